@@ -1,0 +1,61 @@
+import type { ApiRecord } from "./answer";
+import { isObject } from "./codec";
+import type { Definition, Field } from "./fields";
+import { unknownValue } from "./validate";
+
+/** The key by which the engine tells secrets and assets from plain maps; as a plain key it would fail the operation. */
+const engineKey = "4dabf18193072939515e22adb298388d";
+const redacted = "[secret]";
+
+/** What a record shows of a field, under whichever of its names. Undefined where it shows nothing of it. */
+export function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
+  const name = namesOf(field).find((one) => Object.hasOwn(record.shown, one));
+  return name === undefined ? undefined : { value: record.shown[name] };
+}
+
+/**
+ * Everything that a record shows and that is not managed, untouched but for what must not be in state: fields that may
+ * hold a secret are left out, texts that equal a declared secret are blotted out, keys that the engine claims for itself
+ * are renamed.
+ */
+export function attributesOf(
+  definition: Definition,
+  record: ApiRecord,
+  managed: readonly string[],
+  secrets: ReadonlySet<string>,
+): Record<string, unknown> {
+  const left = new Set<string>();
+  for (const [key, field] of Object.entries(definition.fields))
+    if (field.secret || managed.includes(key)) for (const name of namesOf(field)) left.add(name);
+  const clean = (value: unknown): unknown => {
+    if (typeof value === "string") return secrets.has(value) || value === unknownValue ? redacted : value;
+    if (Array.isArray(value)) return value.map(clean);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key === engineKey ? `${key}_` : key, clean(entry)]),
+    );
+  };
+  const rest = Object.entries(record.shown).filter(([name]) => !left.has(name));
+  return clean(Object.fromEntries(rest)) as Record<string, unknown>;
+}
+
+/** The texts of a resource's secret values that are long enough to be recognised without doubt. */
+export function secretsIn(
+  definition: Definition,
+  ...properties: Readonly<Record<string, unknown>>[]
+): Set<string> {
+  const secrets = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === "string" && value.length > 3) secrets.add(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    // A header's name is no secret, its value is.
+    else if (isObject(value)) collect(value["value"]);
+  };
+  for (const [key, field] of Object.entries(definition.fields))
+    if (field.secret) for (const source of properties) collect(source[key]);
+  return secrets;
+}
+
+function namesOf(field: Field): string[] {
+  return [field.wire, ...(field.shownAs ?? [])];
+}

@@ -1,0 +1,119 @@
+import { pageIn, recordIn } from "./answer";
+import type { ApiRecord } from "./answer";
+import type { Answer, ApiRequest, Client } from "./client";
+import type { Pair } from "./codec";
+import { ApiError, Gone, UptimeError } from "./errors";
+import type { Definition } from "./fields";
+
+/** What an answer to a write may hold. */
+export interface Written {
+  readonly id: string | undefined;
+  readonly record: ApiRecord | undefined;
+}
+
+const pageSize = 100;
+
+/** The endpoints of one kind of record (API reference, section 4); knows how the install answers, not what it means. */
+export class Collection {
+  private readonly path: string;
+  private updateMethod: "PATCH" | "PUT" = "PATCH";
+
+  constructor(
+    readonly definition: Definition,
+    readonly client: Client,
+    private readonly goneStatuses: readonly number[],
+  ) {
+    this.path = `/api/v1/${definition.plural}`;
+  }
+
+  /** The record under an id. Throws {@link Gone} when it is proven that there is none. */
+  async show(id: string, deadline: AbortSignal): Promise<ApiRecord> {
+    const answer = await this.sendTo(id, { method: "GET", deadline });
+    const record = recordIn(answer.body, this.definition);
+    if (record?.id === id) return record;
+    throw new UptimeError(
+      record
+        ? `${answer.request} was answered with the record ${record.id} instead.`
+        : `${answer.request} was answered without a ${this.definition.singular}: ${quote(answer.body)}. ` +
+            `Check ${this.client.address.source}.`,
+    );
+  }
+
+  /** Stores a new record. (API reference, section 4: Store) */
+  async create(form: readonly Pair[], deadline: AbortSignal): Promise<Written> {
+    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
+    const record = recordIn(answer.body, this.definition);
+    const located = /\/([^/?#]+)\/?(?:[?#].*)?$/.exec(answer.location ?? "")?.[1];
+    return { id: record?.id ?? (located && /^\d+$/.test(located) ? located : undefined), record };
+  }
+
+  /** Changes a record by PATCH, or by PUT where the install does not know PATCH. Throws {@link Gone}. */
+  async update(id: string, form: readonly Pair[], deadline: AbortSignal): Promise<ApiRecord | undefined> {
+    let answer: Answer;
+    try {
+      answer = await this.sendTo(id, { method: this.updateMethod, form, deadline });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 405) || this.updateMethod === "PUT") throw error;
+      this.updateMethod = "PUT";
+      answer = await this.sendTo(id, { method: "PUT", form, deadline });
+    }
+    const record = recordIn(answer.body, this.definition);
+    return record?.id === id ? record : undefined;
+  }
+
+  /** Deletes a record. Throws {@link Gone}. */
+  async remove(id: string, deadline: AbortSignal): Promise<void> {
+    await this.sendTo(id, { method: "DELETE", deadline });
+  }
+
+  /** All records, newest first, page by page, in whatever way the install pages. (API reference, section 4: List) */
+  async *list(deadline: AbortSignal): AsyncGenerator<readonly ApiRecord[]> {
+    const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: String(pageSize) });
+    const seen = new Set<string>();
+    for (let number = 1; ; number++) {
+      const answer = await this.client.send({ method: "GET", path: this.path, query, deadline });
+      const page = pageIn(answer.body, this.definition);
+      if (!page)
+        throw new UptimeError(
+          `${answer.request} was not answered with a list of ${this.definition.plural}: ${quote(answer.body)}. ` +
+            `Check ${this.client.address.source}.`,
+        );
+      const fresh = page.records.filter(({ id }) => !seen.has(id));
+      for (const { id } of fresh) seen.add(id);
+      if (fresh.length > 0) yield fresh;
+      if (page.next === undefined || page.records.length === 0) return;
+      if (page.next === "unknown") {
+        // Nothing tells whether there is more. A page that is not full is the last one, and so is one that is fuller
+        // than was asked for; behind a full one the next is tried.
+        if (![10, 25, 50, pageSize].includes(page.records.length)) return;
+        query.set("page", String(number + 1));
+      } else for (const [key, value] of page.next) query.set(key, value);
+      if (fresh.length === 0)
+        throw new UptimeError(
+          `${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
+        );
+    }
+  }
+
+  /** Sends to one record; a status that may mean "gone" becomes {@link Gone} once the list proves it. */
+  private async sendTo(id: string, message: Omit<ApiRequest, "path">): Promise<Answer> {
+    try {
+      return await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![404, 410, ...this.goneStatuses].includes(error.status))
+        throw error;
+      for await (const page of this.list(message.deadline))
+        if (page.some((record) => record.id === id))
+          throw new UptimeError(`${error.message}, yet the list of ${this.definition.plural} holds ${id}.`, {
+            cause: error,
+          });
+      throw new Gone(`The ${this.definition.singular} ${id} does not exist (${error.message}).`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function quote(body: unknown): string {
+  return body === undefined ? "an empty answer" : `"${JSON.stringify(body).slice(0, 200)}"`;
+}

@@ -1,0 +1,58 @@
+import { CustomResource } from "@pulumi/pulumi";
+import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
+
+import { hostname, url } from "./fields";
+import type { ArgsOf, Definition, OutputsOf } from "./fields";
+import { declareOutputs, optionsOf, propsOf, typeToken } from "./resource";
+
+const fields = {
+  /**
+   * The domain's name, for example `example.com`. Letter case means nothing. The API cannot change it: another name
+   * replaces the domain, and the new one is made before the old one goes. (API reference, section 2.1)
+   */
+  name: hostname("name", { required: true, replace: true }),
+  /** Where visitors of the domain's home page are sent: an absolute http or https URL. (API reference, section 2.1) */
+  homepageUrl: url("homepage_url"),
+  /** Where visitors are sent in the 404 Not Found case: an absolute http or https URL. (API reference, section 2.1) */
+  notFoundUrl: url("not_found_url"),
+};
+
+export const domain: Definition = {
+  label: "Domain",
+  singular: "domain",
+  plural: "domains",
+  baseUrl: "baseUrl",
+  fields,
+  rules: [],
+};
+
+/** The inputs of a {@link Domain}. */
+export interface DomainArgs extends ArgsOf<typeof fields> {}
+
+export interface Domain extends OutputsOf<typeof fields> {}
+
+/**
+ * A domain. Fields that are not declared are left as they are at the API, and are shown in `attributes`.
+ *
+ * @example
+ * const shop = new Domain("shop", { name: "shop.example", homepageUrl: "https://shop.example/home" });
+ */
+export class Domain extends CustomResource {
+  /** What else the API shows of the domain, under the API's own names. */
+  declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
+
+  /**
+   * @param name the name of the resource in Pulumi
+   * @param args the domain's fields
+   * @param options Pulumi's options, all of them honoured
+   */
+  constructor(name: string, args: DomainArgs, options?: CustomResourceOptions) {
+    super(typeToken(domain), name, propsOf(domain, args, options), optionsOf(domain, options));
+  }
+
+  /** Reads an existing domain by its id at the API, without managing it. Every field is an output. */
+  static get(name: string, id: Input<ID>, options?: CustomResourceOptions): Domain {
+    return new Domain(name, {} as DomainArgs, { ...options, id });
+  }
+}
+declareOutputs(Domain, domain);

@@ -1,0 +1,46 @@
+/** A failure that a person must act on; its message is the whole story, so no stack is printed beside it. */
+export class UptimeError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "Error";
+    this.stack = message;
+  }
+}
+
+/** The API answered, and the answer is a refusal. */
+export class ApiError extends UptimeError {
+  constructor(
+    /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
+    readonly request: string,
+    readonly status: number,
+    /** What the API says, as one text; empty when it says nothing readable. */
+    readonly said: string,
+    /** What the API says of single fields, under its own names. */
+    readonly fields: ReadonlyMap<string, readonly string[]>,
+    hint = "",
+  ) {
+    super(
+      `${request} was answered with status ${status}${said ? `: ${said}` : ""}${hint ? `. ${hint}` : ""}`,
+    );
+  }
+
+  /** Whether the API took the request for invalid; such a request had no effect. */
+  get isRefusal(): boolean {
+    return this.status === 400 || this.status === 422;
+  }
+}
+
+/** The record exists at the API, yet what followed failed: state must keep its id. */
+export class PartialFailure extends UptimeError {
+  constructor(
+    readonly id: string,
+    readonly outputs: Record<string, unknown>,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Nothing is there under the id, proven by a list that does not hold it. */
+export class Gone extends UptimeError {}

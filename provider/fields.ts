@@ -1,0 +1,137 @@
+import type { Input, Output } from "@pulumi/pulumi";
+
+/** How a field's value looks to a person; `codec.ts` and `validate.ts` say what follows from it. */
+export type Kind =
+  "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
+
+/** One field of a resource: everything that the rest of the provider knows of it. */
+export interface Field<In = unknown, Out = unknown, Required extends boolean = boolean> {
+  /** Name in the API's forms and records, without brackets. */
+  readonly wire: string;
+  readonly kind: Kind;
+  /** Must be declared. */
+  readonly required?: Required;
+  /** The only values that the API takes. */
+  readonly allowed?: readonly (string | number)[];
+  /** The API's documented default: sent when the field is not declared. */
+  readonly default?: string | number | boolean;
+  /** Encrypted in state, printed nowhere, never part of `attributes`. */
+  readonly secret?: boolean;
+  /** Never compared with what the API shows. */
+  readonly writeOnly?: boolean;
+  /** Identifies the record and cannot be updated: a change replaces the resource. */
+  readonly replace?: boolean;
+  /** Not accepted on create: set by an update that follows it. */
+  readonly updateOnly?: boolean;
+  /** The API may reset the field on an update that leaves it out, so it is in every update. */
+  readonly resetByUpdate?: boolean;
+  /** `0` at the API is the same as empty where the field is managed as empty. */
+  readonly zeroIsEmpty?: boolean;
+  /** Names in the API's records besides `wire`, in order of preference. */
+  readonly shownAs?: readonly string[];
+  /** For the compiler only: the types of the declared and the resulting value. */
+  readonly types?: { readonly in: In; readonly out: Out };
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** What a person may say of a field beyond its kind. */
+type Options<Required extends boolean> = Omit<Field, "wire" | "kind" | "required" | "allowed" | "types"> & {
+  readonly required?: Required;
+};
+
+/** A header of the check request. */
+export interface RequestHeader {
+  /** Name of the header, for example `X-Token`. */
+  key: string;
+  /** Value of the header. */
+  value: string;
+}
+
+/** A header of the check request, as an input. */
+export interface RequestHeaderArgs {
+  /** Name of the header, for example `X-Token`. */
+  key: Input<string>;
+  /** Value of the header. */
+  value: Input<string>;
+}
+
+function field<In, Out>(kind: Kind) {
+  return <Required extends boolean = false>(
+    wire: string,
+    options: Options<Required> = {},
+  ): Field<In, Out, Required> => ({ wire, kind, ...options });
+}
+
+/** Any text without blanks around it. */
+export const text = field<Input<string>, string>("text");
+/** The name of a domain; letter case means nothing. */
+export const hostname = field<Input<string>, string>("hostname");
+/** An absolute http or https URL. */
+export const url = field<Input<string>, string>("url");
+/** true or false, on the wire 1 or 0. */
+export const boolean = field<Input<boolean>, boolean>("boolean");
+/** `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
+export const dateTime = field<Input<string>, string>("dateTime");
+/** A set of ids. */
+export const idList = field<Input<Input<number | string>[]>, (number | string)[]>("idList");
+/** A set of header names and values. */
+export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
+
+/** One of a fixed list of texts. */
+export function choice<T extends string, Required extends boolean = false>(
+  wire: string,
+  allowed: readonly T[],
+  options: Options<Required> = {},
+): Field<Input<T>, T, Required> {
+  return { wire, kind: "choice", allowed, ...options };
+}
+
+/** One of a fixed list of whole numbers. */
+export function integer<T extends number, Required extends boolean = false>(
+  wire: string,
+  allowed: readonly T[],
+  options: Options<Required> = {},
+): Field<Input<T>, T, Required> {
+  return { wire, kind: "integer", allowed, ...options };
+}
+
+type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
+type In<F> = F extends Field<infer I> ? I : never;
+type Out<F> = F extends Field<unknown, infer O> ? O : never;
+
+/** The inputs that a set of fields makes. */
+export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
+  [K in keyof Omit<F, RequiredKeys<F>>]?: In<F[K]> | undefined;
+};
+
+/** The outputs that a set of fields makes; one that is not managed is an Output of undefined. */
+export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
+  readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
+};
+
+/** Something wrong with an input: where, and what to do about it. */
+export interface Problem {
+  readonly property: string;
+  readonly reason: string;
+}
+
+/** What must hold between several fields; asked only when each of them is known and well-formed by itself. */
+export interface Rule {
+  readonly of: readonly string[];
+  readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
+}
+
+/** One kind of record at the API: the declaration that everything else is derived from. */
+export interface Definition {
+  /** Name of the resource class, as people read it. */
+  readonly label: string;
+  /** Name of a single record at the API, under which some installs wrap it. */
+  readonly singular: string;
+  /** Last part of the collection's path. */
+  readonly plural: string;
+  /** The setting that holds the address of this resource's endpoints. */
+  readonly baseUrl: "baseUrl" | "monitorsBaseUrl";
+  readonly fields: Fields;
+  readonly rules: readonly Rule[];
+}

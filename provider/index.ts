@@ -1,0 +1,5 @@
+export { Domain } from "./domain";
+export type { DomainArgs } from "./domain";
+export { Monitor } from "./monitor";
+export type { MonitorArgs } from "./monitor";
+export type { RequestHeader, RequestHeaderArgs } from "./fields";

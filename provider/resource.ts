@@ -1,0 +1,89 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { CustomResourceOptions } from "@pulumi/pulumi";
+
+import type { Definition } from "./fields";
+import type { PassedOptions } from "./passed-options";
+
+/** The type under which Pulumi knows a resource, for ever. */
+export function typeToken(definition: Definition): string {
+  return `pulumi-nodejs:dynamic/uptime:${definition.label}`;
+}
+
+/**
+ * What the engine is told of a resource: the declared inputs, secrets marked, and the text by which the engine's dynamic
+ * host finds the code. That text is in every resource's state, so it is short, and it never changes, so old state runs
+ * the installed code.
+ */
+export function propsOf(
+  definition: Definition,
+  args: object,
+  options: CustomResourceOptions = {},
+): Record<string, unknown> {
+  const declared: Record<string, unknown> = { ...args };
+  // A key that is registered becomes an output. Of a resource that is only read, every field is one; otherwise
+  // only what is declared, because each key costs the program time and memory.
+  const keys = options.id === undefined ? Object.keys(declared) : Object.keys(definition.fields);
+  const props: Record<string, unknown> = { attributes: undefined };
+  for (const key of keys) {
+    const value = declared[key];
+    if (value === undefined && options.id === undefined) continue;
+    props[key] = value !== undefined && definition.fields[key]?.secret ? pulumi.secret(value) : value;
+  }
+  // Without a declared value a default is filled in by the provider, and is an output all the same.
+  for (const [key, field] of Object.entries(definition.fields))
+    if (field.default !== undefined && !(key in props)) props[key] = undefined;
+  const passed = passedOptions(options);
+  if (passed) props["__options"] = passed;
+  props["__provider"] = `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
+  warnOfPlainKey();
+  return props;
+}
+
+/** The options for Pulumi itself: the person's own, and which outputs are secret whatever the program declares. */
+export function optionsOf(
+  definition: Definition,
+  options: CustomResourceOptions = {},
+): CustomResourceOptions {
+  const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
+  if (secrets.length === 0) return options;
+  return { ...options, additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets] };
+}
+
+/** Gives the class an Output of undefined for each field, for resources that do not declare it. */
+export function declareOutputs(resource: { readonly prototype: object }, definition: Definition): void {
+  for (const key of Object.keys(definition.fields)) {
+    Object.defineProperty(resource.prototype, key, {
+      configurable: true,
+      get: () => pulumi.output(undefined),
+      set(this: object, value: unknown) {
+        Object.defineProperty(this, key, { value, configurable: true, enumerable: true, writable: true });
+      },
+    });
+  }
+}
+
+/** The engine keeps these options to itself; the provider must know them, so they travel as one hidden input. */
+function passedOptions(options: CustomResourceOptions): PassedOptions | undefined {
+  const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
+  const passed = {
+    ...(ignoreChanges?.length && { ignoreChanges }),
+    ...(replaceOnChanges?.length && { replaceOnChanges }),
+    ...(customTimeouts && { customTimeouts }),
+  };
+  return Object.keys(passed).length > 0 ? passed : undefined;
+}
+
+let warned = false;
+
+/** Stack configuration is kept in state, readable unless it was set as a secret. */
+function warnOfPlainKey(): void {
+  if (warned) return;
+  warned = true;
+  const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"] ?? "[]";
+  if (new pulumi.Config("uptime").get("apiKey") === undefined || secretKeys.includes('"uptime:apiKey"'))
+    return;
+  void pulumi.log.warn(
+    "uptime:apiKey is set as plain text, and Pulumi keeps it readable in the stack's file and state. " +
+      "Set it again with `pulumi config set --secret uptime:apiKey`, or use the environment variable UPTIME_API_KEY.",
+  );
+}

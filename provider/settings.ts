@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+
+import { z } from "zod";
+
+import { UptimeError } from "./errors";
+
+/** Everything that a person can set, read and checked. */
+export interface Settings {
+  readonly baseUrl: Address;
+  readonly monitorsBaseUrl: Address;
+  readonly apiKey: string;
+  /** Where the key came from, for messages: the name of the setting. */
+  readonly apiKeySource: string;
+  readonly timeoutSeconds: number;
+  readonly maxConcurrency: number;
+  readonly goneStatuses: readonly number[];
+  /** Addresses, as hashes, whose state may be taken over by the present ones. */
+  readonly movedFrom: readonly string[];
+}
+
+/** The address of an install, without a slash at its end. */
+export interface Address {
+  readonly url: string;
+  /** The short text by which state remembers the address. */
+  readonly hash: string;
+  /** The setting it came from. */
+  readonly source: string;
+}
+
+/** Reads stack configuration, under its full key such as `uptime:apiKey`. */
+export interface Config {
+  get(key: string): string | undefined;
+}
+
+const environment: Readonly<Record<string, string>> = {
+  baseUrl: "UPTIME_BASE_URL",
+  monitorsBaseUrl: "UPTIME_MONITORS_BASE_URL",
+  apiKey: "UPTIME_API_KEY",
+};
+
+const integer = (least: number, most: number, preset: number) =>
+  z.coerce
+    .number({ error: `must be a whole number from ${least} to ${most}` })
+    .int(`must be a whole number from ${least} to ${most}`)
+    .min(least, `must be at least ${least}`)
+    .max(most, `must be at most ${most}`)
+    .default(preset);
+
+const options = z.object({
+  timeoutSeconds: integer(1, 3600, 30),
+  maxConcurrency: integer(1, 100, 8),
+  allowHttp: z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .default("false")
+    .transform((value) => value === "true"),
+  goneStatuses: z
+    .string()
+    .default("")
+    .transform((value) => value.split(/[\s,[\]]+/).filter((part) => part !== ""))
+    .refine(
+      (codes) => codes.every((code) => /^4\d\d$/.test(code)),
+      "must be a list of status codes such as 403,451",
+    )
+    .transform((codes) => codes.map(Number)),
+});
+
+/** Reads the settings from the stack's configuration, and from the environment what is not set there. */
+export function readSettings(config: Config, env: NodeJS.ProcessEnv = process.env): Settings {
+  const problems: string[] = [];
+  const find = (name: string): { value: string; source: string } | undefined => {
+    const key = `uptime:${name}`;
+    const set = config.get(key)?.trim();
+    if (set) return { value: set, source: key };
+    const variable = environment[name];
+    const given = variable === undefined ? undefined : env[variable]?.trim();
+    return variable !== undefined && given ? { value: given, source: variable } : undefined;
+  };
+
+  const parsed = options.safeParse(
+    Object.fromEntries(Object.keys(options.shape).map((name) => [name, find(name)?.value])),
+  );
+  for (const issue of parsed.error?.issues ?? [])
+    problems.push(`uptime:${String(issue.path[0])} ${issue.message}`);
+
+  const address = (found: ReturnType<typeof find>): Address | undefined => {
+    if (!found) return undefined;
+    const result = addressOf(found.value, parsed.data?.allowHttp ?? false);
+    if ("url" in result) return { ...result, source: found.source };
+    problems.push(`${found.source} ${result.problem}`);
+    return undefined;
+  };
+  const first = find("baseUrl");
+  const baseUrl = address(first);
+  const second = find("monitorsBaseUrl");
+  const monitorsBaseUrl = second ? address(second) : baseUrl;
+  if (!first)
+    problems.push(
+      "uptime:baseUrl is not set: run `pulumi config set uptime:baseUrl https://…` or set UPTIME_BASE_URL",
+    );
+  const apiKey = find("apiKey");
+  if (!apiKey)
+    problems.push(
+      "uptime:apiKey is not set: run `pulumi config set --secret uptime:apiKey` or set UPTIME_API_KEY",
+    );
+  else if (!/^[\x21-\x7e]+$/.test(apiKey.value))
+    problems.push(`${apiKey.source} must be one word of printable ASCII characters`);
+
+  const movedFrom: string[] = [];
+  for (const old of (find("movedFrom")?.value ?? "").split(/[\s,]+/).filter((part) => part !== "")) {
+    const result = addressOf(old, true);
+    if ("url" in result) movedFrom.push(result.hash);
+    else problems.push(`uptime:movedFrom ${result.problem}`);
+  }
+
+  if (problems.length > 0 || !baseUrl || !monitorsBaseUrl || !apiKey || !parsed.data)
+    throw new UptimeError(`The provider's settings are not complete: ${problems.join("; ")}.`);
+  const { timeoutSeconds, maxConcurrency, goneStatuses } = parsed.data;
+  return {
+    baseUrl,
+    monitorsBaseUrl,
+    apiKey: apiKey.value,
+    apiKeySource: apiKey.source,
+    timeoutSeconds,
+    maxConcurrency,
+    goneStatuses,
+    movedFrom,
+  };
+}
+
+function addressOf(given: string, allowHttp: boolean): Omit<Address, "source"> | { problem: string } {
+  let url: URL;
+  try {
+    url = new URL(given);
+  } catch {
+    return { problem: "must be an absolute URL such as https://uptime.example.com" };
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") return { problem: "must begin with https://" };
+  if (url.username !== "" || url.password !== "")
+    return { problem: "must not hold a user name or password; the key belongs into uptime:apiKey" };
+  if (url.search !== "" || url.hash !== "") return { problem: "must end with its path, without ? or #" };
+  const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "http:" && !loopback && !allowHttp)
+    return {
+      problem:
+        "must begin with https://, because http shows the API key to everybody on the way; " +
+        "set uptime:allowHttp to true if that is what you want",
+    };
+  const path = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+  const clean = url.origin + path.replace(/\/+$/, "");
+  return { url: clean, hash: createHash("sha256").update(clean).digest("hex").slice(0, 8) };
+}

@@ -1,0 +1,220 @@
+import type { ApiRecord } from "./answer";
+import { shownOf } from "./attributes";
+import { encodings, isEmpty, isShown, parse } from "./codec";
+import type { Pair, Value } from "./codec";
+import type { Collection } from "./collection";
+import { ApiError, UptimeError } from "./errors";
+import type { Field } from "./fields";
+
+/** Declared values by property; null is "managed as empty". */
+export type Values = ReadonlyMap<string, Value>;
+
+/** The API took a value and did not store it. */
+export class NotStored extends UptimeError {
+  constructor(
+    message: string,
+    readonly record: ApiRecord,
+  ) {
+    super(message);
+  }
+}
+
+/** Which of the ways to say "empty" is used, for lists and for everything else. */
+interface Forms {
+  readonly list: number;
+  readonly other: number;
+}
+
+/** Writes values, and makes sure that they are there afterwards. Remembers what it learns about the install. */
+export class Writer {
+  /** The forms of "empty" that worked. */
+  private forms: Forms = { list: 0, other: 0 };
+  /** Properties that the API's records never show. */
+  private readonly hidden = new Set<string>();
+  /** Records that belong to a resource of this process already. */
+  private readonly taken = new Set<string>();
+  private before: Promise<(id: string) => boolean> | undefined;
+
+  constructor(private readonly collection: Collection) {}
+
+  /** Creates a record; the answer may show it, or only its id, or nothing at all. */
+  async create(
+    values: Values,
+    deadline: AbortSignal,
+  ): Promise<{ id: string; record: ApiRecord | undefined }> {
+    const isOlder = await (this.before ??= this.newest(deadline));
+    const { result } = await this.send(values, this.forms, (form) => this.collection.create(form, deadline));
+    const id = result.id ?? (await this.find(values, isOlder, deadline));
+    this.taken.add(id);
+    return { id, record: result.record };
+  }
+
+  /** Updates a record and returns it as it is then. Throws {@link NotStored}. */
+  async update(id: string, values: Values, deadline: AbortSignal, forms = this.forms): Promise<ApiRecord> {
+    const sent = await this.send(values, forms, (form) => this.collection.update(id, form, deadline));
+    return this.settle(id, values, sent.result, deadline, sent.forms);
+  }
+
+  /** Compares the record with what was sent; says "empty" in another way where the first was ignored. */
+  async settle(
+    id: string,
+    values: Values,
+    answered: ApiRecord | undefined,
+    deadline: AbortSignal,
+    forms = this.forms,
+  ): Promise<ApiRecord> {
+    const record =
+      answered && this.isWhole(values, answered) ? answered : await this.collection.show(id, deadline);
+    for (const [key, value] of values)
+      if (!isEmpty(value) && !shownOf(this.field(key), record)) this.hidden.add(key);
+    const lost = [...values].filter(([key, value]) => isLost(this.field(key), value, record));
+    if (lost.length === 0) {
+      this.forms = forms;
+      return record;
+    }
+    const next = advance(
+      forms,
+      lost.filter(([, value]) => isEmpty(value)).map(([key]) => this.field(key)),
+    );
+    if (next && lost.every(([, value]) => isEmpty(value))) return this.update(id, values, deadline, next);
+    throw new NotStored(
+      `the API took these properties and did not store them: ${lost.map(([key, value]) => this.difference(key, value, record)).join("; ")}.`,
+      record,
+    );
+  }
+
+  private async send<T>(
+    values: Values,
+    forms: Forms,
+    transmit: (form: readonly Pair[]) => Promise<T>,
+  ): Promise<{ result: T; forms: Forms }> {
+    let refusal: ApiError | undefined;
+    for (let tried: Forms | undefined = forms; tried;) {
+      try {
+        return { result: await transmit(this.encode(values, tried)), forms: tried };
+      } catch (error) {
+        if (!(error instanceof ApiError && error.isRefusal)) throw refusal ? this.explained(refusal) : error;
+        refusal ??= error;
+        tried = advance(tried, this.emptyOnes(values, error));
+      }
+    }
+    throw this.explained(refusal);
+  }
+
+  /** The fields sent as empty that a refusal may be about. */
+  private emptyOnes(values: Values, refusal: ApiError): Field[] {
+    const named = [...refusal.fields.keys()];
+    return [...values]
+      .filter(([, value]) => isEmpty(value))
+      .map(([key]) => this.field(key))
+      .filter(({ wire }) => named.length === 0 || named.some((name) => name.replace(/[.[].*$/, "") === wire));
+  }
+
+  private encode(values: Values, forms: Forms): Pair[] {
+    return [...values].flatMap(([key, value]) => {
+      const field = this.field(key);
+      const ways = encodings(field, value);
+      return ways[Math.min(forms[groupOf(field)], ways.length - 1)] ?? [];
+    });
+  }
+
+  /** The record that a create without an answer has made: newer than the first create, nobody else's, and equal. */
+  private async find(
+    values: Values,
+    isOlder: (id: string) => boolean,
+    deadline: AbortSignal,
+  ): Promise<string> {
+    const isCandidate = (record: ApiRecord): boolean =>
+      !isOlder(record.id) &&
+      !this.taken.has(record.id) &&
+      [...values].every(([key, value]) => !isLost(this.field(key), value, record));
+    for await (const page of this.collection.list(deadline)) {
+      for (const brief of page.filter(isCandidate)) {
+        const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
+        if (isCandidate(whole)) return whole.id;
+      }
+      if (page.some(({ id }) => isOlder(id))) break;
+    }
+    throw new UptimeError(
+      `The API accepted the new ${this.collection.definition.singular} without telling its id, and its list shows no new ` +
+        `record with these values. Look for it there before you run \`pulumi up\` again, which would create it again.`,
+    );
+  }
+
+  /** Tells records that were there before the first create of this process from newer ones. */
+  private async newest(deadline: AbortSignal): Promise<(id: string) => boolean> {
+    const { value: page = [] } = (await this.collection.list(deadline).next()) as {
+      value?: readonly ApiRecord[];
+    };
+    const ids = new Set(page.map(({ id }) => id));
+    const highest = [...ids]
+      .filter(isNumeric)
+      .reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
+    return (id) => ids.has(id) || (isNumeric(id) && BigInt(id) <= highest);
+  }
+
+  /** Whether an answer shows everything that was sent and can be seen at all. */
+  private isWhole(values: Values, record: ApiRecord): boolean {
+    return [...values].every(
+      ([key, value]) =>
+        isEmpty(value) ||
+        this.hidden.has(key) ||
+        this.field(key).writeOnly === true ||
+        shownOf(this.field(key), record) !== undefined,
+    );
+  }
+
+  private difference(key: string, value: Value, record: ApiRecord): string {
+    const field = this.field(key);
+    if (field.secret) return `${key} (what is there differs from what was sent)`;
+    const shown = parse(field, shownOf(field, record)?.value);
+    const offset = field.kind === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
+    return (
+      `${key} was sent as ${JSON.stringify(value)} and is ${JSON.stringify(shown)}` +
+      (offset ? " (an offset other than +00:00 is not supported)" : "")
+    );
+  }
+
+  /** A refusal with the properties' own names in place of the API's. */
+  private explained(error: ApiError | undefined): UptimeError {
+    if (!error) return new UptimeError("Nothing was sent.");
+    const { fields } = this.collection.definition;
+    const reasons = [...error.fields].map(([name, texts]) => {
+      const key = Object.keys(fields).find((one) => fields[one]?.wire === name.replace(/[.[].*$/, ""));
+      const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
+      return `${path}: ${texts.join(" ")}`;
+    });
+    if (reasons.length === 0) return error;
+    return new UptimeError(
+      `${error.request} was refused with status ${error.status}${error.said ? ` (${error.said})` : ""}: ${reasons.join("; ")}`,
+      { cause: error },
+    );
+  }
+
+  private field(key: string): Field {
+    const field = this.collection.definition.fields[key];
+    if (!field) throw new UptimeError(`${this.collection.definition.label} has no property ${key}.`);
+    return field;
+  }
+}
+
+const isNumeric = (id: string): boolean => /^\d+$/.test(id);
+
+/** Whether a record shows a field, and not with the value that was sent. */
+export function isLost(field: Field, value: Value, record: ApiRecord): boolean {
+  const shown = field.writeOnly ? undefined : shownOf(field, record);
+  return shown !== undefined && !isShown(field, value, shown.value);
+}
+
+function groupOf(field: Field): keyof Forms {
+  return field.kind === "idList" || field.kind === "headerList" ? "list" : "other";
+}
+
+/** The next way to say "empty" for some fields: each group's second form, one after the other, then both. */
+function advance(forms: Forms, fields: readonly Field[]): Forms | undefined {
+  const open = (group: keyof Forms): boolean =>
+    fields.some((field) => groupOf(field) === group && encodings(field, null).length > forms[group] + 1);
+  if (open("list")) return { ...forms, list: forms.list + 1 };
+  if (open("other")) return { list: 0, other: forms.other + 1 };
+  return undefined;
+}

@@ -1,0 +1,164 @@
+import { type Answer, answerRefusal, empty, json, Refusal } from "./answers";
+import type { Dialect } from "./dialect";
+import { readForm } from "./form";
+import { answerList } from "./listing";
+import type { ReceivedRequest } from "./requests";
+import { domain, monitor, type Resource } from "./resources";
+import { showRecord } from "./shown";
+import type { StoredRecord, Table } from "./table";
+
+/** What the API's operations work on. */
+export interface Api {
+  /** The base URL, without a slash at its end. */
+  readonly url: string;
+  readonly pathPrefix: string;
+  readonly apiKey: string;
+  readonly dialect: Dialect;
+  readonly domains: Table;
+  readonly monitors: Table;
+}
+
+/** A request that has found its resource. */
+interface Call {
+  readonly api: Api;
+  readonly request: ReceivedRequest;
+  readonly resource: Resource;
+  readonly table: Table;
+}
+
+function answerRecord({ api, resource }: Call, status: number, record: Record<string, unknown>): Answer {
+  switch (api.dialect.record) {
+    case "data":
+      return json(status, { data: record });
+    case "bare":
+      return json(status, record);
+    case "named":
+      return json(status, { [resource.name]: record });
+  }
+}
+
+function list({ api, request, resource, table }: Call): Answer {
+  return answerList(resource, table, request.query, api.url + pathOf(resource), api.dialect);
+}
+
+function show(call: Call, record: StoredRecord): Answer {
+  return answerRecord(call, 200, showRecord(call.resource, record, call.api.dialect));
+}
+
+/** The form's values that are stored, or a refusal that names all that is wrong with it. */
+function readValues({ api, request, resource }: Call, operation: "create" | "update"): Map<string, unknown> {
+  const { contentType } = request;
+  if (contentType !== "application/x-www-form-urlencoded")
+    throw new Refusal(
+      415,
+      `Send the content type application/x-www-form-urlencoded, not ${contentType || "none"}.`,
+    );
+  const { values, errors } = readForm(resource, request.body, operation, api.dialect);
+  if (Object.keys(errors).length > 0) throw Refusal.ofFields(errors, api.dialect);
+  return new Map([...values].filter(([name]) => !api.dialect.notStored.includes(name)));
+}
+
+function create(call: Call): Answer {
+  const { api, resource, table } = call;
+  const values = readValues(call, "create");
+  const name = values.get("name");
+  if (resource === domain && typeof name === "string") {
+    const lower = name.toLowerCase();
+    const taken = table.all().some((other) => String(other.name).toLowerCase() === lower);
+    if (taken && api.dialect.uniqueDomainNames)
+      throw Refusal.ofFields({ name: ["The name has already been taken."] }, api.dialect);
+    if (api.dialect.lowerCaseNames) values.set("name", lower);
+  }
+  const record = table.add(Object.fromEntries(values));
+  const shown = showRecord(resource, record, api.dialect);
+  const { createAnswer, createStatus, createLocation } = api.dialect;
+  const { body, headers } =
+    createAnswer === "empty" || createStatus === 204
+      ? empty(createStatus)
+      : answerRecord(call, createStatus, createAnswer === "id" ? { id: shown.id } : shown);
+  const location = `${api.url}${pathOf(resource)}/${record.id}`;
+  return { status: createStatus, body, headers: createLocation ? { ...headers, location } : headers };
+}
+
+function update(call: Call, record: StoredRecord): Answer {
+  const { api, resource, table } = call;
+  const values = readValues(call, "update");
+  if (api.dialect.resetOnUpdate)
+    for (const field of resource.fields)
+      if (field.resets && !values.has(field.name)) values.set(field.name, field.default);
+  const updated = table.edit(record.id, Object.fromEntries(values));
+  switch (api.dialect.updateAnswer) {
+    case "record":
+      return show(call, updated);
+    case "empty":
+      return empty(200);
+    case "message":
+      return json(200, { message: `The ${resource.name} was updated.` });
+  }
+}
+
+function remove(call: Call, record: StoredRecord): Answer {
+  call.table.remove(record.id);
+  switch (call.api.dialect.deleteAnswer) {
+    case "empty204":
+      return empty(204);
+    case "empty200":
+      return empty(200);
+    case "deleted":
+      return json(200, { deleted: true });
+    case "record":
+      return show(call, record);
+  }
+}
+
+function pathOf(resource: Resource): string {
+  return `/api/v1/${resource.collection}`;
+}
+
+function refuseMethod(method: string, allowed: readonly string[]): never {
+  const message = `The ${method} method is not supported for this route. Supported methods: ${allowed.join(", ")}.`;
+  throw new Refusal(405, message, undefined, { allow: allowed.join(", ") });
+}
+
+function onCollection(call: Call): Answer {
+  if (call.request.method === "GET") return list(call);
+  if (call.request.method === "POST") return create(call);
+  return refuseMethod(call.request.method, ["GET", "POST"]);
+}
+
+function onRecord(call: Call, id: number): Answer {
+  const { method } = call.request;
+  const { patch, gone } = call.api.dialect;
+  const methods = ["GET", "PUT", ...(patch === "allowed" ? ["PATCH"] : []), "DELETE"];
+  if (!methods.includes(method)) return refuseMethod(method, methods);
+  const record = call.table.get(id);
+  if (record === undefined) throw new Refusal(gone, `There is no ${call.resource.name} ${id}.`);
+  if (method === "GET") return show(call, record);
+  return method === "DELETE" ? remove(call, record) : update(call, record);
+}
+
+function route(request: ReceivedRequest, api: Api): Answer {
+  if (request.headers.authorization !== `Bearer ${api.apiKey}`) throw new Refusal(401, "Unauthenticated.");
+  const path = request.path.startsWith(`${api.pathPrefix}/`) ? request.path.slice(api.pathPrefix.length) : "";
+  const [, collection, id] = /^\/api\/v1\/(domains|monitors)(?:\/(\d+))?$/.exec(path) ?? [];
+  if (collection === undefined) throw new Refusal(404, `The route ${request.path} could not be found.`);
+  const resource = collection === "domains" ? domain : monitor;
+  const call: Call = { api, request, resource, table: api[resource.collection] };
+  if (request.method === "GET" && !/\bapplication\/json\b/i.test(request.headers.accept ?? ""))
+    throw new Refusal(406, "Send the header Accept: application/json with every GET request.");
+  const onList = id === undefined && request.method === "GET";
+  const [[stray] = []] = onList || api.dialect.ignoreInvalid ? [] : request.query;
+  if (stray !== undefined)
+    throw Refusal.ofFields({ [stray]: [`The ${stray} parameter is unknown.`] }, api.dialect);
+  return id === undefined ? onCollection(call) : onRecord(call, Number(id));
+}
+
+/** Carries a request out, and answers it. */
+export function carryOut(request: ReceivedRequest, api: Api): Answer {
+  try {
+    return route(request, api);
+  } catch (error) {
+    if (error instanceof Refusal) return answerRefusal(error, api.dialect);
+    throw error;
+  }
+}

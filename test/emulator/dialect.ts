@@ -1,0 +1,137 @@
+/**
+ * What the API's documentation leaves open, as options: each lists every way of answering that the emulator
+ * speaks, its default first. The defaults together are a plain Laravel server.
+ */
+export const dialectChoices = {
+  /** A single record: under `data`, as it is, or under its resource's name (`monitor`, `domain`). */
+  record: ["data", "bare", "named"],
+  /** A list where paging is `none` or `bare`: under `data`, or as it is. The other pagings always use `data`. */
+  list: ["data", "bare"],
+  /**
+   * How a list tells of its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
+   * `{current_page, data, last_page, next_page_url, per_page, total}`. `meta`: `{data, meta: {current_page,
+   * last_page, per_page, total}}`. `bare`: pages exist (`page=2`), and nothing in the answer says so. `none`: all
+   * records in one answer, per_page and page have no effect.
+   */
+  paging: ["links", "nextPageUrl", "meta", "bare", "none"],
+  /** Status of a create; 204 has never a body, whatever `createAnswer` says. */
+  createStatus: [201, 200, 204],
+  /** Body of a create: the record, the record with nothing but its `id`, or none. */
+  createAnswer: ["record", "id", "empty"],
+  /** Whether a create answers with the new record's URL in the `Location` header. */
+  createLocation: [false, true],
+  /** Body of an update (always status 200): the record, none, or `{message}`. */
+  updateAnswer: ["record", "empty", "message"],
+  /** Answer of a delete: 204, or 200 with `{deleted: true}`, with the record as it was, or without a body. */
+  deleteAnswer: ["empty204", "deleted", "record", "empty200"],
+  /** Records' ids as numbers or as strings. */
+  ids: ["number", "string"],
+  /** `interval` and the alert days as numbers or as strings. */
+  numbers: ["number", "string"],
+  /** `cache_buster` and `pause` as 0 and 1, as "0" and "1", or as false and true. */
+  booleans: ["number", "string", "boolean"],
+  /** Request headers as a list of `{key, value}`, as a map, or as a map that is `[]` when empty, as PHP does. */
+  headers: ["list", "map", "emptyListMap"],
+  /** Alert channels as numbers, as strings, or as `{id, name}`. */
+  channels: ["numbers", "strings", "objects"],
+  /**
+   * Maintenance dates: `2030-01-31T22:00:00`, with a blank for the T, with `.000000Z`, `Z`, `+00:00` or `+02:00`
+   * added (the last without converting the time, as a server in that zone shows it).
+   */
+  dates: ["T", "space", "fraction", "Z", "+00:00", "+02:00"],
+  /** The field that shows the pause switch; `paused_at` is the time of the last update, or null. */
+  pauseShown: ["pause", "paused", "paused_at", "hidden"],
+  /** The password: not shown, as asterisks, as it is, or always empty. */
+  password: ["hidden", "masked", "plain", "null"],
+  /** Whether records in lists show nothing but `id`, `name` and `url`. */
+  listBrief: [false, true],
+  /** A field without a value: null, "" or left out. Empty lists stay `[]`, and are left out for `absent`. */
+  emptyAs: ["null", "empty", "absent"],
+  /** Whether alert days that are sent empty are stored as 0. */
+  zeroDaysForEmpty: [false, true],
+  /** Whether texts are answered with `& < > " '` escaped, as PHP's htmlspecialchars does. */
+  escapeHtml: [false, true],
+  /** Whether names of domains are stored in lower case. */
+  lowerCaseNames: [false, true],
+  /** URLs answered as they were sent, or with the host in lower case and `/` for an empty path. */
+  urlStyle: ["asSent", "normalised"],
+  /** Whether header names are answered as `X-Api-Key`, whatever their letter case was. */
+  titleCaseHeaders: [false, true],
+  /** Whether channels and headers are answered in reversed order. */
+  shuffle: [false, true],
+  /** Body of a refusal: `{message, errors: {field: [..]}}`, `{error}`, an HTML page, or none. */
+  errors: ["laravel", "error", "html", "empty"],
+  /** Status of a refused form or query. */
+  errorStatus: [422, 400],
+  /** Status for an id that does not exist. */
+  gone: [404, 410, 403],
+  /** Whether PATCH is answered, or refused with 405 (PUT always works). */
+  patch: ["allowed", "405"],
+  /**
+   * What becomes of an empty list in a form. The `brackets` form is `alert_channel_ids[]=`, or one pair of empty
+   * key and value; the `plain` form is `alert_channel_ids=` or `request_headers=`. Ignored means: as if not sent.
+   */
+  emptyLists: ["accepted", "bracketsRefused", "bracketsIgnored", "plainRefused", "plainIgnored"],
+  /** Whether alert days may be sent empty (`ssl_alert_days=`). 0 is always accepted. */
+  emptyDays: ["accepted", "refused"],
+  /** Whether an update without `alert_condition` or `request_method` sets them back to their defaults. */
+  resetOnUpdate: [false, true],
+  /** Whether unknown fields and values that are not allowed are ignored, rather than refused. */
+  ignoreInvalid: [false, true],
+  /** Whether a second domain of the same name (in any letter case) is refused. */
+  uniqueDomainNames: [true, false],
+} as const;
+
+type Choices = { -readonly [Option in keyof typeof dialectChoices]: (typeof dialectChoices)[Option][number] };
+
+/** One way of filling the gaps of the API's documentation. */
+export interface Dialect extends Choices {
+  /** Fields that records do not show. */
+  hidden: readonly string[];
+  /** Fields that are accepted and not stored. */
+  notStored: readonly string[];
+  /** Fields added to every record that is answered; they win over the record's own. */
+  extraFields: Readonly<Record<string, unknown>>;
+}
+
+function firstChoices(): Choices {
+  const defaults = Object.entries(dialectChoices).map(([option, [first]]) => [option, first]);
+  // Object.fromEntries forgets which key had which value.
+  return Object.fromEntries(defaults) as Choices;
+}
+
+/** The dialect that is spoken when nothing else is asked for. */
+export const defaultDialect: Readonly<Dialect> = {
+  ...firstChoices(),
+  hidden: [],
+  notStored: [],
+  extraFields: {},
+};
+
+function isStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** What is wrong with the value of an option, or undefined. */
+function problemOf(option: string, value: unknown): string | undefined {
+  if (option === "hidden" || option === "notStored")
+    return isStrings(value) ? undefined : `${option} must be a list of field names`;
+  if (option === "extraFields")
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? undefined
+      : "extraFields must be an object";
+  const choices = new Map<string, readonly unknown[]>(Object.entries(dialectChoices)).get(option);
+  if (choices === undefined) return `${option} is not an option of the dialect`;
+  if (choices.includes(value)) return undefined;
+  return `${option} must be one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+}
+
+/**
+ * The dialect with these options, and the default for every other.
+ * @throws {Error} naming each option that does not exist or has a value that is not among its choices.
+ */
+export function completeDialect(options: Partial<Dialect> = {}): Dialect {
+  const problems = Object.entries(options).flatMap(([option, value]) => problemOf(option, value) ?? []);
+  if (problems.length > 0) throw new Error(`Not a dialect of the emulator: ${problems.join("; ")}.`);
+  return { ...defaultDialect, ...options };
+}

@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { carryOut } from "./api";
+import { json } from "./answers";
+import { completeDialect, type Dialect } from "./dialect";
+import { type Fault, misbehave, type Outcome, send } from "./fault";
+import { type LoggedRequest, readRequest, type ReceivedRequest } from "./requests";
+import { defaultsOf, domain, monitor, type Resource } from "./resources";
+import { StateFile } from "./state-file";
+import { Table } from "./table";
+
+export { completeDialect, defaultDialect, dialectChoices, type Dialect } from "./dialect";
+export type { Fault } from "./fault";
+export type { LoggedRequest, ReceivedRequest } from "./requests";
+export { Table, type Fields, type StoredRecord } from "./table";
+
+/** The API key that the emulator asks for when none is given. */
+export const defaultApiKey = "emulator-key";
+
+/** The log keeps this many requests; older ones are forgotten, some at a time. */
+const logLimit = 50_000;
+
+/** Options of {@link Emulator.start}, all optional. */
+export interface EmulatorOptions {
+  /** The port to listen on; default 0, which is any free one. */
+  readonly port?: number;
+  /** The key that every request must carry; default `emulator-key`. */
+  readonly apiKey?: string;
+  /** A JSON file that keeps the records over a restart; default: they are kept in memory only. */
+  readonly file?: string;
+  /** A path before `/api/v1`, such as `/status`; default none. */
+  readonly pathPrefix?: string;
+  /** How the gaps of the API's documentation are filled; see {@link Dialect} for the defaults. */
+  readonly dialect?: Partial<Dialect>;
+  /** The id of the first record of each resource; default 1. */
+  readonly firstId?: number;
+  /** The clock for `created_at`, `updated_at` and the log; default the system's. */
+  readonly now?: () => Date;
+}
+
+/** Decides for each request whether to misbehave, and how. It may take its time. */
+export type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
+
+/**
+ * An HTTP server on the loopback address that behaves as the API's documentation says, strictly: what the
+ * documentation does not allow is refused. Where it says nothing, the dialect decides.
+ */
+export class Emulator {
+  /** The records of `/api/v1/domains`. */
+  readonly domains: Table;
+  /** The records of `/api/v1/monitors`. */
+  readonly monitors: Table;
+  /** Asked for each request, the refused ones too; undefined to behave. */
+  fault: FaultDecision | undefined;
+  /** The key that every request must carry; may be changed at any time. */
+  apiKey: string;
+
+  readonly #server: Server;
+  readonly #pathPrefix: string;
+  readonly #now: () => Date;
+  readonly #file: StateFile | undefined;
+  readonly #stopping = new AbortController();
+  #dialect: Dialect;
+  #requests: LoggedRequest[] = [];
+  #url = "";
+  #stopped: Promise<void> | undefined;
+
+  private constructor(options: EmulatorOptions) {
+    const { apiKey = defaultApiKey, pathPrefix = "", firstId = 1, now = () => new Date() } = options;
+    const tableOf = (resource: Resource) =>
+      new Table({ defaults: defaultsOf(resource), firstId, now, changed: () => this.#file?.touch() });
+    this.#dialect = completeDialect(options.dialect);
+    this.#pathPrefix = pathPrefix.replace(/^\/*(.*?)\/*$/, (_, path: string) =>
+      path === "" ? "" : `/${path}`,
+    );
+    this.#now = now;
+    this.apiKey = apiKey;
+    this.domains = tableOf(domain);
+    this.monitors = tableOf(monitor);
+    if (options.file !== undefined) {
+      const file = new StateFile(options.file, this);
+      file.load();
+      this.#file = file;
+    }
+    this.#server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
+      this.#serve(incoming, response).catch(() => response.destroy());
+    });
+  }
+
+  /**
+   * Starts an emulator on 127.0.0.1.
+   * @throws {Error} when the port is taken, the file cannot be used, or the dialect does not exist.
+   */
+  static async start(options: EmulatorOptions = {}): Promise<Emulator> {
+    const emulator = new Emulator(options);
+    // A file that cannot be written shows itself now, not at the end.
+    await emulator.#file?.flush();
+    await emulator.#listen(options.port ?? 0);
+    return emulator;
+  }
+
+  /** The base URL, such as `http://127.0.0.1:8080/status`; both resources have the same. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** How answers look from now on. Setting it sets what is left out back to the default. */
+  get dialect(): Dialect {
+    return this.#dialect;
+  }
+
+  set dialect(options: Partial<Dialect>) {
+    this.#dialect = completeDialect(options);
+  }
+
+  /** All requests since the start or the last {@link forget}, in the order of arrival; at most 50,000. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#requests;
+  }
+
+  /** The logged requests with a method other than GET. */
+  writes(): LoggedRequest[] {
+    return this.#requests.filter(({ method }) => method !== "GET");
+  }
+
+  /** Clears the log. */
+  forget(): void {
+    this.#requests = [];
+  }
+
+  /** Cuts all connections, frees the port and writes the file. Stopping twice is stopping once. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+    await this.#file?.flush();
+  }
+
+  async #listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, "127.0.0.1", resolve);
+    });
+    const address = this.#server.address();
+    if (typeof address !== "object" || address === null) throw new Error("The emulator has no address.");
+    this.#url = `http://127.0.0.1:${address.port}${this.#pathPrefix}`;
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request: LoggedRequest = { ...(await readRequest(incoming, this.#now())), status: 0 };
+    if (this.#requests.push(request) > logLimit) this.#requests.splice(0, logLimit / 10);
+    const outcome = await this.#outcomeOf(request);
+    request.status = outcome === "cut" ? 0 : outcome.answer.status;
+    send(response, outcome);
+  }
+
+  async #outcomeOf(request: ReceivedRequest): Promise<Outcome> {
+    const answer = () => carryOut(request, this.#api());
+    const wait = (milliseconds: number) => sleep(milliseconds, undefined, { signal: this.#stopping.signal });
+    try {
+      const fault = await this.fault?.(request);
+      return fault === undefined
+        ? { answer: answer(), truncated: false }
+        : await misbehave(fault, answer, wait);
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return "cut";
+      return { answer: json(500, { message: `The emulator failed: ${String(error)}` }), truncated: false };
+    }
+  }
+
+  #api() {
+    const { url, apiKey, dialect, domains, monitors } = this;
+    return { url, apiKey, dialect, domains, monitors, pathPrefix: this.#pathPrefix };
+  }
+}

@@ -1,0 +1,119 @@
+import { type Answer, json, Refusal } from "./answers";
+import type { Dialect } from "./dialect";
+import { isInteger, type Pairs } from "./reading";
+import type { Resource } from "./resources";
+import { showListed } from "./shown";
+import type { StoredRecord, Table } from "./table";
+
+/** The values that a query parameter of a list may have: any text, a whole number, or one of these. */
+type Allowed = "text" | "integer" | readonly string[];
+
+function parametersOf(resource: Resource): ReadonlyMap<string, Allowed> {
+  return new Map<string, Allowed>([
+    ["search", "text"],
+    ["search_by", resource.searchBy],
+    ["sort_by", resource.sortBy],
+    ["sort", ["desc", "asc"]],
+    ["per_page", ["10", "25", "50", "100"]],
+    ["page", "integer"],
+    ...resource.filters.map((name) => [name, "integer"] as const),
+  ]);
+}
+
+function problemOf(name: string, value: string, allowed: Allowed | undefined): string | undefined {
+  if (allowed === undefined) return `The ${name} parameter is unknown.`;
+  if (allowed === "text") return undefined;
+  if (allowed === "integer")
+    return isInteger(value) && value !== "0" ? undefined : `The ${name} must be a positive integer.`;
+  if (allowed.includes(value)) return undefined;
+  return `The selected ${name} is invalid: it must be one of ${allowed.join(", ")}.`;
+}
+
+function readQuery(resource: Resource, pairs: Pairs, dialect: Dialect): ReadonlyMap<string, string> {
+  const parameters = parametersOf(resource);
+  const query = new Map<string, string>();
+  const errors = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const twice = query.has(name) ? `The ${name} parameter is sent more than once.` : undefined;
+    const problem = twice ?? problemOf(name, value, parameters.get(name));
+    if (problem === undefined) query.set(name, value);
+    else if (!dialect.ignoreInvalid) errors.set(name, [problem]);
+  }
+  if (errors.size > 0) throw Refusal.ofFields(Object.fromEntries(errors), dialect);
+  return query;
+}
+
+function textOf(record: StoredRecord, field: string): string {
+  const value = record[field];
+  return typeof value === "string" ? value.toLowerCase() : "";
+}
+
+function compare(left: string, right: string): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+function select(resource: Resource, table: Table, query: ReadonlyMap<string, string>): StoredRecord[] {
+  const search = (query.get("search") ?? "").toLowerCase();
+  const searchBy = query.get("search_by") ?? "name";
+  const filters = resource.filters.filter((name) => query.has(name));
+  const records = table
+    .all()
+    .filter((record) => filters.every((name) => String(record[name]) === query.get(name)))
+    .filter((record) => search === "" || textOf(record, searchBy).includes(search));
+  const sortBy = query.get("sort_by") ?? "id";
+  records.sort((a, b) => a.id - b.id);
+  if (sortBy !== "id") records.sort((a, b) => compare(textOf(a, sortBy), textOf(b, sortBy)));
+  return query.get("sort") === "asc" ? records : records.reverse();
+}
+
+/**
+ * Answers a list (API, sections 4.1 and 4.2).
+ * @param address the list's own URL without a query, for links to other pages.
+ */
+export function answerList(
+  resource: Resource,
+  table: Table,
+  pairs: Pairs,
+  address: string,
+  dialect: Dialect,
+): Answer {
+  const query = readQuery(resource, pairs, dialect);
+  const records = select(resource, table, query);
+  const show = (record: StoredRecord) => showListed(resource, record, dialect);
+  const plain = (shown: unknown[]) => json(200, dialect.list === "data" ? { data: shown } : shown);
+  if (dialect.paging === "none") return plain(records.map(show));
+
+  const per_page = Number(query.get("per_page") ?? 10);
+  const current_page = Number(query.get("page") ?? 1);
+  const total = records.length;
+  const last_page = Math.max(1, Math.ceil(total / per_page));
+  const data = records.slice((current_page - 1) * per_page, current_page * per_page).map(show);
+  const linkTo = (page: number) => {
+    if (page < 1 || page > last_page) return null;
+    return `${address}?${new URLSearchParams([...new Map(query).set("page", String(page))]).toString()}`;
+  };
+  switch (dialect.paging) {
+    case "links": {
+      const links = {
+        first: linkTo(1),
+        last: linkTo(last_page),
+        prev: linkTo(current_page - 1),
+        next: linkTo(current_page + 1),
+      };
+      return json(200, { data, links });
+    }
+    case "nextPageUrl":
+      return json(200, {
+        current_page,
+        data,
+        last_page,
+        next_page_url: linkTo(current_page + 1),
+        per_page,
+        total,
+      });
+    case "meta":
+      return json(200, { data, meta: { current_page, last_page, per_page, total } });
+    case "bare":
+      return plain(data);
+  }
+}

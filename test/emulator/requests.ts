@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import type { Pairs } from "./reading";
+
+/** A request as it came in. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** The path as it was sent, without the query. */
+  readonly path: string;
+  readonly query: Pairs;
+  /** Under their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The media type of the body, without parameters such as the charset; "" when there is none. */
+  readonly contentType: string;
+  /** The body's form pairs. */
+  readonly body: Pairs;
+  readonly at: Date;
+}
+
+/** A request in the emulator's log, in the order of arrival. */
+export interface LoggedRequest extends ReceivedRequest {
+  /** The status that was answered; 0 as long as there is none, and for ever when the connection was cut. */
+  status: number;
+}
+
+/** Reads a request to its end. */
+export async function readRequest(incoming: IncomingMessage, at: Date): Promise<ReceivedRequest> {
+  incoming.setEncoding("utf8");
+  let body = "";
+  for await (const chunk of incoming) body += String(chunk);
+  const [path = "/", ...query] = (incoming.url ?? "/").split("?");
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
+  return {
+    method: incoming.method ?? "GET",
+    path,
+    query: [...new URLSearchParams(query.join("?"))],
+    headers: Object.fromEntries(headers),
+    contentType: incoming.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "",
+    body: [...new URLSearchParams(body)],
+    at,
+  };
+}

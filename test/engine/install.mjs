@@ -1,0 +1,91 @@
+// Finds a Pulumi engine, or installs one. `node test/engine/install.mjs` prints what it found.
+import { realpathSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";
+import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
+
+const SOURCES = ["path", "npm", "go"];
+
+/**
+ * The engine to use: the user's own, else one that was installed before, else one installed now.
+ * `PULUMI_UPTIME_ENGINE` (path, npm or go) allows only that source.
+ */
+export async function ensureEngine({ log = () => undefined, env = process.env } = {}) {
+  const allowed = allowedSources(env);
+  const failures = [];
+  const attempt = async (source, action) => {
+    try {
+      return await action();
+    } catch (error) {
+      failures.push({ source, reason: error.message });
+      return undefined;
+    }
+  };
+
+  if (allowed.includes("path")) {
+    const found = await attempt("path", () => findOnPath(env));
+    if (found) return found;
+  }
+  const installable = allowed.filter((source) => source !== "path");
+  const root = cacheRoot(env);
+  const folderOf = (source) => join(root, `${cacheKey}-${source}`);
+  const earlier = () => firstOf(installable, (source) => readInstalled(folderOf(source)));
+  const now = (source) =>
+    attempt(source, async () => {
+      const folder = folderOf(source);
+      await install(folder, { version: pinnedVersion, source }, (draft) =>
+        fillFrom(source, draft, { env, log }),
+      );
+      return readInstalled(folder);
+    });
+
+  const found = await earlier();
+  if (found) return found;
+  if (installable.length > 0) {
+    await mkdir(root, { recursive: true });
+    const installed = await withLock(join(root, `${cacheKey}.lock`), { log }, async () => {
+      await removeDrafts(root);
+      return (await earlier()) ?? (await firstOf(installable, now));
+    });
+    if (installed) return installed;
+  }
+  throw new Error(explain(failures));
+}
+
+function allowedSources({ PULUMI_UPTIME_ENGINE: forced }) {
+  if (!forced) return SOURCES;
+  if (SOURCES.includes(forced)) return [forced];
+  throw new Error(
+    `PULUMI_UPTIME_ENGINE is "${forced}"; allowed are ${SOURCES.join(", ")}, or leave it unset.`,
+  );
+}
+
+async function firstOf(sources, find) {
+  for (const source of sources) {
+    const found = await find(source);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function explain(failures) {
+  const reasons = failures.map(({ source, reason }) => `  - ${source}: ${reason.replaceAll("\n", "\n    ")}`);
+  return [
+    "There is no Pulumi engine here, and none could be installed. What was tried:",
+    ...reasons,
+    "Install the Pulumi CLI (https://www.pulumi.com/docs/install/), which brings the Node.js language host with it,",
+    `or Go ${goVersion} or later to build both, and run this again.`,
+  ].join("\n");
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  ensureEngine({ log: console.error }).then(
+    ({ bin, version, source }) => console.log(`Pulumi ${version} (${source}): ${bin.join(" ")}`),
+    (error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    },
+  );
+}
