@@ -32,12 +32,12 @@ export function recordIn(body: unknown, definition: Definition): ApiRecord | und
     const { id: _, ...shown } = body;
     return { id, shown };
   }
-  return recordIn(body["data"], definition) ?? recordIn(body[definition.singular], definition);
+  return recordIn(body.data, definition) ?? recordIn(body[definition.singular], definition);
 }
 
 /** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */
 export function pageIn(body: unknown, definition: Definition): Page | undefined {
-  const list = Array.isArray(body) ? body : isObject(body) ? body["data"] : undefined;
+  const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => recordIn(entry, definition));
   if (!records.every((record) => record !== undefined)) return undefined;
@@ -51,13 +51,13 @@ function idIn(body: Record<string, unknown>): string | undefined {
 }
 
 function nextPage(body: Record<string, unknown>): Page["next"] {
-  const links = isObject(body["links"]) ? body["links"] : {};
-  const meta = isObject(body["meta"]) ? body["meta"] : body;
-  const next = links["next"] ?? body["next_page_url"] ?? meta["next_page_url"];
+  const links = isObject(body.links) ? body.links : {};
+  const meta = isObject(body.meta) ? body.meta : body;
+  const next = links.next ?? body.next_page_url ?? meta.next_page_url;
   // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
   if (typeof next === "string" && next !== "") return new URL(next, "http://list.invalid").searchParams;
-  const current = Number(meta["current_page"]);
-  const last = Number(meta["last_page"]);
+  const current = Number(meta.current_page);
+  const last = Number(meta.last_page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
   return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
@@ -70,18 +70,18 @@ export function complaintIn(
 ): { said: string; fields: Map<string, readonly string[]> } {
   const fields = new Map<string, readonly string[]>();
   if (!isObject(body)) return { said: excerpt(source), fields };
-  if (isObject(body["errors"]))
-    for (const [name, reasons] of Object.entries(body["errors"]))
+  if (isObject(body.errors))
+    for (const [name, reasons] of Object.entries(body.errors))
       fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textOf));
   const whole =
-    body["message"] ?? body["error"] ?? (Array.isArray(body["errors"]) ? body["errors"] : undefined);
+    body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
   const said = whole === undefined ? (fields.size > 0 ? "" : excerpt(source)) : textOf(whole);
   return { said, fields };
 }
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return excerpt(value);
-  if (isObject(value) && typeof value["message"] === "string") return excerpt(value["message"]);
+  if (isObject(value) && typeof value.message === "string") return excerpt(value.message);
   return excerpt(JSON.stringify(value));
 }
 

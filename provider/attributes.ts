@@ -49,7 +49,7 @@ export function secretsIn(
     if (typeof value === "string" && value.length > 3) secrets.add(value);
     else if (Array.isArray(value)) value.forEach(collect);
     // A header's name is no secret, its value is.
-    else if (isObject(value)) collect(value["value"]);
+    else if (isObject(value)) collect(value.value);
   };
   for (const [key, field] of Object.entries(definition.fields))
     if (field.secret) for (const source of properties) collect(source[key]);

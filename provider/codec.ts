@@ -160,7 +160,7 @@ const dateTime: Codec<string> = {
 };
 
 const idList: Codec<readonly (string | number)[]> = {
-  parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry["id"] : entry)),
+  parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
   equal: (a, b) => comparableIds(a) === comparableIds(b),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[[`${wire}[]`, ""]], [[wire, ""]]],
@@ -202,7 +202,7 @@ function headersOf(raw: unknown): RequestHeader[] {
     return Object.entries(raw).map(([key, value]) => ({ key, value: text.parse(value) ?? "" }));
   return entriesOf(raw).map((entry) => {
     if (!isPair(entry)) throw new UnreadableValue("a list of headers or a map of them");
-    return { key: text.parse(entry["key"]) ?? "", value: text.parse(entry["value"]) ?? "" };
+    return { key: text.parse(entry.key) ?? "", value: text.parse(entry.value) ?? "" };
   });
 }
 

@@ -196,14 +196,14 @@ export class Lifecycle {
       const shown = field.writeOnly ? undefined : shownOf(field, record);
       outputs[key] = shown ? reconcile(field, valueOf(declared, key), shown.value) : valueOf(declared, key);
     }
-    outputs["attributes"] = attributesOf(
+    outputs.attributes = attributesOf(
       this.definition,
       record,
       managed,
       secretsIn(this.definition, declared, outputs),
     );
-    if (declared["__options"] !== undefined) outputs["__options"] = declared["__options"];
-    outputs["__server"] = this.connect().collection.client.address.hash;
+    if (declared.__options !== undefined) outputs.__options = declared.__options;
+    outputs.__server = this.connect().collection.client.address.hash;
     return outputs;
   }
 
@@ -211,7 +211,7 @@ export class Lifecycle {
   private assertSameServer(outputs: Properties): void {
     const { collection, movedFrom } = this.connect();
     const { hash, source, url } = collection.client.address;
-    const known = outputs["__server"];
+    const known = outputs.__server;
     if (typeof known !== "string" || known === hash || movedFrom.includes(known)) return;
     throw new UptimeError(
       `State was made with another address than ${url}, which ${source} names now, so its ids may mean other records. ` +

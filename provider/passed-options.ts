@@ -11,7 +11,7 @@ export interface PassedOptions {
 const defaultMilliseconds = 5 * 60_000;
 
 export function passedOptionsIn(properties: Readonly<Record<string, unknown>>): PassedOptions {
-  const options = properties["__options"];
+  const options = properties.__options;
   return isObject(options) ? options : {};
 }
 

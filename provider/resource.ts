@@ -33,8 +33,8 @@ export function propsOf(
   for (const [key, field] of Object.entries(definition.fields))
     if (field.default !== undefined && !(key in props)) props[key] = undefined;
   const passed = passedOptions(options);
-  if (passed) props["__options"] = passed;
-  props["__provider"] = `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
+  if (passed) props.__options = passed;
+  props.__provider = `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
   warnOfPlainKey();
   return props;
 }
@@ -79,7 +79,7 @@ let warned = false;
 function warnOfPlainKey(): void {
   if (warned) return;
   warned = true;
-  const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"] ?? "[]";
+  const secretKeys = process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]";
   if (new pulumi.Config("uptime").get("apiKey") === undefined || secretKeys.includes('"uptime:apiKey"'))
     return;
   void pulumi.log.warn(

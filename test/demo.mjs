@@ -101,8 +101,9 @@ async function demo() {
 
 /** The project of this repository, seen from a folder of its own: Pulumi puts a stack's settings beside Pulumi.yaml. */
 async function layProject(engine, { url }) {
-  const project = join(folder, "project");
-  const folders = { home: join(folder, "home"), backend: join(folder, "state") };
+  const at = (name) => join(folder, name);
+  const project = at("project");
+  const folders = { home: at("home"), backend: at("state"), temporary: at("temporary") };
   for (const path of [project, ...Object.values(folders)]) await mkdir(path);
   await copyFile(join(root, "Pulumi.yaml"), join(project, "Pulumi.yaml"));
   for (const name of ["examples", "node_modules", "package.json"])
@@ -112,6 +113,7 @@ async function layProject(engine, { url }) {
   const pulumi = async (...args) => {
     console.log(dim(`$ pulumi ${args.join(" ")}`));
     const how = ["--non-interactive", "--color", colour ? "always" : "never"];
+    if (args[0] !== "stack" && args[0] !== "config") how.push("--suppress-progress");
     const child = start("pulumi", [...args, ...how], { cwd: project, env });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Engine } from "./engine/install.mjs";
+import type { Engine } from "./engine/install.mjs" with { "resolution-mode": "import" };
 
 const installer = join(__dirname, "engine", "install.mjs");
 const pinned = /pulumi\/pkg\/v3 v(\S+)/.exec(
@@ -254,7 +254,7 @@ describe("the environment for the CLI", () => {
       PULUMI_ACCESS_TOKEN: "t",
       UPTIME_API_KEY: "k",
     };
-    const env = engineEnv(engine, { home: "/h", backend: "/b c" }, own);
+    const env = engineEnv(engine, { home: "/h", backend: "/b c", temporary: "/t" }, own);
     expect(env).toMatchObject({ LANG: "C", PULUMI_HOME: "/h", PULUMI_BACKEND_URL: "file:///b%20c" });
     expect(Object.keys(env)).not.toContain("PULUMI_STACK");
     expect(Object.keys(env)).not.toContain("PULUMI_ACCESS_TOKEN");

@@ -1,6 +1,5 @@
 // `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments; `--full` at full size.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, runStep, setup } from "./setup.mjs";
@@ -45,7 +44,7 @@ function note(error) {
 async function runJest(env) {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-jest-"));
   try {
-    const jest = createRequire(import.meta.url).resolve("jest/bin/jest.js");
+    const jest = join(root, "node_modules", "jest", "bin", "jest.js");
     const results = join(folder, "results.json");
     const args = [jest, "--rootDir", root, "--json", "--outputFile", results, ...jestArgs];
     // Read also when jest fails: then it says what failed.

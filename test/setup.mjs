@@ -24,7 +24,7 @@ export async function setup({ log }) {
   if (!packagesAreInstalled()) {
     log("Installing packages (npm ci).");
     // Also where NODE_ENV is "production": the tests and the build are made of development packages.
-    await runStep("npm", ["ci", "--include=dev", "--no-fund", "--no-audit"]);
+    await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
   }
   const sources = hashOfSources();
   if (!isBuiltFrom(sources)) {

@@ -101,7 +101,8 @@ export class Workspace {
     const engine = await ensureEngine({ log: console.warn });
     // Resolved, since the engine prints real paths and a temporary folder may be a link.
     const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
-    const folders = { home: join(folder, "home"), backend: join(folder, "backend") };
+    const at = (name: string) => join(folder, name);
+    const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
     await Promise.all(Object.values(folders).map((path) => mkdir(path)));
     const env = { ...engineEnv(engine, folders), ...options.env };
     const workspace = new Workspace(folder, options.language ?? "js", env);

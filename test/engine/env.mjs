@@ -15,12 +15,14 @@ export function enginePath({ bin }, path = "") {
  * The environment for a CLI that shares nothing with the person's own Pulumi: neither login, plugins, stacks nor settings,
  * and no `UPTIME_…` variable either.
  */
-export function engineEnv(engine, { home, backend }, env = process.env) {
+export function engineEnv(engine, { home, backend, temporary }, env = process.env) {
   const foreign = /^(PULUMI_|UPTIME_|JEST_|NODE_ENV$|NODE_OPTIONS$|npm_)/;
   const own = Object.entries(env).filter(([name]) => !foreign.test(name));
   return {
     ...Object.fromEntries(own),
     PATH: enginePath(engine, env.PATH),
+    // An engine that is killed leaves its pipes there.
+    TMPDIR: temporary,
     PULUMI_HOME: home,
     PULUMI_BACKEND_URL: pathToFileURL(backend).href,
     PULUMI_CONFIG_PASSPHRASE: "",

@@ -76,7 +76,7 @@ async function installFromNpm(draft, { env, log }) {
 /** The same CLI, and the last language host that was a Go module, built from pinned and verified modules. */
 async function installFromGo(draft, { env, log }) {
   if (!which("go", env.PATH)) throw new Error("`go` is not on PATH.");
-  log(`Building Pulumi ${pinnedVersion} with Go: this takes some minutes, once for this machine.`);
+  log(`Building Pulumi ${pinnedVersion} with Go: this takes four to ten minutes, once for this machine.`);
   const versionFlag = `-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${pinnedVersion}`;
   await goBuild(draft, { module: "host", program: HOST, target: HOST_PACKAGE, ldflags: "-s -w", env });
   log("The language host is built; the CLI is next.");

@@ -1,0 +1,101 @@
+import type { dynamic } from "@pulumi/pulumi";
+
+import { secretsIn } from "./attributes";
+import { Client } from "./client";
+import { Collection } from "./collection";
+import { PartialFailure, UptimeError } from "./errors";
+import type { Definition } from "./fields";
+import { Lifecycle } from "./lifecycle";
+import type { Connection, Properties } from "./lifecycle";
+import { readSettings } from "./settings";
+import type { Config, Settings } from "./settings";
+import { Writer } from "./writer";
+
+/** One client, and so one connection pool, per address, whatever resources use it. */
+const clients = new Map<string, Client>();
+
+function connect(definition: Definition, settings: Settings): Connection {
+  const address = settings[definition.baseUrl];
+  let client = clients.get(address.url);
+  if (!client) clients.set(address.url, (client = new Client(address, settings)));
+  const collection = new Collection(definition, client, settings.goneStatuses);
+  return { collection, writer: new Writer(collection), movedFrom: settings.movedFrom };
+}
+
+/**
+ * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
+ * it says "gone", what an error must carry, and what it must not.
+ */
+export function dynamicProvider(definition: Definition): dynamic.ResourceProvider {
+  let config: Config = { get: () => undefined };
+  let connection: Connection | undefined;
+  const lifecycle = new Lifecycle(
+    definition,
+    () => (connection ??= connect(definition, readSettings(config))),
+  );
+
+  /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
+  const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
+    try {
+      return await run();
+    } catch (error) {
+      let message = error instanceof Error ? error.message : String(error);
+      for (const secret of secretsIn(definition, ...properties))
+        message = message.replaceAll(secret, "[secret]");
+      const failure = new UptimeError(message);
+      // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
+      if (error instanceof PartialFailure)
+        Object.assign(failure, {
+          id: error.id,
+          properties: { ...error.outputs, __provider: properties[0]?.__provider },
+          reasons: [message],
+        });
+      throw failure;
+    }
+  };
+
+  return {
+    // The host may call other methods before this one has ended, and goes on without it after an error. So it only
+    // remembers; what is missing is reported by the first call that needs it.
+    // eslint-disable-next-line @typescript-eslint/require-await
+    configure: async (request) => {
+      config = request.config;
+    },
+    check: (olds: Properties, news: Properties) =>
+      guarded(() => {
+        const { inputs, problems } = lifecycle.check(olds, news);
+        return { inputs, failures: problems };
+      }, news),
+    diff: (_id, olds: Properties, news: Properties) =>
+      guarded(
+        () => {
+          const { changed, replaces } = lifecycle.diff(olds, news);
+          return { changes: changed.length > 0, replaces };
+        },
+        olds,
+        news,
+      ),
+    create: (inputs: Properties) =>
+      guarded(async () => {
+        const { id, outputs } = await lifecycle.create(inputs);
+        return { id, outs: outputs };
+      }, inputs),
+    read: (id, properties: Properties) =>
+      guarded(async () => {
+        const state = await lifecycle.read(id, properties);
+        if (!state) return {};
+        const { attributes, __server, ...inputs } = state.outputs;
+        return { id, props: state.outputs, inputs };
+      }, properties),
+    update: (id, olds: Properties, news: Properties) =>
+      guarded(
+        async () => {
+          const { outputs } = await lifecycle.update(id, olds, news);
+          return { outs: outputs };
+        },
+        news,
+        olds,
+      ),
+    delete: (id, properties: Properties) => guarded(() => lifecycle.delete(id, properties), properties),
+  };
+}
