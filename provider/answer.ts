@@ -73,8 +73,7 @@ export function complaintIn(
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
       fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textOf));
-  const whole =
-    body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
+  const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
   const said = whole === undefined ? (fields.size > 0 ? "" : excerpt(source)) : textOf(whole);
   return { said, fields };
 }

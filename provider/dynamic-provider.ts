@@ -22,6 +22,26 @@ function connect(definition: Definition, settings: Settings): Connection {
   return { collection, writer: new Writer(collection), movedFrom: settings.movedFrom };
 }
 
+/** A text as an answer may repeat it: as it is, with its blanks folded, in JSON, in HTML, in a URL or in a form. */
+function formsOf(secret: string): string[] {
+  const html = secret
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;")
+    .replace(/"/g, "&quot;");
+  const forms = [
+    secret,
+    secret.replace(/[\s\p{Cc}]+/gu, " ").trim(),
+    JSON.stringify(secret).slice(1, -1),
+    html,
+    html.replace(/'/g, "&#039;"),
+    html.replace(/'/g, "&#39;"),
+    encodeURIComponent(secret),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+  ];
+  return forms.sort((a, b) => b.length - a.length);
+}
+
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
  * it says "gone", what an error must carry, and what it must not.
@@ -41,7 +61,7 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
     } catch (error) {
       let message = error instanceof Error ? error.message : String(error);
       for (const secret of secretsIn(definition, ...properties))
-        message = message.replaceAll(secret, "[secret]");
+        for (const form of formsOf(secret)) message = message.replaceAll(form, "[secret]");
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
       if (error instanceof PartialFailure)
@@ -64,7 +84,12 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
     check: (olds: Properties, news: Properties) =>
       guarded(() => {
         const { inputs, problems } = lifecycle.check(olds, news);
-        return { inputs, failures: problems };
+        // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
+        const failures = problems.map(({ property, reason }) => ({
+          property: "",
+          reason: `${property} ${reason}`,
+        }));
+        return { inputs, failures };
       }, news),
     diff: (_id, olds: Properties, news: Properties) =>
       guarded(

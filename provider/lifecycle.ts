@@ -62,12 +62,14 @@ export class Lifecycle {
 
   /** Which properties an update would change, and which of them can only change by replacement. */
   diff(outputs: Properties, inputs: Properties): { changed: string[]; replaces: string[] } {
-    const { replaceOnChanges } = passedOptionsIn(inputs);
+    const { ignoreChanges, replaceOnChanges } = passedOptionsIn(inputs);
+    // The engine puts the old inputs in an ignored field's place; the outputs may hold what was set by hand since.
     const changed = this.managed(inputs).filter(
       (key) =>
-        !(key in outputs) ||
-        isUnknown(inputs[key]) ||
-        !equal(this.field(key), valueOf(inputs, key), valueOf(outputs, key)),
+        !names(ignoreChanges, key) &&
+        (!(key in outputs) ||
+          isUnknown(inputs[key]) ||
+          !equal(this.field(key), valueOf(inputs, key), valueOf(outputs, key))),
     );
     return {
       changed,

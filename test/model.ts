@@ -23,17 +23,23 @@ const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
  */
 export class ModelStack {
   state: State | undefined;
-  private readonly provider: Required<dynamic.ResourceProvider<Inputs, Inputs>>;
 
   constructor(
-    kind: keyof typeof definitions,
-    config: Readonly<Record<string, string>>,
+    private readonly kind: keyof typeof definitions,
+    private readonly config: Readonly<Record<string, string>>,
     private readonly options: { ignoreChanges?: string[]; replaceOnChanges?: string[] } = {},
+    private readonly provider = dynamicProvider(definitions[kind]) as Required<
+      dynamic.ResourceProvider<Inputs, Inputs>
+    >,
   ) {
-    this.provider = dynamicProvider(definitions[kind]) as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
     void this.provider.configure({
       config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
     });
+  }
+
+  /** Another resource of the same program: it shares this one's provider. */
+  beside(): ModelStack {
+    return new ModelStack(this.kind, this.config, this.options, this.provider);
   }
 
   /** What `pulumi preview` would say of the declared resource. */
