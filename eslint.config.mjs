@@ -11,7 +11,10 @@ export default tseslint.config(
     rules: {
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
       // A resource's inputs and outputs are derived from its fields, and keep a name of their own.
       "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
@@ -22,9 +25,18 @@ export default tseslint.config(
     files: ["**/*.mjs", "**/*.js", "**/*.cjs"],
     languageOptions: {
       globals: Object.fromEntries(
-        ["process", "console", "URL", "fetch", "Buffer", "setTimeout", "require", "module", "exports", "__dirname"].map(
-          (name) => [name, "readonly"],
-        ),
+        [
+          "process",
+          "console",
+          "URL",
+          "fetch",
+          "Buffer",
+          "setTimeout",
+          "require",
+          "module",
+          "exports",
+          "__dirname",
+        ].map((name) => [name, "readonly"]),
       ),
     },
   },

@@ -50,11 +50,12 @@ export class Client {
     const url = `${this.address.url}${message.path}${query ? `?${query}` : ""}`;
     const name = `${message.method} ${this.address.url}${message.path}`;
     const { statusCode: status, headers, text } = await this.exchange(message, url, name);
-    const body = parsed(text);
     if (status >= 300) {
-      const { said, fields } = complaintIn(body, this.withoutKey(text));
-      throw new ApiError(name, status, this.withoutKey(said), fields, this.hint(status));
+      const source = this.withoutKey(text);
+      const { said, fields } = complaintIn(parsed(source), source);
+      throw new ApiError(name, status, said, fields, this.hint(status));
     }
+    const body = parsed(text);
     if (text.trim() !== "" && body === undefined)
       throw new UptimeError(
         `${name} was answered with status ${status} and something that is not JSON: "${excerpt(this.withoutKey(text))}". ` +

@@ -11,9 +11,9 @@ const fields = {
    * replaces the domain, and the new one is made before the old one goes. (API reference, section 2.1)
    */
   name: hostname("name", { required: true, replace: true }),
-  /** Where visitors of the domain's home page are sent: an absolute http or https URL. (API reference, section 2.1) */
+  /** Homepage URL: an absolute http or https URL. (API reference, section 2.1) */
   homepageUrl: url("homepage_url"),
-  /** Where visitors are sent in the 404 Not Found case: an absolute http or https URL. (API reference, section 2.1) */
+  /** URL for the 404 Not Found case: an absolute http or https URL. (API reference, section 2.1) */
   notFoundUrl: url("not_found_url"),
 };
 
@@ -44,7 +44,7 @@ export class Domain extends CustomResource {
   /**
    * @param name the name of the resource in Pulumi
    * @param args the domain's fields
-   * @param options Pulumi's options, all of them honoured
+   * @param options Pulumi's options; of these, `import` is not supported
    */
   constructor(name: string, args: DomainArgs, options?: CustomResourceOptions) {
     super(typeToken(domain), name, propsOf(domain, args, options), optionsOf(domain, options));

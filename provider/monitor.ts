@@ -12,7 +12,10 @@ const fields = {
   name: text("name", { required: true }),
   /** The URL being monitored: an absolute http or https URL. (API reference, section 2.2) */
   url: url("url", { required: true }),
-  /** Seconds between two checks: 60, 180, 300, 600, 900, 1800 or 3600. (API reference, section 2.2) */
+  /**
+   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not name the unit; the values are those of
+   * seconds. (API reference, section 2.2)
+   */
   interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
   /**
    * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
@@ -121,7 +124,7 @@ export class Monitor extends CustomResource {
   /**
    * @param name the name of the resource in Pulumi
    * @param args the monitor's fields
-   * @param options Pulumi's options, all of them honoured
+   * @param options Pulumi's options; of these, `import` is not supported
    */
   constructor(name: string, args: MonitorArgs, options?: CustomResourceOptions) {
     super(typeToken(monitor), name, propsOf(monitor, args, options), optionsOf(monitor, options));

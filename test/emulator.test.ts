@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { transformFileSync } from "@swc/core";
 import { type Dialect, Emulator, type EmulatorOptions } from "./emulator";
 
 const headers = { authorization: "Bearer emulator-key", accept: "application/json" };
@@ -687,18 +686,7 @@ describe("the file", () => {
 });
 
 describe("the command", () => {
-  const compiled = join(directory, "compiled");
-  beforeAll(() => {
-    mkdirSync(compiled);
-    for (const name of readdirSync(join(__dirname, "emulator"))) {
-      const { code } = transformFileSync(join(__dirname, "emulator", name), {
-        swcrc: false,
-        jsc: { parser: { syntax: "typescript" }, target: "es2022" },
-        module: { type: "commonjs" },
-      });
-      writeFileSync(join(compiled, name.replace(/\.ts$/, ".js")), code);
-    }
-  });
+  const compiled = join(__dirname, "..", "dist", "test", "emulator");
 
   async function output(command: ChildProcess): Promise<{ code: unknown; out: string; err: string }> {
     let [out, err] = ["", ""];

@@ -77,7 +77,9 @@ export class ModelStack {
     if (!state) return;
     const { id, props, inputs } = wire(await this.provider.read(state.id, wire(state.outputs)));
     this.state =
-      id === undefined ? undefined : { ...state, outputs: withProvider(props), inputs: withProvider(inputs) };
+      id === undefined
+        ? undefined
+        : { ...state, outputs: withProvider(props), inputs: withProvider(revealed(inputs)) };
   }
 
   async destroy(): Promise<void> {
@@ -118,6 +120,17 @@ export class ModelStack {
 }
 
 const withProvider = (properties: Inputs | undefined): Inputs => ({ ...properties, __provider: text });
+
+/** The engine knows a secret by this key, and gives the provider nothing but the value. */
+const revealed = (properties: Inputs | undefined): Inputs =>
+  Object.fromEntries(
+    Object.entries(properties ?? {}).map(([key, value]) => [
+      key,
+      typeof value === "object" && value !== null && "4dabf18193072939515e22adb298388d" in value
+        ? (value as unknown as { value: unknown }).value
+        : value,
+    ]),
+  );
 
 /** As through the engine: plain data only. The host never answers when a value is undefined, so that is an error. */
 function wire<T>(value: T): T {
