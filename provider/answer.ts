@@ -14,6 +14,9 @@ export interface Page {
   readonly next: URLSearchParams | "unknown" | undefined;
 }
 
+/** What is nested deeper than this is no record, and state could not hold it. */
+const depthLimit = 50;
+
 /** JSON, with whole numbers that a double cannot hold kept as their exact text. Throws SyntaxError. */
 export function parseJson(source: string): unknown {
   const exact = /\d{16}/.test(source)
@@ -21,7 +24,14 @@ export function parseJson(source: string): unknown {
         /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
       )
     : source;
-  return JSON.parse(exact) as unknown;
+  const value = JSON.parse(exact) as unknown;
+  if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
+  return value;
+}
+
+function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
 /** The record in an answer: bare, under `data`, or under its resource's name. Undefined where there is none. */

@@ -42,5 +42,17 @@ export class PartialFailure extends UptimeError {
   }
 }
 
+/** A create was sent and its answer is lost, so its effect is not known. */
+export class LostAnswer extends UptimeError {
+  constructor(
+    message: string,
+    /** Whether it may be sent again once a look shows that it had no effect; not while the server may still be at work. */
+    readonly repeatable: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 /** Nothing is there under the id, proven by a list that does not hold it. */
 export class Gone extends UptimeError {}
