@@ -2,6 +2,7 @@ import type { dynamic } from "@pulumi/pulumi";
 
 import { secretsIn } from "./attributes";
 import { Client } from "./client";
+import { isEmpty } from "./codec";
 import { Collection } from "./collection";
 import { PartialFailure, UptimeError } from "./errors";
 import type { Definition } from "./fields";
@@ -21,6 +22,9 @@ function connect(definition: Definition, settings: Settings): Connection {
   const collection = new Collection(definition, client, settings.goneStatuses);
   return { collection, writer: new Writer(collection), movedFrom: settings.movedFrom };
 }
+
+/** How a secret is written for the engine: this, and the value beside it. */
+const secretMark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
 
 /** A text as an answer may repeat it: as it is, with its blanks folded, in JSON, in HTML, in a URL or in a form. */
 function formsOf(secret: string): string[] {
@@ -110,6 +114,9 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
         const state = await lifecycle.read(id, properties);
         if (!state) return {};
         const { attributes, __server, ...inputs } = state.outputs;
+        // The engine encrypts an input that comes back only where the old one was a secret, and there may be none.
+        for (const [key, field] of Object.entries(definition.fields))
+          if (field.secret && !isEmpty(inputs[key])) inputs[key] = { ...secretMark, value: inputs[key] };
         return { id, props: state.outputs, inputs };
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
