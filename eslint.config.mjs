@@ -36,6 +36,7 @@ export default tseslint.config(
           "module",
           "exports",
           "__dirname",
+          "__filename",
         ].map((name) => [name, "readonly"]),
       ),
     },

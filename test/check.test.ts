@@ -40,6 +40,19 @@ test("a removed field is managed as empty, and stays so; one with a default goes
   });
 });
 
+test("null is not declared: a default takes its place, and a field without one is not managed", () => {
+  const inputs = { ...valid, alertCondition: null, requestMethod: undefined, sslAlertDays: null };
+  expect(monitors.check({}, inputs).inputs).toEqual(monitors.check({}, valid).inputs);
+});
+
+test("a field that is declared anew is a change, even when its value is that of an empty one", () => {
+  const { inputs } = monitors.check({}, valid);
+  const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
+  expect(monitors.diff(inputs, { ...inputs, ...declared }).changed.sort()).toEqual(
+    Object.keys(declared).sort(),
+  );
+});
+
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
   [{ interval: "60" }, { interval: /not "60"; the nearest is 60$/ }],

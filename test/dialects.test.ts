@@ -151,6 +151,15 @@ describe("a create whose answer does not tell the id", () => {
     );
   });
 
+  test("is never one that was there before", async () => {
+    emulator.monitors.add(home);
+    emulator.fault = ({ method }) =>
+      method === "POST" ? { kind: "answer", effect: false, status: 200, body: "" } : undefined;
+    const one = stack();
+    await expect(one.up(home)).rejects.toThrow("its list shows no new record");
+    expect(one.state).toBeUndefined();
+  });
+
   test("is taken from the Location header where there is one", async () => {
     speak({ createAnswer: "empty", createLocation: true, listBrief: true });
     const one = stack();
@@ -175,6 +184,13 @@ describe("a value that the API takes and does not store", () => {
     expect(await one.up(declared)).toBe("update");
     expect(only()).toMatchObject({ ssl_alert_days: 7 });
     expect(await one.up(declared)).toBe("same");
+  });
+
+  test("is found out where a create answers with the id alone", async () => {
+    speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
+    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
+      "sslAlertDays was sent as 7 and is null",
+    );
   });
 
   test("on update: the same, and state shows what is there", async () => {

@@ -39,13 +39,10 @@ describe("the tables of fields", () => {
     const { sentencesOf, tableOf } = await docs();
     const source = read("provider", "monitor.ts");
     const before = tableOf(monitor, sentencesOf(source));
-    const after = tableOf(
-      monitor,
-      sentencesOf(source.replace("Seconds between two checks", "How often, in seconds")),
-    );
+    const after = tableOf(monitor, sentencesOf(source.replace("Check interval", "How often, in seconds")));
     expect(readme).toContain(before);
-    expect(after).toBe(before.replace("Seconds between two checks", "How often, in seconds"));
-    const without = sentencesOf(source.replace(/\/\*\* Seconds between.*\*\//, ""));
+    expect(after).toBe(before.replace("Check interval", "How often, in seconds"));
+    const without = sentencesOf(source.replace(/\/\*\*\s+\* Check interval[^/]*\*\//, ""));
     expect(() => tableOf(monitor, without)).toThrow(
       "Monitor.interval has no comment that says what it means.",
     );

@@ -79,7 +79,7 @@ export class ModelStack {
     this.state =
       id === undefined
         ? undefined
-        : { ...state, outputs: withProvider(props), inputs: withProvider(revealed(inputs)) };
+        : { id, outputs: withProvider(props), inputs: withProvider(revealed(inputs)), unfinished: false };
   }
 
   async destroy(): Promise<void> {

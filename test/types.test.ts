@@ -176,7 +176,7 @@ describe("in an editor", () => {
       new Monitor("a", { name: "a", url: "https://a.example", interv¦al: 60 });
       const interval = 60;
       new Monitor("b", { name: "b", url: "https://b.example", interv¦al }).interv¦al;`);
-    expect(texts).toEqual(Array(3).fill(expect.stringContaining("Seconds between two checks: 60, 180, 300")));
+    expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
   });
 
   test("the pointer over a class shows what it is", () => {

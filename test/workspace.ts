@@ -10,7 +10,7 @@ export type Config = Record<string, string | { value: string; secret: true }>;
 export interface WorkspaceOptions {
   /** The Pulumi program's source. */
   program: string;
-  /** "ts" is compiled by the TypeScript that the SDK bundles, as for a user who has none of their own. */
+  /** "ts" is compiled by the TypeScript that is found from the SDK's real folder: this repository's. */
   language?: "js" | "ts";
   config?: Config;
   /** Set for every command of this workspace, such as UPTIME_API_KEY. No variable of that name is inherited. */
