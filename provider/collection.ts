@@ -36,6 +36,11 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
+  /** Whether this process has asked for a record of this id, to read, change or delete it. */
+  isKnown(id: string): boolean {
+    return this.asked.has(id);
+  }
+
   /** The record under an id. Throws {@link Gone} when it is proven that there is none. */
   async show(id: string, deadline: Deadline): Promise<ApiRecord> {
     const answer = await this.sendTo(id, { method: "GET", deadline });

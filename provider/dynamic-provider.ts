@@ -20,7 +20,12 @@ function connect(definition: Definition, settings: Settings): Connection {
   let client = clients.get(address.url);
   if (!client) clients.set(address.url, (client = new Client(address, settings)));
   const collection = new Collection(definition, client, settings.goneStatuses);
-  return { collection, writer: new Writer(collection), movedFrom: settings.movedFrom };
+  return {
+    collection,
+    writer: new Writer(collection),
+    adoptExisting: settings.adoptExisting,
+    movedFrom: settings.movedFrom,
+  };
 }
 
 /** How a secret is written for the engine: this, and the value beside it. */
@@ -95,10 +100,10 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
         }));
         return { inputs, failures };
       }, news),
-    diff: (_id, olds: Properties, news: Properties) =>
+    diff: (id, olds: Properties, news: Properties) =>
       guarded(
         () => {
-          const { changed, replaces } = lifecycle.diff(olds, news);
+          const { changed, replaces } = lifecycle.diff(id, olds, news);
           return { changes: changed.length > 0, replaces };
         },
         olds,

@@ -16,6 +16,8 @@ export interface Settings {
   readonly maxConcurrency: number;
   readonly requestsPerMinute: number | undefined;
   readonly goneStatuses: readonly number[];
+  /** Whether a create takes over the one record that is equal in everything that is declared. */
+  readonly adoptExisting: boolean;
   /** Addresses, as hashes, whose state may be taken over by the present ones. */
   readonly movedFrom: readonly string[];
 }
@@ -47,15 +49,18 @@ const integer = (least: number, most: number) =>
     .min(least, `must be at least ${least}`)
     .max(most, `must be at most ${most}`);
 
+const flag = z
+  .enum(["true", "false"], { error: "must be true or false" })
+  .default("false")
+  .transform((value) => value === "true");
+
 const options = z.object({
   timeoutSeconds: integer(1, 3600).default(30),
   maxRetries: integer(0, 100).default(5),
   maxConcurrency: integer(1, 100).default(8),
   requestsPerMinute: integer(1, 100_000).optional(),
-  allowHttp: z
-    .enum(["true", "false"], { error: "must be true or false" })
-    .default("false")
-    .transform((value) => value === "true"),
+  allowHttp: flag,
+  adoptExisting: flag,
   goneStatuses: z
     .string()
     .default("")

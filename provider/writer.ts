@@ -42,6 +42,8 @@ export class Writer {
   /** Records that belong to a resource of this process already. */
   private readonly taken = new Set<string>();
   private before: Promise<(id: string) => boolean> | undefined;
+  /** With adoption: what was there before the first create of this process. */
+  private existing: Promise<readonly ApiRecord[]> | undefined;
   /** Creates that are not answered yet. */
   private readonly posts = new Set<Promise<unknown>>();
 
@@ -70,13 +72,52 @@ export class Writer {
           throw new UptimeError(`${error.message} ${this.unknownEffect()}`, { cause: error });
         continue;
       }
-      const id = await this.find(values, isOlder, deadline);
+      const id = await this.find(values, isOlder, deadline, true);
       if (id !== undefined) return { id, record: undefined };
       throw new UptimeError(
         `The API accepted the new ${this.collection.definition.singular} without telling its id, and its list shows no new ` +
           `record with these values. ${this.unknownEffect()}`,
       );
     }
+  }
+
+  /**
+   * The one record that was there before and is equal in everything that is sent and shown: it becomes the resource's.
+   * Throws when there are several, for then it is not known which.
+   */
+  async adopt(
+    values: Values,
+    isOthers: (id: string) => boolean,
+    deadline: Deadline,
+  ): Promise<{ id: string; record: ApiRecord } | undefined> {
+    const existing = await (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
+      this.existing = undefined;
+      throw error;
+    }));
+    const equal: ApiRecord[] = [];
+    for (const brief of existing) {
+      const isFree = (): boolean =>
+        !this.taken.has(brief.id) && !this.collection.isKnown(brief.id) && !isOthers(brief.id);
+      if (!isFree() || !this.shows(brief, values)) continue;
+      const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
+      if (whole === brief ? isFree() : !isOthers(whole.id) && !this.taken.has(whole.id))
+        if (this.shows(whole, values)) equal.push(whole);
+    }
+    const [record, ...others] = equal;
+    if (!record) return undefined;
+    if (others.length > 0)
+      throw new UptimeError(
+        `uptime:adoptExisting is set, and several ${this.collection.definition.plural} are equal to what is declared ` +
+          `(${equal.map(({ id }) => id).join(", ")}), so it is not known which to adopt. Delete all but one, or change one.`,
+      );
+    this.taken.add(record.id);
+    return { id: record.id, record };
+  }
+
+  private async readAll(deadline: Deadline): Promise<readonly ApiRecord[]> {
+    const records: ApiRecord[] = [];
+    for await (const page of this.collection.list(deadline)) records.push(...page);
+    return records;
   }
 
   private unknownEffect(): string {
@@ -95,7 +136,7 @@ export class Writer {
     lost: LostAnswer,
   ): Promise<string | undefined> {
     for (let look = 1; ; look++) {
-      const id = await this.find(values, isOlder, deadline).catch((error: unknown) => {
+      const id = await this.find(values, isOlder, deadline, false).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         throw new UptimeError(
           `${lost.message} Then looking for it failed: ${reason} ${this.unknownEffect()}`,
@@ -186,28 +227,37 @@ export class Writer {
     });
   }
 
-  /** The record that a create of this process has made: newer than its first create, nobody else's, and equal. */
+  /**
+   * The record that a create of this process has made: newer than its first create, nobody else's, and equal. Where a
+   * create surely succeeded, the only new record with the same required properties is it, whatever became of the others.
+   */
   private async find(
     values: Values,
     isOlder: (id: string) => boolean,
     deadline: Deadline,
+    succeeded: boolean,
   ): Promise<string | undefined> {
-    const isCandidate = (record: ApiRecord): boolean =>
-      !isOlder(record.id) &&
-      !this.taken.has(record.id) &&
-      [...values].every(([key, value]) => !isLost(this.field(key), value, record));
+    const isNew = ({ id }: ApiRecord): boolean => !isOlder(id) && !this.taken.has(id);
+    const alike: string[] = [];
     for await (const page of this.collection.list(deadline)) {
-      for (const brief of page.filter(isCandidate)) {
+      for (const brief of page.filter(isNew)) {
+        if (!this.shows(brief, values, (field) => field.required === true)) continue;
         const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
         // An equal create that is still in flight may have made it, and is about to say so.
         await Promise.allSettled(this.posts);
-        if (!isCandidate(whole)) continue;
-        this.taken.add(whole.id);
-        return whole.id;
+        if (!isNew(whole)) continue;
+        if (!this.shows(whole, values)) alike.push(whole.id);
+        else {
+          this.taken.add(whole.id);
+          return whole.id;
+        }
       }
       if (page.some(({ id }) => isOlder(id))) break;
     }
-    return undefined;
+    const [only, ...others] = alike;
+    if (!succeeded || only === undefined || others.length > 0) return undefined;
+    this.taken.add(only);
+    return only;
   }
 
   /** Tells records that were there before the first create of this process from newer ones. */
@@ -220,6 +270,14 @@ export class Writer {
       .filter(isNumeric)
       .reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
     return (id) => ids.has(id) || (isNumeric(id) && BigInt(id) <= highest);
+  }
+
+  /** Whether a record shows nothing that differs from some values, or from those of some fields. */
+  private shows(record: ApiRecord, values: Values, only: (field: Field) => boolean = () => true): boolean {
+    return [...values].every(([key, value]) => {
+      const field = this.field(key);
+      return !only(field) || !isLost(field, value, record);
+    });
   }
 
   /** Whether an answer shows everything that was sent and can be seen at all. */
