@@ -72,18 +72,31 @@ export class Client {
     let last: UptimeError | undefined;
     for (let retry = 0; ;) {
       const result = await this.limiter.run(message.deadline, () => this.attempt(message, name));
-      if (!result)
-        throw new UptimeError(
-          `${last?.message ?? name} The API does not take more requests until after the operation's time is over ` +
-            "(see the option customTimeouts, and the setting uptime:requestsPerMinute).",
-        );
+      if (!result) {
+        const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
+        const reason = message.deadline.signal.aborted
+          ? "given up: the operation has used its time (see the option customTimeouts)."
+          : "not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
+            "and the setting uptime:requestsPerMinute).";
+        throw new UptimeError(`${before}${name} was ${reason}`);
+      }
       if (!("failure" in result)) return result;
       last = result.error;
-      const step = message.deadline.signal.aborted ? "fail" : nextStep(message.method, result.failure);
+      const next = nextStep(message.method, result.failure);
+      const step =
+        !message.deadline.signal.aborted || next === "fail"
+          ? next
+          : next.startsWith("look up")
+            ? "look up only"
+            : "fail";
       if (step === "look up" || step === "look up only")
         throw new LostAnswer(result.error.message, step === "look up", { cause: result.error });
       if (step === "fail" || (step === "repeat" && ++retry > this.settings.maxRetries)) throw result.error;
-      if (step === "repeat") await sleep(backoff(retry));
+      if (step === "repeat") {
+        const pause = backoff(retry);
+        if (Date.now() + pause > message.deadline.at) throw result.error;
+        await sleep(pause);
+      }
     }
   }
 
@@ -178,7 +191,11 @@ export class Client {
         return result("final", `failed: the host's name does not exist. ${where}`);
       case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       case "ERR_BUFFER_TOO_LARGE":
-        return result("final", `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`);
+        // A create may well have had its effect.
+        return result(
+          name.startsWith("POST") ? "cut" : "final",
+          `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`,
+        );
       case "ECONNRESET":
       case "EPIPE":
       case "UND_ERR_SOCKET":
@@ -209,8 +226,14 @@ export class Client {
     return "";
   }
 
-  private withoutKey(source: string): string {
-    return source.replaceAll(this.settings.apiKey, "[key]");
+  /** A text without the key, as it is, and as JSON may hold it. */
+  withoutKey(source: string): string {
+    const { apiKey } = this.settings;
+    const quoted = JSON.stringify(apiKey).slice(1, -1);
+    return [quoted.replaceAll("/", "\\/"), quoted, apiKey].reduce(
+      (text, form) => text.replaceAll(form, "[key]"),
+      source,
+    );
   }
 }
 

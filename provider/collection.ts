@@ -49,7 +49,7 @@ export class Collection {
     throw new UptimeError(
       record
         ? `${answer.request} was answered with the record ${record.id} instead.`
-        : `${answer.request} was answered without a ${this.definition.singular}: ${quote(answer.body)}. ` +
+        : `${answer.request} was answered without a ${this.definition.singular}: ${this.quote(answer.body)}. ` +
             `Check ${this.client.address.source}.`,
     );
   }
@@ -90,7 +90,7 @@ export class Collection {
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
-          `${answer.request} was not answered with a list of ${this.definition.plural}: ${quote(answer.body)}. ` +
+          `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body)}. ` +
             `Check ${this.client.address.source}.`,
         );
       const fresh = page.records.filter(({ id }) => !seen.has(id));
@@ -146,8 +146,10 @@ export class Collection {
       );
     return new Gone(`The ${singular} ${id} does not exist (${error.message}).`, { cause: error });
   }
-}
 
-function quote(body: unknown): string {
-  return body === undefined ? "an empty answer" : `"${JSON.stringify(body).slice(0, 200)}"`;
+  private quote(body: unknown): string {
+    return body === undefined
+      ? "an empty answer"
+      : `"${this.client.withoutKey(JSON.stringify(body)).slice(0, 200)}"`;
+  }
 }

@@ -15,14 +15,14 @@ import { Writer } from "./writer";
 /** One client, and so one connection pool, per address, whatever resources use it. */
 const clients = new Map<string, Client>();
 
-function connect(definition: Definition, settings: Settings): Connection {
+function connect(definition: Definition, settings: Settings, lookPause?: number): Connection {
   const address = settings[definition.baseUrl];
   let client = clients.get(address.url);
   if (!client) clients.set(address.url, (client = new Client(address, settings)));
   const collection = new Collection(definition, client, settings.goneStatuses);
   return {
     collection,
-    writer: new Writer(collection),
+    writer: new Writer(collection, lookPause),
     adoptExisting: settings.adoptExisting,
     movedFrom: settings.movedFrom,
   };
@@ -53,14 +53,14 @@ function formsOf(secret: string): string[] {
 
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
- * it says "gone", what an error must carry, and what it must not.
+ * it says "gone", what an error must carry, and what it must not. The pause is the one of {@link Writer}.
  */
-export function dynamicProvider(definition: Definition): dynamic.ResourceProvider {
+export function dynamicProvider(definition: Definition, lookPause?: number): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
   let connection: Connection | undefined;
   const lifecycle = new Lifecycle(
     definition,
-    () => (connection ??= connect(definition, readSettings(config))),
+    () => (connection ??= connect(definition, readSettings(config), lookPause)),
   );
 
   /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
@@ -71,6 +71,7 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
       let message = error instanceof Error ? error.message : String(error);
       for (const secret of secretsIn(definition, ...properties))
         for (const form of formsOf(secret)) message = message.replaceAll(form, "[secret]");
+      message = connection?.collection.client.withoutKey(message) ?? message;
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
       if (error instanceof PartialFailure)

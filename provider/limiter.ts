@@ -15,6 +15,12 @@ export interface Limits {
   readonly requestsPerMinute: number | undefined;
 }
 
+/** What tells the time, and lets it pass. */
+export interface Clock {
+  now(): number;
+  sleep(milliseconds: number): Promise<unknown>;
+}
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** All requests of the process to one install pass through here: so many at once, so many a minute, none while it says no. */
@@ -28,24 +34,28 @@ export class Limiter {
   /** What was waited for because the install limits, and how often. */
   readonly waits = { count: 0, milliseconds: 0 };
 
-  constructor(private readonly limits: Limits) {
+  constructor(
+    private readonly limits: Limits,
+    private readonly clock: Clock = { now: Date.now, sleep },
+  ) {
     this.concurrency = limits.maxConcurrency;
   }
 
   /** Waits for its turn, then runs. Undefined when the deadline would pass before the turn comes. */
   async run<T>(deadline: Deadline, request: () => Promise<T>): Promise<T | undefined> {
-    while (this.running >= this.concurrency) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    while (this.running >= this.concurrency && !deadline.signal.aborted) {
+      await this.turn(deadline.signal);
     }
+    if (deadline.signal.aborted) return undefined;
     this.running++;
     try {
       for (let pause = this.pause(); pause > 0; pause = this.pause()) {
-        if (Date.now() + pause > deadline.at) return undefined;
+        if (this.clock.now() + pause > deadline.at) return undefined;
         this.waits.count++;
         this.waits.milliseconds += pause;
-        await sleep(pause);
+        await this.clock.sleep(pause);
       }
-      this.begun.push(Date.now());
+      this.begun.push(this.clock.now());
       return await request();
     } finally {
       this.running--;
@@ -59,7 +69,7 @@ export class Limiter {
       const value = headers[name];
       return Array.isArray(value) ? value[0] : value;
     };
-    const now = Date.now();
+    const now = this.clock.now();
     if (status === 429 || status === 503) {
       const told = retryAfter(header("retry-after"), now) ?? untilReset(header("x-ratelimit-reset"), now);
       if (told === undefined && status === 503) return;
@@ -72,9 +82,25 @@ export class Limiter {
     }
   }
 
+  /** Until a request has ended, or the time of the one that waits. */
+  private turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.waiting.splice(this.waiting.indexOf(wake), 1);
+        resolve();
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      this.waiting.push(wake);
+    });
+  }
+
   /** Milliseconds to wait before the next request may begin. */
   private pause(): number {
-    const now = Date.now();
+    const now = this.clock.now();
     const { requestsPerMinute } = this.limits;
     while (this.begun[0] !== undefined && this.begun[0] <= now - 60_000) this.begun.shift();
     const full = requestsPerMinute === undefined ? undefined : this.begun.at(-requestsPerMinute);

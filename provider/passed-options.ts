@@ -48,5 +48,6 @@ function milliseconds(duration: string | undefined): number | undefined {
   let total = 0;
   for (const [, amount, unit = ""] of duration?.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g) ?? [])
     total += Number(amount) * (units[unit] ?? 0);
-  return total > 0 ? total : undefined;
+  // A timer takes whole numbers, and no larger ones.
+  return total > 0 ? Math.min(Math.ceil(total), 2 ** 31 - 1) : undefined;
 }

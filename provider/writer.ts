@@ -9,8 +9,6 @@ import { ApiError, LostAnswer, UptimeError } from "./errors";
 import type { Field } from "./fields";
 import type { Deadline } from "./limiter";
 
-/** Milliseconds between two looks for a record whose create was not answered. */
-const lookPause = 5000;
 /** How often a create is sent at the most, each time after a look that shows that the last one had no effect. */
 const maxSends = 5;
 
@@ -47,7 +45,11 @@ export class Writer {
   /** Creates that are not answered yet. */
   private readonly posts = new Set<Promise<unknown>>();
 
-  constructor(private readonly collection: Collection) {}
+  constructor(
+    private readonly collection: Collection,
+    /** Milliseconds between two looks for a record whose create was not answered. */
+    private readonly lookPause = 5000,
+  ) {}
 
   /**
    * Creates a record; the answer may show it, or only its id, or nothing at all, or be lost. Never sends a create again
@@ -56,14 +58,16 @@ export class Writer {
   async create(values: Values, deadline: Deadline): Promise<{ id: string; record: ApiRecord | undefined }> {
     const isOlder = await this.baseline(deadline);
     for (let sent = 1; ; sent++) {
-      const post = this.send(values, this.forms, (form) => this.collection.create(form, deadline));
+      // Whoever waits for it must see at once which record it has taken.
+      const post = this.send(values, this.forms, async (form) => {
+        const written = await this.collection.create(form, deadline);
+        if (written.id !== undefined) this.taken.add(written.id);
+        return written;
+      });
       this.posts.add(post);
       try {
         const { result } = await post.finally(() => this.posts.delete(post));
-        if (result.id !== undefined) {
-          this.taken.add(result.id);
-          return { id: result.id, record: result.record };
-        }
+        if (result.id !== undefined) return { id: result.id, record: result.record };
       } catch (error) {
         if (!(error instanceof LostAnswer)) throw error;
         const id = await this.lookFor(values, isOlder, deadline, error);
@@ -146,8 +150,8 @@ export class Writer {
         );
       });
       if (id !== undefined) return id;
-      if ((lost.repeatable && look >= 2) || Date.now() + lookPause > deadline.at) return undefined;
-      await sleep(lookPause);
+      if ((lost.repeatable && look >= 2) || Date.now() + this.lookPause > deadline.at) return undefined;
+      await sleep(this.lookPause);
     }
   }
 
