@@ -56,6 +56,7 @@ export function backoff(retry: number, random: () => number = Math.random): numb
 export function retryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
+  // Date.parse finds a date in "-5" too.
+  const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
