@@ -51,6 +51,14 @@ function formsOf(secret: string): string[] {
   return forms.sort((a, b) => b.length - a.length);
 }
 
+/** A message without a secret, nor its beginning where a long text was cut in the middle of it. */
+function without(secret: string, message: string): string {
+  let rest = message.replaceAll(secret, "[secret]");
+  for (let length = secret.length - 1; length > 3; length--)
+    rest = rest.replaceAll(`${secret.slice(0, length)}…`, "[secret]…");
+  return rest;
+}
+
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
  * it says "gone", what an error must carry, and what it must not. The pause is the one of {@link Writer}.
@@ -70,7 +78,7 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
     } catch (error) {
       let message = error instanceof Error ? error.message : String(error);
       for (const secret of secretsIn(definition, ...properties))
-        for (const form of formsOf(secret)) message = message.replaceAll(form, "[secret]");
+        for (const form of formsOf(secret)) message = without(form, message);
       message = connection?.collection.client.withoutKey(message) ?? message;
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.

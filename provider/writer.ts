@@ -258,7 +258,7 @@ export class Writer {
       }
       if (page.some(({ id }) => isOlder(id))) break;
     }
-    const [only, ...others] = alike;
+    const [only, ...others] = alike.filter((id) => !this.taken.has(id));
     if (!succeeded || only === undefined || others.length > 0) return undefined;
     this.taken.add(only);
     return only;

@@ -390,6 +390,22 @@ describe("refusals", () => {
     expect(String(failure)).toMatch(/status 422: \[secret\] is weak, says Bearer \[key\]/);
   });
 
+  test("do not repeat the beginning of a secret where a long text is cut", async () => {
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? {
+            kind: "answer",
+            effect: false,
+            status: 422,
+            body: `${"x".repeat(285)} canary-password-that-is-long`,
+          }
+        : undefined;
+    const failure: unknown = await stack()
+      .up({ ...home, requestAuthPassword: "canary-password-that-is-long" })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/x \[secret\]…$/);
+  });
+
   test("of the key name the setting and the rotation trap", async () => {
     await expect(stack("monitor", { "uptime:apiKey": "wrong-key" }).up(home)).rejects.toThrow(
       /status 401.* key from uptime:apiKey.*settings of the last `up`/s,
