@@ -6,6 +6,7 @@ import type { Dispatcher } from "undici";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { complaintIn, excerpt, parseJson } from "./answer";
+import { isObject } from "./codec";
 import type { Pair } from "./codec";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
 import { Limiter } from "./limiter";
@@ -162,7 +163,7 @@ export class Client {
   }
 
   private failed(error: unknown, name: string, timeout: AbortSignal, deadline: AbortSignal): Failed {
-    const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+    const { code, message } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
     const where = `Check ${this.address.source} and the network.`;
     const result = (kind: "unreachable" | "cut" | "timeout" | "final", text: string): Failed => ({
       failure: { kind },
@@ -257,7 +258,7 @@ async function decode(bytes: Buffer, headers: Dispatcher.ResponseData["headers"]
   try {
     return new TextDecoder(charset).decode(plain);
   } catch {
-    return plain.toString("utf8");
+    return new TextDecoder().decode(plain);
   }
 }
 

@@ -112,6 +112,9 @@ export class Collection {
 
   /** Sends to one record; a status that may mean "gone" becomes {@link Gone} once that is proven. */
   private async sendTo(id: string, message: Omit<ApiRequest, "path">): Promise<Answer> {
+    // In a path these mean something else, however they are written.
+    if (/^\.{0,2}$/.test(id))
+      throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
     this.asked.add(id);
     try {
       const answer = await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
