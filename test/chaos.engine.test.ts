@@ -303,43 +303,40 @@ describe("an `up` that is killed", () => {
   );
 });
 
-beside(
-  "an adopted record survives a replacement as a new one, and another account's 404s take nothing out of state",
-  async () => {
-    const declared = declare(6, 1, 1).slice(1);
-    const [adopted] = declared.slice(-1);
-    if (!adopted) throw new Error("Nothing is declared.");
-    const { emulator, workspace } = await startStack({
-      emulator: { apiKey, firstId: 7 },
-      program: programOf(declared),
-      config: { "uptime:adoptExisting": "true" },
-    });
-    const trial = new Trial(workspace);
-    const idsOf = async () => Object.values(await workspace.resources()).map(({ urn, id }) => ({ urn, id }));
-    for (const one of declared.slice(-2))
-      (one.kind === "Domain" ? emulator.domains : emulator.monitors).add(recordOf(one));
-    expect((await trial.run("up", "--yes", "--skip-preview")).code).toBe(0);
-    await expectExactly(declared, emulator, workspace);
-    const before = (await idsOf()).filter(({ id }) => id === "7");
-    expect(before).toHaveLength(2);
+test("an adopted record survives a replacement as a new one, and another account's 404s take nothing out of state", async () => {
+  const declared = declare(6, 1, 1).slice(1);
+  const [adopted] = declared.slice(-1);
+  if (!adopted) throw new Error("Nothing is declared.");
+  const { emulator, workspace } = await startStack({
+    emulator: { apiKey, firstId: 7 },
+    program: programOf(declared),
+    config: { "uptime:adoptExisting": "true" },
+  });
+  const trial = new Trial(workspace);
+  const idsOf = async () => Object.values(await workspace.resources()).map(({ urn, id }) => ({ urn, id }));
+  for (const one of declared.slice(-2))
+    (one.kind === "Domain" ? emulator.domains : emulator.monitors).add(recordOf(one));
+  expect((await trial.run("up", "--yes", "--skip-preview")).code).toBe(0);
+  await expectExactly(declared, emulator, workspace);
+  const before = (await idsOf()).filter(({ id }) => id === "7");
+  expect(before).toHaveLength(2);
 
-    const replaced = before.flatMap(({ urn }) => ["--replace", urn]);
-    expect((await trial.run("up", "--yes", "--skip-preview", ...replaced)).code).toBe(0);
-    await expectExactly(declared, emulator, workspace);
-    expect((await idsOf()).filter(({ id }) => id === "7")).toEqual([]);
+  const replaced = before.flatMap(({ urn }) => ["--replace", urn]);
+  expect((await trial.run("up", "--yes", "--skip-preview", ...replaced)).code).toBe(0);
+  await expectExactly(declared, emulator, workspace);
+  expect((await idsOf()).filter(({ id }) => id === "7")).toEqual([]);
 
-    // As another account's key at the same address shows it.
-    const all = await idsOf();
-    const others = emulator.monitors.all();
-    emulator.monitors.clear();
-    for (const { id, ...record } of others) emulator.monitors.add({ ...record, id: id + 1000 });
-    const refreshed = await trial.run("refresh", "--yes", "--skip-preview");
-    expect(refreshed.code).not.toBe(0);
-    expect(refreshed.output).toContain("another account");
-    expect(refreshed.output).toContain("UPTIME_BASE_URL");
-    expect(await idsOf()).toEqual(all);
-  },
-);
+  // As another account's key at the same address shows it.
+  const all = await idsOf();
+  const others = emulator.monitors.all();
+  emulator.monitors.clear();
+  for (const { id, ...record } of others) emulator.monitors.add({ ...record, id: id + 1000 });
+  const refreshed = await trial.run("refresh", "--yes", "--skip-preview");
+  expect(refreshed.code).not.toBe(0);
+  expect(refreshed.output).toContain("another account");
+  expect(refreshed.output).toContain("UPTIME_BASE_URL");
+  expect(await idsOf()).toEqual(all);
+});
 
 interface Process {
   readonly pid: number;
