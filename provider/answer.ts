@@ -14,14 +14,29 @@ export interface Page {
   readonly next: URLSearchParams | "unknown" | undefined;
 }
 
+/** What is nested deeper than this is no record, and state could not hold it. */
+const depthLimit = 50;
+
 /** JSON, with whole numbers that a double cannot hold kept as their exact text. Throws SyntaxError. */
 export function parseJson(source: string): unknown {
-  const exact = /\d{16}/.test(source)
-    ? source.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
-        /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
-      )
-    : source;
-  return JSON.parse(exact) as unknown;
+  const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
+  if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
+  return value;
+}
+
+/** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */
+function withExactNumbers(source: string): string {
+  let isText = false;
+  return source.replace(/\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
+    if (token === '"') isText = !isText;
+    const isExact = isText || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token));
+    return isExact ? token : `"${token}"`;
+  });
+}
+
+function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
 /** The record in an answer: bare, under `data`, or under its resource's name. Undefined where there is none. */
@@ -55,12 +70,17 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   const meta = isObject(body.meta) ? body.meta : body;
   const next = links.next ?? body.next_page_url ?? meta.next_page_url;
   // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
-  if (typeof next === "string" && next !== "") return new URL(next, "http://list.invalid").searchParams;
-  const current = Number(meta.current_page);
-  const last = Number(meta.last_page);
+  if (typeof next === "string" && URL.canParse(next, "http://list.invalid") && next !== "")
+    return new URL(next, "http://list.invalid").searchParams;
+  const current = numberIn(meta.current_page);
+  const last = numberIn(meta.last_page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
   return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
 }
 
 /** What an error's body says: as a whole, and of single fields under the API's own names. */

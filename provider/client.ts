@@ -1,9 +1,18 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+
 import { Agent, request } from "undici";
 import type { Dispatcher } from "undici";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { complaintIn, excerpt, parseJson } from "./answer";
+import { isObject } from "./codec";
 import type { Pair } from "./codec";
-import { ApiError, UptimeError } from "./errors";
+import { ApiError, LostAnswer, UptimeError } from "./errors";
+import { Limiter } from "./limiter";
+import type { Deadline } from "./limiter";
+import { backoff, nextStep } from "./retry";
+import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
 
 export interface ApiRequest {
@@ -14,7 +23,7 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (API reference, section 4) */
   readonly form?: readonly Pair[];
   /** Ends the request when the operation it belongs to has no time left. */
-  readonly deadline: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** An answer with a status below 300. */
@@ -27,81 +36,181 @@ export interface Answer {
   readonly request: string;
 }
 
-const bodyLimit = 32 * 1024 * 1024;
+/** An attempt that ended badly: what is known of it, and what the person is told when that is the end. */
+interface Failed {
+  readonly failure: Failure;
+  readonly error: UptimeError;
+}
 
-/** HTTP to one address: keep-alive connections, the key in the header, a deadline on everything, errors as sentences. */
+interface Exchanged {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData["headers"];
+  readonly text: string;
+}
+
+const bodyLimit = 32 * 1024 * 1024;
+const redirectLimit = 3;
+
+/** HTTP to one address: keep-alive connections, the key in the header, limits, retries, errors as sentences. */
 export class Client {
   private readonly dispatcher: Dispatcher;
+  private readonly limiter: Limiter;
 
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
   ) {
-    this.dispatcher = new Agent({
-      connections: settings.maxConcurrency,
-      keepAliveTimeout: 10_000,
-      maxResponseSize: bodyLimit,
-    });
+    this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
+    this.limiter = new Limiter(settings);
   }
 
-  /** Throws {@link ApiError} for a status of 300 and above, and {@link UptimeError} when there is no usable answer. */
+  /**
+   * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswer} when a create may have had its effect, and
+   * {@link UptimeError} when there is no usable answer.
+   */
   async send(message: ApiRequest): Promise<Answer> {
-    const query = message.query?.toString();
-    const url = `${this.address.url}${message.path}${query ? `?${query}` : ""}`;
     const name = `${message.method} ${this.address.url}${message.path}`;
-    const { statusCode: status, headers, text } = await this.exchange(message, url, name);
-    if (status >= 300) {
-      const source = this.withoutKey(text);
-      const { said, fields } = complaintIn(parsed(source), source);
-      throw new ApiError(name, status, said, fields, this.hint(status));
+    let last: UptimeError | undefined;
+    for (let retry = 0; ;) {
+      const result = await this.limiter.run(message.deadline, () => this.attempt(message, name));
+      if (!result) {
+        const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
+        const reason = message.deadline.signal.aborted
+          ? "given up: the operation has used its time (see the option customTimeouts)."
+          : "not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
+            "and the setting uptime:requestsPerMinute).";
+        throw new UptimeError(`${before}${name} was ${reason}`);
+      }
+      if (!("failure" in result)) return result;
+      last = result.error;
+      const next = nextStep(message.method, result.failure);
+      const step =
+        !message.deadline.signal.aborted || next === "fail"
+          ? next
+          : next.startsWith("look up")
+            ? "look up only"
+            : "fail";
+      if (step === "look up" || step === "look up only")
+        throw new LostAnswer(result.error.message, step === "look up", { cause: result.error });
+      if (step === "fail" || (step === "repeat" && ++retry > this.settings.maxRetries)) throw result.error;
+      if (step === "repeat") {
+        const pause = backoff(retry);
+        if (Date.now() + pause > message.deadline.at) throw result.error;
+        await sleep(pause);
+      }
     }
-    const body = parsed(text);
-    if (text.trim() !== "" && body === undefined)
-      throw new UptimeError(
-        `${name} was answered with status ${status} and something that is not JSON: "${excerpt(this.withoutKey(text))}". ` +
+  }
+
+  private async attempt(message: ApiRequest, name: string): Promise<Answer | Failed> {
+    const { method, path, deadline } = message;
+    const query = message.query?.toString();
+    const timeout = AbortSignal.timeout(this.settings.timeoutSeconds * 1000);
+    let response: Exchanged;
+    try {
+      const url = new URL(`${this.address.url}${path}${query ? `?${query}` : ""}`);
+      response = await this.exchange(message, url, AbortSignal.any([timeout, deadline.signal]));
+    } catch (error) {
+      return this.failed(error, name, timeout, deadline.signal);
+    }
+    const { status, headers } = response;
+    this.limiter.learn(status, headers);
+    if (status >= 300) {
+      const text = this.withoutKey(response.text);
+      const { said, fields } = complaintIn(parsed(text), text);
+      return {
+        failure: { kind: "status", status, retryAfter: headers["retry-after"] !== undefined },
+        error: new ApiError(name, status, said, fields, this.hint(status)),
+      };
+    }
+    const body = parsed(response.text);
+    if (response.text.trim() !== "" && body === undefined) {
+      const error = new UptimeError(
+        `${name} was answered with status ${status} and something that is not JSON: "${excerpt(this.withoutKey(response.text))}". ` +
           `Check ${this.address.source}: does it lead to the API?`,
       );
+      // A create may well have had its effect.
+      return { failure: { kind: method === "POST" ? "cut" : "final" }, error };
+    }
     const { location } = headers;
     return { status, body, location: typeof location === "string" ? location : undefined, request: name };
   }
 
-  private async exchange({ method, form, deadline }: ApiRequest, url: string, name: string) {
-    const timeout = AbortSignal.timeout(this.settings.timeoutSeconds * 1000);
-    try {
-      const response = await request(url, {
-        method,
-        dispatcher: this.dispatcher,
-        signal: AbortSignal.any([timeout, deadline]),
-        headers: {
-          accept: "application/json",
-          authorization: `Bearer ${this.settings.apiKey}`,
-          ...(form && { "content-type": "application/x-www-form-urlencoded" }),
-        },
-        body: form ? encodeForm(form) : null,
-      });
-      return { ...response, text: await response.body.text() };
-    } catch (error) {
-      throw new UptimeError(`${name} ${this.whatWentWrong(error, timeout, deadline)}`, { cause: error });
-    }
+  private async exchange(
+    message: ApiRequest,
+    url: URL,
+    signal: AbortSignal,
+    redirects = 0,
+  ): Promise<Exchanged> {
+    const { method, form } = message;
+    const response = await request(url, {
+      method,
+      dispatcher: this.dispatcher,
+      signal,
+      headers: {
+        accept: "application/json",
+        authorization: `Bearer ${this.settings.apiKey}`,
+        ...(form && { "content-type": "application/x-www-form-urlencoded" }),
+      },
+      body: form ? encodeForm(form) : null,
+    });
+    const { statusCode: status, headers } = response;
+    const bytes = Buffer.from(await response.body.arrayBuffer());
+    const target = redirectOf(status, headers.location, url);
+    // The key goes nowhere but to the address that was set, and only what is safe to repeat is sent again.
+    if (target?.origin === url.origin && method === "GET" && redirects < redirectLimit)
+      return this.exchange(message, target, signal, redirects + 1);
+    return { status, headers, text: await decode(bytes, headers) };
   }
 
-  private whatWentWrong(error: unknown, timeout: AbortSignal, deadline: AbortSignal): string {
+  private failed(error: unknown, name: string, timeout: AbortSignal, deadline: AbortSignal): Failed {
+    const { code, message } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
+    const where = `Check ${this.address.source} and the network.`;
+    const result = (kind: "unreachable" | "cut" | "timeout" | "final", text: string): Failed => ({
+      failure: { kind },
+      error: new UptimeError(`${name} ${text}`, { cause: error }),
+    });
     if (deadline.aborted)
-      return "was given up: the operation has used its time (see the option customTimeouts)";
+      return result(
+        "timeout",
+        "was given up: the operation has used its time (see the option customTimeouts).",
+      );
     if (timeout.aborted)
-      return `was not answered within ${this.settings.timeoutSeconds} seconds (uptime:timeoutSeconds)`;
-    const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-    const where = `Check ${this.address.source} and the network`;
+      return result(
+        "timeout",
+        `was not answered within ${this.settings.timeoutSeconds} seconds (uptime:timeoutSeconds).`,
+      );
     switch (code) {
       case "ECONNREFUSED":
-        return `failed: nothing accepts connections there. ${where}`;
-      case "ENOTFOUND":
+        return result("unreachable", `failed: nothing accepts connections there. ${where}`);
+      case "UND_ERR_CONNECT_TIMEOUT":
+      case "EHOSTUNREACH":
+      case "ENETUNREACH":
+        return result("unreachable", `failed: no connection came about (${code}). ${where}`);
       case "EAI_AGAIN":
-        return `failed: the host's name is not known. ${where}`;
+        return result("unreachable", `failed: the host's name could not be looked up. ${where}`);
+      case "ENOTFOUND":
+        return result("final", `failed: the host's name does not exist. ${where}`);
       case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-        return `was answered with more than ${bodyLimit / 1024 / 1024} MiB. Check ${this.address.source}`;
+      case "ERR_BUFFER_TOO_LARGE":
+        // A create may well have had its effect.
+        return result(
+          name.startsWith("POST") ? "cut" : "final",
+          `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`,
+        );
+      case "ECONNRESET":
+      case "EPIPE":
+      case "UND_ERR_SOCKET":
+      case "UND_ERR_BODY_TIMEOUT":
+      case "UND_ERR_HEADERS_TIMEOUT":
+        return result("cut", `failed: the connection was cut before the whole answer was there. ${where}`);
       default:
-        return `failed: ${[code, message].filter(Boolean).join(", ")}. ${where}`;
+        // Certificates have many codes (CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT, …); none is mended by repeating.
+        if (/CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code ?? ""))
+          return result(
+            "final",
+            `failed: the server's certificate is not trusted (${String(code)}). ${where}`,
+          );
+        return result("cut", `failed: ${[code, message].filter(Boolean).join(", ")}. ${where}`);
     }
   }
 
@@ -112,13 +221,44 @@ export class Client {
         "and `pulumi destroy` use the settings of the last `up`, unless they run with --run-program"
       );
     if (status === 403) return `The key from ${this.settings.apiKeySource} may not do this`;
+    if (status === 429) return "Set uptime:requestsPerMinute to what the install allows";
     if (status >= 300 && status < 400)
-      return `A redirect is not followed; set ${this.address.source} to the address it leads to`;
+      return `Such a redirect is not followed; set ${this.address.source} to the address it leads to`;
     return "";
   }
 
-  private withoutKey(source: string): string {
-    return source.replaceAll(this.settings.apiKey, "[key]");
+  /** A text without the key, as it is, and as JSON may hold it. */
+  withoutKey(source: string): string {
+    const { apiKey } = this.settings;
+    const quoted = JSON.stringify(apiKey).slice(1, -1);
+    return [quoted.replaceAll("/", "\\/"), quoted, apiKey].reduce(
+      (text, form) => text.replaceAll(form, "[key]"),
+      source,
+    );
+  }
+}
+
+function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
+  return URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+}
+
+const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
+  gzip: (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
+  "x-gzip": (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
+  deflate: (bytes) => promisify(inflate)(bytes, { maxOutputLength: bodyLimit }),
+  br: (bytes) => promisify(brotliDecompress)(bytes, { maxOutputLength: bodyLimit }),
+};
+
+/** The text of a body: some servers compress without being asked. */
+async function decode(bytes: Buffer, headers: Dispatcher.ResponseData["headers"]): Promise<string> {
+  const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
+  const plain = bytes.length > 0 ? ((await decoders[encoding]?.(bytes)) ?? bytes) : bytes;
+  const charset = /charset="?([\w-]+)/i.exec(String(headers["content-type"] ?? ""))?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(charset).decode(plain);
+  } catch {
+    return new TextDecoder().decode(plain);
   }
 }
 

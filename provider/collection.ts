@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { pageIn, recordIn } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Pair } from "./codec";
 import { ApiError, Gone, UptimeError } from "./errors";
 import type { Definition } from "./fields";
+import type { Deadline } from "./limiter";
 
 /** What an answer to a write may hold. */
 export interface Written {
@@ -12,11 +15,18 @@ export interface Written {
 }
 
 const pageSize = 100;
+/** So many records may be gone without any other being found. */
+const manyGone = 3;
 
 /** The endpoints of one kind of record (API reference, section 4); knows how the install answers, not what it means. */
 export class Collection {
   private readonly path: string;
   private updateMethod: "PATCH" | "PUT" = "PATCH";
+  /** Ids of state that were asked for, and those of them that are gone. */
+  private readonly asked = new Set<string>();
+  private readonly gone = new Set<string>();
+  /** Some id that state knows is there: the address and the key belong to this stack. */
+  private isOurs = false;
 
   constructor(
     readonly definition: Definition,
@@ -26,21 +36,26 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
+  /** Whether this process has asked for a record of this id, to read, change or delete it. */
+  isKnown(id: string): boolean {
+    return this.asked.has(id);
+  }
+
   /** The record under an id. Throws {@link Gone} when it is proven that there is none. */
-  async show(id: string, deadline: AbortSignal): Promise<ApiRecord> {
+  async show(id: string, deadline: Deadline): Promise<ApiRecord> {
     const answer = await this.sendTo(id, { method: "GET", deadline });
     const record = recordIn(answer.body, this.definition);
     if (record?.id === id) return record;
     throw new UptimeError(
       record
         ? `${answer.request} was answered with the record ${record.id} instead.`
-        : `${answer.request} was answered without a ${this.definition.singular}: ${quote(answer.body)}. ` +
+        : `${answer.request} was answered without a ${this.definition.singular}: ${this.quote(answer.body)}. ` +
             `Check ${this.client.address.source}.`,
     );
   }
 
   /** Stores a new record. (API reference, section 4: Store) */
-  async create(form: readonly Pair[], deadline: AbortSignal): Promise<Written> {
+  async create(form: readonly Pair[], deadline: Deadline): Promise<Written> {
     const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
     const record = recordIn(answer.body, this.definition);
     const located = /\/([^/?#]+)\/?(?:[?#].*)?$/.exec(answer.location ?? "")?.[1];
@@ -48,7 +63,7 @@ export class Collection {
   }
 
   /** Changes a record by PATCH, or by PUT where the install does not know PATCH. Throws {@link Gone}. */
-  async update(id: string, form: readonly Pair[], deadline: AbortSignal): Promise<ApiRecord | undefined> {
+  async update(id: string, form: readonly Pair[], deadline: Deadline): Promise<ApiRecord | undefined> {
     let answer: Answer;
     try {
       answer = await this.sendTo(id, { method: this.updateMethod, form, deadline });
@@ -62,12 +77,12 @@ export class Collection {
   }
 
   /** Deletes a record. Throws {@link Gone}. */
-  async remove(id: string, deadline: AbortSignal): Promise<void> {
+  async remove(id: string, deadline: Deadline): Promise<void> {
     await this.sendTo(id, { method: "DELETE", deadline });
   }
 
   /** All records, newest first, page by page, in whatever way the install pages. (API reference, section 4: List) */
-  async *list(deadline: AbortSignal): AsyncGenerator<readonly ApiRecord[]> {
+  async *list(deadline: Deadline): AsyncGenerator<readonly ApiRecord[]> {
     const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: String(pageSize) });
     const seen = new Set<string>();
     for (let number = 1; ; number++) {
@@ -75,7 +90,7 @@ export class Collection {
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
-          `${answer.request} was not answered with a list of ${this.definition.plural}: ${quote(answer.body)}. ` +
+          `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body)}. ` +
             `Check ${this.client.address.source}.`,
         );
       const fresh = page.records.filter(({ id }) => !seen.has(id));
@@ -95,25 +110,49 @@ export class Collection {
     }
   }
 
-  /** Sends to one record; a status that may mean "gone" becomes {@link Gone} once the list proves it. */
+  /** Sends to one record; a status that may mean "gone" becomes {@link Gone} once that is proven. */
   private async sendTo(id: string, message: Omit<ApiRequest, "path">): Promise<Answer> {
+    // In a path these mean something else, however they are written.
+    if (/^\.{0,2}$/.test(id))
+      throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
+    this.asked.add(id);
     try {
-      return await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
+      const answer = await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
+      this.isOurs = true;
+      return answer;
     } catch (error) {
       if (!(error instanceof ApiError) || ![404, 410, ...this.goneStatuses].includes(error.status))
         throw error;
-      for await (const page of this.list(message.deadline))
-        if (page.some((record) => record.id === id))
-          throw new UptimeError(`${error.message}, yet the list of ${this.definition.plural} holds ${id}.`, {
-            cause: error,
-          });
-      throw new Gone(`The ${this.definition.singular} ${id} does not exist (${error.message}).`, {
-        cause: error,
-      });
+      throw await this.proven(id, error, message.deadline);
     }
   }
-}
 
-function quote(body: unknown): string {
-  return body === undefined ? "an empty answer" : `"${JSON.stringify(body).slice(0, 200)}"`;
+  /** Whether a record is gone: a list of this API does not hold it, and the account is the one that state means. */
+  private async proven(id: string, error: ApiError, deadline: Deadline): Promise<Gone | UptimeError> {
+    const { plural, singular } = this.definition;
+    for await (const page of this.list(deadline)) {
+      if (page.some((record) => this.asked.has(record.id) && record.id !== id)) this.isOurs = true;
+      if (page.some((record) => record.id === id))
+        return new UptimeError(`${error.message}, yet the list of ${plural} holds ${id}.`, { cause: error });
+    }
+    this.gone.add(id);
+    // Other reads of the same run may be about to find theirs, or not to.
+    for (let waited = 0; !this.isOurs && this.gone.size <= manyGone && waited < 1000; waited += 50)
+      await sleep(50);
+    if (!this.isOurs && this.gone.size > manyGone)
+      return new UptimeError(
+        `More than ${manyGone} ${plural} that state knows are not there, and none that it knows is found. That looks like ` +
+          `another install or another account, so nothing is taken out of state: check ${this.client.address.source} ` +
+          `(${this.client.address.url}) and the API key. If they were really all deleted, take them out of state with ` +
+          "`pulumi state delete`, all but three.",
+        { cause: error },
+      );
+    return new Gone(`The ${singular} ${id} does not exist (${error.message}).`, { cause: error });
+  }
+
+  private quote(body: unknown): string {
+    return body === undefined
+      ? "an empty answer"
+      : `"${this.client.withoutKey(JSON.stringify(body)).slice(0, 200)}"`;
+  }
 }

@@ -15,12 +15,17 @@ import { Writer } from "./writer";
 /** One client, and so one connection pool, per address, whatever resources use it. */
 const clients = new Map<string, Client>();
 
-function connect(definition: Definition, settings: Settings): Connection {
+function connect(definition: Definition, settings: Settings, lookPause?: number): Connection {
   const address = settings[definition.baseUrl];
   let client = clients.get(address.url);
   if (!client) clients.set(address.url, (client = new Client(address, settings)));
   const collection = new Collection(definition, client, settings.goneStatuses);
-  return { collection, writer: new Writer(collection), movedFrom: settings.movedFrom };
+  return {
+    collection,
+    writer: new Writer(collection, lookPause),
+    adoptExisting: settings.adoptExisting,
+    movedFrom: settings.movedFrom,
+  };
 }
 
 /** How a secret is written for the engine: this, and the value beside it. */
@@ -46,16 +51,24 @@ function formsOf(secret: string): string[] {
   return forms.sort((a, b) => b.length - a.length);
 }
 
+/** A message without a secret, nor its beginning where a long text was cut in the middle of it. */
+function without(secret: string, message: string): string {
+  let rest = message.replaceAll(secret, "[secret]");
+  for (let length = secret.length - 1; length > 3; length--)
+    rest = rest.replaceAll(`${secret.slice(0, length)}…`, "[secret]…");
+  return rest;
+}
+
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
- * it says "gone", what an error must carry, and what it must not.
+ * it says "gone", what an error must carry, and what it must not. The pause is the one of {@link Writer}.
  */
-export function dynamicProvider(definition: Definition): dynamic.ResourceProvider {
+export function dynamicProvider(definition: Definition, lookPause?: number): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
   let connection: Connection | undefined;
   const lifecycle = new Lifecycle(
     definition,
-    () => (connection ??= connect(definition, readSettings(config))),
+    () => (connection ??= connect(definition, readSettings(config), lookPause)),
   );
 
   /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
@@ -65,7 +78,8 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
     } catch (error) {
       let message = error instanceof Error ? error.message : String(error);
       for (const secret of secretsIn(definition, ...properties))
-        for (const form of formsOf(secret)) message = message.replaceAll(form, "[secret]");
+        for (const form of formsOf(secret)) message = without(form, message);
+      message = connection?.collection.client.withoutKey(message) ?? message;
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
       if (error instanceof PartialFailure)
@@ -95,10 +109,10 @@ export function dynamicProvider(definition: Definition): dynamic.ResourceProvide
         }));
         return { inputs, failures };
       }, news),
-    diff: (_id, olds: Properties, news: Properties) =>
+    diff: (id, olds: Properties, news: Properties) =>
       guarded(
         () => {
-          const { changed, replaces } = lifecycle.diff(olds, news);
+          const { changed, replaces } = lifecycle.diff(id, olds, news);
           return { changes: changed.length > 0, replaces };
         },
         olds,

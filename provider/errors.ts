@@ -3,7 +3,8 @@ export class UptimeError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "Error";
-    this.stack = message;
+    // The host prints the message and then the stack: the message is to be read once.
+    this.stack = "";
   }
 }
 
@@ -19,9 +20,8 @@ export class ApiError extends UptimeError {
     readonly fields: ReadonlyMap<string, readonly string[]>,
     hint = "",
   ) {
-    super(
-      `${request} was answered with status ${status}${said ? `: ${said}` : ""}${hint ? `. ${hint}` : ""}`,
-    );
+    const answer = `${request} was answered with status ${status}${said ? `: ${said}` : ""}`;
+    super(hint ? `${answer.replace(/\.$/, "")}. ${hint}.` : answer);
   }
 
   /** Whether the API took the request for invalid; such a request had no effect. */
@@ -36,6 +36,18 @@ export class PartialFailure extends UptimeError {
     readonly id: string,
     readonly outputs: Record<string, unknown>,
     message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A create was sent and its answer is lost, so its effect is not known. */
+export class LostAnswer extends UptimeError {
+  constructor(
+    message: string,
+    /** Whether it may be sent again once a look shows that it had no effect; not while the server may still be at work. */
+    readonly repeatable: boolean,
     options?: ErrorOptions,
   ) {
     super(message, options);

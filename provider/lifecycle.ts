@@ -23,6 +23,8 @@ export interface State {
 export interface Connection {
   readonly collection: Collection;
   readonly writer: Writer;
+  /** Whether a create first looks for an equal record that nobody manages. */
+  readonly adoptExisting: boolean;
   /** Hashes of addresses whose state the present address may take over. */
   readonly movedFrom: readonly string[];
 }
@@ -36,6 +38,8 @@ export interface Connection {
  */
 export class Lifecycle {
   private readonly fields: ReadonlyMap<string, Field>;
+  /** Ids of resources that state is known to hold, so that none of them is adopted by another. */
+  private readonly managedIds = new Set<string>();
 
   constructor(
     private readonly definition: Definition,
@@ -61,7 +65,8 @@ export class Lifecycle {
   }
 
   /** Which properties an update would change, and which of them can only change by replacement. */
-  diff(outputs: Properties, inputs: Properties): { changed: string[]; replaces: string[] } {
+  diff(id: string, outputs: Properties, inputs: Properties): { changed: string[]; replaces: string[] } {
+    this.managedIds.add(id);
     const { ignoreChanges, replaceOnChanges } = passedOptionsIn(inputs);
     // The engine puts the old inputs in an ignored field's place; the outputs may hold what was set by hand since.
     const changed = this.managed(inputs).filter(
@@ -78,17 +83,24 @@ export class Lifecycle {
   }
 
   async create(inputs: Properties): Promise<State> {
-    const { writer } = this.connect();
+    const { writer, adoptExisting } = this.connect();
     const deadline = deadlineOf(inputs, "create");
     const wanted = this.wanted(inputs, this.managed(inputs));
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
-    const { id, record } = await writer.create(sent, deadline);
+    const adopted = adoptExisting
+      ? await writer.adopt(sent, (other) => this.managedIds.has(other), deadline)
+      : undefined;
+    const { id, record } = adopted ?? (await writer.create(sent, deadline));
     try {
-      const isDone = late.every((key) => {
-        const shown = record && shownOf(this.field(key), record);
-        return shown && isShown(this.field(key), wanted.get(key) ?? null, shown.value);
-      });
+      // What is not shown cannot be known of a record that was there before, so it is sent.
+      const isUnseen = adopted && [...wanted.keys()].some((key) => this.field(key).writeOnly);
+      const isDone =
+        !isUnseen &&
+        late.every((key) => {
+          const shown = record && shownOf(this.field(key), record);
+          return shown && isShown(this.field(key), wanted.get(key) ?? null, shown.value);
+        });
       const settled = isDone
         ? await writer.settle(id, sent, record, deadline)
         : await writer.update(id, wanted, deadline);

@@ -1,4 +1,5 @@
 import { isObject } from "./codec";
+import type { Deadline } from "./limiter";
 
 /** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
 export interface PassedOptions {
@@ -34,9 +35,10 @@ export function touches(paths: readonly string[] | undefined, key: string): bool
 export function deadlineOf(
   properties: Readonly<Record<string, unknown>>,
   operation: "create" | "read" | "update" | "delete",
-): AbortSignal {
+): Deadline {
   const given = operation === "read" ? undefined : passedOptionsIn(properties).customTimeouts?.[operation];
-  return AbortSignal.timeout(milliseconds(given) ?? defaultMilliseconds);
+  const time = milliseconds(given) ?? defaultMilliseconds;
+  return { signal: AbortSignal.timeout(time), at: Date.now() + time };
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -46,5 +48,6 @@ function milliseconds(duration: string | undefined): number | undefined {
   let total = 0;
   for (const [, amount, unit = ""] of duration?.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g) ?? [])
     total += Number(amount) * (units[unit] ?? 0);
-  return total > 0 ? total : undefined;
+  // A timer takes whole numbers, and no larger ones.
+  return total > 0 ? Math.min(Math.ceil(total), 2 ** 31 - 1) : undefined;
 }

@@ -1,6 +1,9 @@
 import { domain as domainDefinition } from "./domain";
 import { dynamicProvider } from "./dynamic-provider";
+import { endWithEngine } from "./host";
 import { monitor as monitorDefinition } from "./monitor";
+
+endWithEngine();
 
 // The text in every resource's state asks for these by name.
 export const domain = dynamicProvider(domainDefinition);

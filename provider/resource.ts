@@ -39,14 +39,20 @@ export function propsOf(
   return props;
 }
 
-/** The options for Pulumi itself: the person's own, and which outputs are secret whatever the program declares. */
+/** The options for Pulumi itself: the person's own, and what must hold whatever the program says. */
 export function optionsOf(
   definition: Definition,
   options: CustomResourceOptions = {},
 ): CustomResourceOptions {
   const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
-  if (secrets.length === 0) return options;
-  return { ...options, additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets] };
+  return {
+    ...options,
+    ...(secrets.length > 0 && {
+      additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
+    }),
+    // A replacement that is created first would adopt the record that is about to be deleted.
+    ...(new pulumi.Config("uptime").get("adoptExisting") === "true" && { deleteBeforeReplace: true }),
+  };
 }
 
 /** Gives the class an Output of undefined for each field, for resources that do not declare it. */

@@ -12,8 +12,12 @@ export interface Settings {
   /** Where the key came from, for messages: the name of the setting. */
   readonly apiKeySource: string;
   readonly timeoutSeconds: number;
+  readonly maxRetries: number;
   readonly maxConcurrency: number;
+  readonly requestsPerMinute: number | undefined;
   readonly goneStatuses: readonly number[];
+  /** Whether a create takes over the one record that is equal in everything that is declared. */
+  readonly adoptExisting: boolean;
   /** Addresses, as hashes, whose state may be taken over by the present ones. */
   readonly movedFrom: readonly string[];
 }
@@ -38,21 +42,25 @@ const environment: Readonly<Record<string, string>> = {
   apiKey: "UPTIME_API_KEY",
 };
 
-const integer = (least: number, most: number, preset: number) =>
+const integer = (least: number, most: number) =>
   z.coerce
     .number({ error: `must be a whole number from ${least} to ${most}` })
     .int(`must be a whole number from ${least} to ${most}`)
     .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`)
-    .default(preset);
+    .max(most, `must be at most ${most}`);
+
+const flag = z
+  .enum(["true", "false"], { error: "must be true or false" })
+  .default("false")
+  .transform((value) => value === "true");
 
 const options = z.object({
-  timeoutSeconds: integer(1, 3600, 30),
-  maxConcurrency: integer(1, 100, 8),
-  allowHttp: z
-    .enum(["true", "false"], { error: "must be true or false" })
-    .default("false")
-    .transform((value) => value === "true"),
+  timeoutSeconds: integer(1, 3600).default(30),
+  maxRetries: integer(0, 100).default(5),
+  maxConcurrency: integer(1, 100).default(8),
+  requestsPerMinute: integer(1, 100_000).optional(),
+  allowHttp: flag,
+  adoptExisting: flag,
   goneStatuses: z
     .string()
     .default("")
@@ -114,15 +122,13 @@ export function readSettings(config: Config, env: NodeJS.ProcessEnv = process.en
 
   if (problems.length > 0 || !baseUrl || !monitorsBaseUrl || !apiKey || !parsed.data)
     throw new UptimeError(`The provider's settings are not complete: ${problems.join("; ")}.`);
-  const { timeoutSeconds, maxConcurrency, goneStatuses } = parsed.data;
   return {
     baseUrl,
     monitorsBaseUrl,
     apiKey: apiKey.value,
     apiKeySource: apiKey.source,
-    timeoutSeconds,
-    maxConcurrency,
-    goneStatuses,
+    ...parsed.data,
+    requestsPerMinute: parsed.data.requestsPerMinute,
     movedFrom,
   };
 }

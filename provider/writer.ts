@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { ApiRecord } from "./answer";
 import { shownOf } from "./attributes";
 import { encodings, isEmpty, isShown, parse } from "./codec";
 import type { Pair, Value } from "./codec";
 import type { Collection } from "./collection";
-import { ApiError, UptimeError } from "./errors";
+import { ApiError, LostAnswer, UptimeError } from "./errors";
 import type { Field } from "./fields";
+import type { Deadline } from "./limiter";
+
+/** How often a create is sent at the most, each time after a look that shows that the last one had no effect. */
+const maxSends = 5;
 
 /** Declared values by property; null is "managed as empty". */
 export type Values = ReadonlyMap<string, Value>;
@@ -34,23 +40,130 @@ export class Writer {
   /** Records that belong to a resource of this process already. */
   private readonly taken = new Set<string>();
   private before: Promise<(id: string) => boolean> | undefined;
+  /** With adoption: what was there before the first create of this process. */
+  private existing: Promise<readonly ApiRecord[]> | undefined;
+  /** Creates that are not answered yet. */
+  private readonly posts = new Set<Promise<unknown>>();
 
-  constructor(private readonly collection: Collection) {}
+  constructor(
+    private readonly collection: Collection,
+    /** Milliseconds between two looks for a record whose create was not answered. */
+    private readonly lookPause = 5000,
+  ) {}
 
-  /** Creates a record; the answer may show it, or only its id, or nothing at all. */
-  async create(
+  /**
+   * Creates a record; the answer may show it, or only its id, or nothing at all, or be lost. Never sends a create again
+   * before it is known that the last one had no effect.
+   */
+  async create(values: Values, deadline: Deadline): Promise<{ id: string; record: ApiRecord | undefined }> {
+    const isOlder = await this.baseline(deadline);
+    for (let sent = 1; ; sent++) {
+      // Whoever waits for it must see at once which record it has taken.
+      const post = this.send(values, this.forms, async (form) => {
+        const written = await this.collection.create(form, deadline);
+        if (written.id !== undefined) this.taken.add(written.id);
+        return written;
+      });
+      this.posts.add(post);
+      try {
+        const { result } = await post.finally(() => this.posts.delete(post));
+        if (result.id !== undefined) return { id: result.id, record: result.record };
+      } catch (error) {
+        if (!(error instanceof LostAnswer)) throw error;
+        const id = await this.lookFor(values, isOlder, deadline, error);
+        if (id !== undefined) return { id, record: undefined };
+        if (!error.repeatable || sent > maxSends)
+          throw new UptimeError(`${error.message} ${this.unknownEffect()}`, { cause: error });
+        continue;
+      }
+      const id = await this.find(values, isOlder, deadline, true);
+      if (id !== undefined) return { id, record: undefined };
+      throw new UptimeError(
+        `The API accepted the new ${this.collection.definition.singular} without telling its id, and its list shows no new ` +
+          `record with these values. ${this.unknownEffect()}`,
+      );
+    }
+  }
+
+  /**
+   * The one record that was there before and is equal in everything that is sent and shown: it becomes the resource's.
+   * Throws when there are several, for then it is not known which.
+   */
+  async adopt(
     values: Values,
-    deadline: AbortSignal,
-  ): Promise<{ id: string; record: ApiRecord | undefined }> {
-    const isOlder = await (this.before ??= this.newest(deadline));
-    const { result } = await this.send(values, this.forms, (form) => this.collection.create(form, deadline));
-    const id = result.id ?? (await this.find(values, isOlder, deadline));
-    this.taken.add(id);
-    return { id, record: result.record };
+    isOthers: (id: string) => boolean,
+    deadline: Deadline,
+  ): Promise<{ id: string; record: ApiRecord } | undefined> {
+    const existing = await (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
+      this.existing = undefined;
+      throw error;
+    }));
+    const equal: ApiRecord[] = [];
+    for (const brief of existing) {
+      const isFree = (): boolean =>
+        !this.taken.has(brief.id) && !this.collection.isKnown(brief.id) && !isOthers(brief.id);
+      if (!isFree() || !this.shows(brief, values)) continue;
+      const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
+      if (whole === brief ? isFree() : !isOthers(whole.id) && !this.taken.has(whole.id))
+        if (this.shows(whole, values)) equal.push(whole);
+    }
+    const [record, ...others] = equal;
+    if (!record) return undefined;
+    if (others.length > 0)
+      throw new UptimeError(
+        `uptime:adoptExisting is set, and several ${this.collection.definition.plural} are equal to what is declared ` +
+          `(${equal.map(({ id }) => id).join(", ")}), so it is not known which to adopt. Delete all but one, or change one.`,
+      );
+    this.taken.add(record.id);
+    return { id: record.id, record };
+  }
+
+  private async readAll(deadline: Deadline): Promise<readonly ApiRecord[]> {
+    const records: ApiRecord[] = [];
+    for await (const page of this.collection.list(deadline)) records.push(...page);
+    return records;
+  }
+
+  private unknownEffect(): string {
+    const { singular } = this.collection.definition;
+    return (
+      `Whether the ${singular} was created is not known: look for it at the API before you run \`pulumi up\` again, which ` +
+      "creates it again. If it is there, delete it first."
+    );
+  }
+
+  /** Looks for what a create may have made: until it is sure that it had no effect, or as long as there is time. */
+  private async lookFor(
+    values: Values,
+    isOlder: (id: string) => boolean,
+    deadline: Deadline,
+    lost: LostAnswer,
+  ): Promise<string | undefined> {
+    for (let look = 1; ; look++) {
+      const id = await this.find(values, isOlder, deadline, false).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new UptimeError(
+          `${lost.message} Then looking for it failed: ${reason} ${this.unknownEffect()}`,
+          {
+            cause: error,
+          },
+        );
+      });
+      if (id !== undefined) return id;
+      if ((lost.repeatable && look >= 2) || Date.now() + this.lookPause > deadline.at) return undefined;
+      await sleep(this.lookPause);
+    }
+  }
+
+  private baseline(deadline: Deadline): Promise<(id: string) => boolean> {
+    return (this.before ??= this.newest(deadline).catch((error: unknown) => {
+      this.before = undefined;
+      throw error;
+    }));
   }
 
   /** Updates a record and returns it as it is then. Throws {@link NotStored}. */
-  async update(id: string, values: Values, deadline: AbortSignal, forms = this.forms): Promise<ApiRecord> {
+  async update(id: string, values: Values, deadline: Deadline, forms = this.forms): Promise<ApiRecord> {
     const sent = await this.send(values, forms, (form) => this.collection.update(id, form, deadline));
     return this.settle(id, values, sent.result, deadline, sent.forms);
   }
@@ -60,7 +173,7 @@ export class Writer {
     id: string,
     values: Values,
     answered: ApiRecord | undefined,
-    deadline: AbortSignal,
+    deadline: Deadline,
     forms = this.forms,
   ): Promise<ApiRecord> {
     const record =
@@ -118,31 +231,41 @@ export class Writer {
     });
   }
 
-  /** The record that a create without an answer has made: newer than the first create, nobody else's, and equal. */
+  /**
+   * The record that a create of this process has made: newer than its first create, nobody else's, and equal. Where a
+   * create surely succeeded, the only new record with the same required properties is it, whatever became of the others.
+   */
   private async find(
     values: Values,
     isOlder: (id: string) => boolean,
-    deadline: AbortSignal,
-  ): Promise<string> {
-    const isCandidate = (record: ApiRecord): boolean =>
-      !isOlder(record.id) &&
-      !this.taken.has(record.id) &&
-      [...values].every(([key, value]) => !isLost(this.field(key), value, record));
+    deadline: Deadline,
+    succeeded: boolean,
+  ): Promise<string | undefined> {
+    const isNew = ({ id }: ApiRecord): boolean => !isOlder(id) && !this.taken.has(id);
+    const alike: string[] = [];
     for await (const page of this.collection.list(deadline)) {
-      for (const brief of page.filter(isCandidate)) {
+      for (const brief of page.filter(isNew)) {
+        if (!this.shows(brief, values, (field) => field.required === true)) continue;
         const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
-        if (isCandidate(whole)) return whole.id;
+        // An equal create that is still in flight may have made it, and is about to say so.
+        await Promise.allSettled(this.posts);
+        if (!isNew(whole)) continue;
+        if (!this.shows(whole, values)) alike.push(whole.id);
+        else {
+          this.taken.add(whole.id);
+          return whole.id;
+        }
       }
       if (page.some(({ id }) => isOlder(id))) break;
     }
-    throw new UptimeError(
-      `The API accepted the new ${this.collection.definition.singular} without telling its id, and its list shows no new ` +
-        `record with these values. Look for it there before you run \`pulumi up\` again, which would create it again.`,
-    );
+    const [only, ...others] = alike.filter((id) => !this.taken.has(id));
+    if (!succeeded || only === undefined || others.length > 0) return undefined;
+    this.taken.add(only);
+    return only;
   }
 
   /** Tells records that were there before the first create of this process from newer ones. */
-  private async newest(deadline: AbortSignal): Promise<(id: string) => boolean> {
+  private async newest(deadline: Deadline): Promise<(id: string) => boolean> {
     const { value: page = [] } = (await this.collection.list(deadline).next()) as {
       value?: readonly ApiRecord[];
     };
@@ -151,6 +274,14 @@ export class Writer {
       .filter(isNumeric)
       .reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
     return (id) => ids.has(id) || (isNumeric(id) && BigInt(id) <= highest);
+  }
+
+  /** Whether a record shows nothing that differs from some values, or from those of some fields. */
+  private shows(record: ApiRecord, values: Values, only: (field: Field) => boolean = () => true): boolean {
+    return [...values].every(([key, value]) => {
+      const field = this.field(key);
+      return !only(field) || !isLost(field, value, record);
+    });
   }
 
   /** Whether an answer shows everything that was sent and can be seen at all. */

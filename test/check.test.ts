@@ -48,7 +48,7 @@ test("null is not declared: a default takes its place, and a field without one i
 test("a field that is declared anew is a change, even when its value is that of an empty one", () => {
   const { inputs } = monitors.check({}, valid);
   const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
-  expect(monitors.diff(inputs, { ...inputs, ...declared }).changed.sort()).toEqual(
+  expect(monitors.diff("1", inputs, { ...inputs, ...declared }).changed.sort()).toEqual(
     Object.keys(declared).sort(),
   );
 });
@@ -131,7 +131,7 @@ test.each(Object.keys(monitor.fields))(
     const inputs = { ...valid, [property]: unknownValue };
     const checked = monitors.check({}, inputs);
     expect(checked.problems).toEqual([]);
-    expect(monitors.diff({ ...checked.inputs, [property]: "old" }, checked.inputs).changed).toEqual([
+    expect(monitors.diff("1", { ...checked.inputs, [property]: "old" }, checked.inputs).changed).toEqual([
       property,
     ]);
   },
@@ -147,7 +147,7 @@ test("parts of lists may be unknown, while the known parts are checked", () => {
     "alertChannelIds[1]",
   ]);
   const { inputs } = monitors.check({}, { ...valid, ...lists });
-  expect(monitors.diff({ ...inputs, alertChannelIds: [], requestHeaders: [] }, inputs).changed).toEqual([
+  expect(monitors.diff("1", { ...inputs, alertChannelIds: [], requestHeaders: [] }, inputs).changed).toEqual([
     "alertChannelIds",
     "requestHeaders",
   ]);
@@ -161,10 +161,10 @@ test("rules between fields wait until all of them are known", () => {
 
 test("a domain's new name replaces it, known or not; a new letter case is no change", () => {
   const old = { name: "a.example", attributes: {} };
-  expect(domains.diff(old, { name: "b.example" })).toEqual({ changed: ["name"], replaces: ["name"] });
-  expect(domains.diff(old, { name: unknownValue })).toEqual({ changed: ["name"], replaces: ["name"] });
-  expect(domains.diff(old, { name: "A.Example" })).toEqual({ changed: [], replaces: [] });
-  expect(domains.diff(old, { name: "a.example", homepageUrl: "https://a.example/" })).toEqual({
+  expect(domains.diff("1", old, { name: "b.example" })).toEqual({ changed: ["name"], replaces: ["name"] });
+  expect(domains.diff("1", old, { name: unknownValue })).toEqual({ changed: ["name"], replaces: ["name"] });
+  expect(domains.diff("1", old, { name: "A.Example" })).toEqual({ changed: [], replaces: [] });
+  expect(domains.diff("1", old, { name: "a.example", homepageUrl: "https://a.example/" })).toEqual({
     changed: ["homepageUrl"],
     replaces: [],
   });
@@ -180,7 +180,7 @@ test.each(["a b", "https://a.example", "a.example/x", "a.example:80", ""])(
 test("replaceOnChanges replaces for what it names, whole or in part", () => {
   const outputs = monitors.check({}, { ...valid, requestHeaders: [{ key: "A", value: "1" }] }).inputs;
   const replaces = (paths: string[], change: object): string[] =>
-    monitors.diff(outputs, { ...outputs, ...change, __options: { replaceOnChanges: paths } }).replaces;
+    monitors.diff("1", outputs, { ...outputs, ...change, __options: { replaceOnChanges: paths } }).replaces;
   expect(replaces(["interval"], { interval: 300 })).toEqual(["interval"]);
   expect(replaces(["interval"], { name: "Other" })).toEqual([]);
   expect(replaces(["*"], { name: "Other" })).toEqual(["name"]);

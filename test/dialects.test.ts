@@ -186,12 +186,15 @@ describe("a value that the API takes and does not store", () => {
     expect(await one.up(declared)).toBe("same");
   });
 
-  test("is found out where a create answers with the id alone", async () => {
-    speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
-    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
-      "sslAlertDays was sent as 7 and is null",
-    );
-  });
+  test.each(["id", "empty"] as const)(
+    "is found out where a create answers with the id alone, or nothing (%s)",
+    async (createAnswer) => {
+      speak({ createAnswer, notStored: ["ssl_alert_days"] });
+      await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
+        "sslAlertDays was sent as 7 and is null",
+      );
+    },
+  );
 
   test("on update: the same, and state shows what is there", async () => {
     const one = stack();
@@ -250,7 +253,7 @@ describe("pause", () => {
     "whose update fails keeps the id, also over a refresh, and the next up finishes (shown as %s)",
     async (pauseShown) => {
       speak({ pauseShown });
-      const one = stack();
+      const one = stack("monitor", { "uptime:maxRetries": "0" });
       emulator.fault = ({ method }) =>
         method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
       await expect(one.up({ ...home, pause: true })).rejects.toThrow(
@@ -385,6 +388,22 @@ describe("refusals", () => {
       .up({ ...home, requestAuthPassword: "canary-password" })
       .catch((error: unknown) => error);
     expect(String(failure)).toMatch(/status 422: \[secret\] is weak, says Bearer \[key\]/);
+  });
+
+  test("do not repeat the beginning of a secret where a long text is cut", async () => {
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? {
+            kind: "answer",
+            effect: false,
+            status: 422,
+            body: `${"x".repeat(285)} canary-password-that-is-long`,
+          }
+        : undefined;
+    const failure: unknown = await stack()
+      .up({ ...home, requestAuthPassword: "canary-password-that-is-long" })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/x \[secret\]…$/);
   });
 
   test("of the key name the setting and the rotation trap", async () => {

@@ -1,0 +1,14 @@
+import { fstatSync } from "node:fs";
+
+/**
+ * Ends this process with the engine that has started it. The SDK's host of dynamic providers outlives an engine that is
+ * killed, and would go on repeating creates that nobody records, while the next `pulumi up` makes them too. The engine
+ * holds the other end of the standard input for as long as it lives.
+ */
+export function endWithEngine(): void {
+  const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
+  if (!isHost || !fstatSync(0).isFIFO()) return;
+  process.stdin.on("end", () => process.exit(1));
+  process.stdin.on("error", () => process.exit(1));
+  process.stdin.resume();
+}
