@@ -8,7 +8,12 @@ import { fstatSync } from "node:fs";
 export function endWithEngine(): void {
   const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
   if (!isHost || !fstatSync(0).isFIFO()) return;
-  process.stdin.on("end", () => process.exit(1));
-  process.stdin.on("error", () => process.exit(1));
+  const started = Date.now();
+  const end = (): void => {
+    // An end at once means that nobody holds the other end, so it says nothing of the engine.
+    if (Date.now() - started > 1000) process.exit(1);
+  };
+  process.stdin.on("end", end);
+  process.stdin.on("error", end);
   process.stdin.resume();
 }
