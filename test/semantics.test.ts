@@ -9,7 +9,7 @@ import { canonical, comparable, expected, held, snake, toRecord } from "./oracle
 import type { Kind } from "./oracle";
 
 const full = process.env.PULUMI_UPTIME_FULL === "1";
-const numRuns = full ? 4000 : 250;
+const numRuns = full ? 4000 : 150;
 
 const optional: Record<string, string[]> = {
   monitor: [
