@@ -64,11 +64,13 @@ export class Collection {
 
   /** Changes a record by PATCH, or by PUT where the install does not know PATCH. Throws {@link Gone}. */
   async update(id: string, form: readonly Pair[], deadline: Deadline): Promise<ApiRecord | undefined> {
+    // Other updates in flight may learn of PUT meanwhile.
+    const method = this.updateMethod;
     let answer: Answer;
     try {
-      answer = await this.sendTo(id, { method: this.updateMethod, form, deadline });
+      answer = await this.sendTo(id, { method, form, deadline });
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 405) || this.updateMethod === "PUT") throw error;
+      if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
       this.updateMethod = "PUT";
       answer = await this.sendTo(id, { method: "PUT", form, deadline });
     }

@@ -134,6 +134,15 @@ describe("wire forms", () => {
     expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "PATCH", "PUT", "PUT"]);
     expect(only()).toMatchObject({ interval: 600 });
   });
+
+  test("updates that are refused PATCH at the same time all go on with PUT", async () => {
+    speak({ patch: "405" });
+    const one = stack();
+    const all = [one, one.beside(), one.beside(), one.beside()];
+    await Promise.all(all.map((each) => each.up(home)));
+    await Promise.all(all.map((each) => each.up({ ...home, interval: 300 })));
+    expect(emulator.monitors.all().map(({ interval }) => interval)).toEqual([300, 300, 300, 300]);
+  });
 });
 
 describe("a create whose answer does not tell the id", () => {
