@@ -1,32 +1,15 @@
 import type { dynamic } from "@pulumi/pulumi";
 
 import { secretsIn } from "./attributes";
-import { Client } from "./client";
 import { isEmpty } from "./codec";
-import { Collection } from "./collection";
+import { connect } from "./connection";
+import type { Connection } from "./connection";
 import { PartialFailure, UptimeError } from "./errors";
 import type { Definition } from "./fields";
 import { Lifecycle } from "./lifecycle";
-import type { Connection, Properties } from "./lifecycle";
+import type { Properties } from "./lifecycle";
 import { readSettings } from "./settings";
-import type { Config, Settings } from "./settings";
-import { Writer } from "./writer";
-
-/** One client, and so one connection pool, per address, whatever resources use it. */
-const clients = new Map<string, Client>();
-
-function connect(definition: Definition, settings: Settings, lookPause?: number): Connection {
-  const address = settings[definition.baseUrl];
-  let client = clients.get(address.url);
-  if (!client) clients.set(address.url, (client = new Client(address, settings)));
-  const collection = new Collection(definition, client, settings.goneStatuses);
-  return {
-    collection,
-    writer: new Writer(collection, lookPause),
-    adoptExisting: settings.adoptExisting,
-    movedFrom: settings.movedFrom,
-  };
-}
+import type { Config } from "./settings";
 
 /** How a secret is written for the engine: this, and the value beside it. */
 const secretMark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };

@@ -2,13 +2,12 @@ import type { ApiRecord } from "./answer";
 import { attributesOf, secretsIn, shownOf } from "./attributes";
 import { equal, isShown, parse, reconcile } from "./codec";
 import type { Value } from "./codec";
-import type { Collection } from "./collection";
+import type { Connection } from "./connection";
 import { Gone, PartialFailure, UptimeError } from "./errors";
 import type { Definition, Field, Problem } from "./fields";
 import { deadlineOf, names, passedOptionsIn, touches } from "./passed-options";
 import { isUnknown, problemsOf } from "./validate";
 import { NotStored } from "./writer";
-import type { Writer } from "./writer";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -17,16 +16,6 @@ export type Properties = Readonly<Record<string, unknown>>;
 export interface State {
   readonly id: string;
   readonly outputs: Record<string, unknown>;
-}
-
-/** What a connection gives the lifecycle. */
-export interface Connection {
-  readonly collection: Collection;
-  readonly writer: Writer;
-  /** Whether a create first looks for an equal record that nobody manages. */
-  readonly adoptExisting: boolean;
-  /** Hashes of addresses whose state the present address may take over. */
-  readonly movedFrom: readonly string[];
 }
 
 /**
@@ -120,9 +109,9 @@ export class Lifecycle {
 
   /** The present outputs of a resource, or undefined when it is gone. Without old outputs every field is read. */
   async read(id: string, outputs: Properties): Promise<State | undefined> {
-    const { collection } = this.connect();
+    const { reader } = this.connect();
     this.assertSameServer(outputs);
-    const record = await ifNotGone(collection.show(id, deadlineOf(outputs, "read")));
+    const record = await ifNotGone(reader.read(id, deadlineOf(outputs, "read")));
     if (!record) return undefined;
     if ("attributes" in outputs) {
       this.assertSameRecord(outputs, record);

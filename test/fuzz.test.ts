@@ -7,6 +7,7 @@ import { Collection } from "../provider/collection";
 import { domain } from "../provider/domain";
 import { ApiError, UptimeError } from "../provider/errors";
 import { Lifecycle } from "../provider/lifecycle";
+import { Reader } from "../provider/reader";
 import { monitor } from "../provider/monitor";
 import { Writer } from "../provider/writer";
 
@@ -166,7 +167,8 @@ test(
           // More than one is known, and one was found: what is gone is gone at once.
           Object.assign(collection, { isOurs: true });
           const writer = new Writer(collection, 0);
-          const connection = { collection, writer, adoptExisting: false, movedFrom: [] };
+          const reader = new Reader(collection);
+          const connection = { collection, reader, writer, adoptExisting: false, movedFrom: [] };
           const lifecycle = new Lifecycle(definition, () => connection);
           const inputs = declared[definition.singular as keyof typeof declared];
           const outputs = { ...inputs, attributes: {} };
