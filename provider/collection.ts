@@ -7,6 +7,7 @@ import type { Pair } from "./codec";
 import { ApiError, Gone, UptimeError } from "./errors";
 import type { Definition } from "./fields";
 import type { Deadline } from "./limiter";
+import { Listing } from "./listing";
 
 /** What an answer to a write may hold. */
 export interface Written {
@@ -22,9 +23,11 @@ const manyGone = 3;
 export class Collection {
   private readonly path: string;
   private updateMethod: "PATCH" | "PUT" = "PATCH";
-  /** Ids of state that were asked for, and those of them that are gone. */
-  private readonly asked = new Set<string>();
-  private readonly gone = new Set<string>();
+  /** Ids that state knows, as far as this process has heard of them. */
+  private readonly expected = new Set<string>();
+  /** Ids that this process has changed, so that a list may be older than they are. */
+  private readonly written = new Set<string>();
+  private current: Listing | undefined;
   /** Some id that state knows is there: the address and the key belong to this stack. */
   private isOurs = false;
 
@@ -36,9 +39,25 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
-  /** Whether this process has asked for a record of this id, to read, change or delete it. */
+  /** Says that state knows a record of this id, and will ask for it. */
+  expect(id: string): void {
+    this.expected.add(id);
+  }
+
+  /** Whether state knows a record of this id, as far as this process has heard. */
   isKnown(id: string): boolean {
-    return this.asked.has(id);
+    return this.expected.has(id);
+  }
+
+  /** Whether this process has changed the record, or tried to. */
+  isWritten(id: string): boolean {
+    return this.written.has(id);
+  }
+
+  /** The list, as far as it has been read in the last minute. */
+  listing(deadline: Deadline): Listing {
+    if (!this.current?.isFresh) this.current = new Listing(this.list(deadline));
+    return this.current;
   }
 
   /** The record under an id. Throws {@link Gone} when it is proven that there is none. */
@@ -59,7 +78,9 @@ export class Collection {
     const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
     const record = recordIn(answer.body, this.definition);
     const located = /\/([^/?#]+)\/?(?:[?#].*)?$/.exec(answer.location ?? "")?.[1];
-    return { id: record?.id ?? (located && /^\d+$/.test(located) ? located : undefined), record };
+    const id = record?.id ?? (located && /^\d+$/.test(located) ? located : undefined);
+    if (id !== undefined) this.written.add(id);
+    return { id, record };
   }
 
   /** Changes a record by PATCH, or by PUT where the install does not know PATCH. Throws {@link Gone}. */
@@ -117,7 +138,8 @@ export class Collection {
     // In a path these mean something else, however they are written.
     if (/^\.{0,2}$/.test(id))
       throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
-    this.asked.add(id);
+    this.expected.add(id);
+    if (message.method !== "GET") this.written.add(id);
     try {
       const answer = await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
       this.isOurs = true;
@@ -132,23 +154,25 @@ export class Collection {
   /** Whether a record is gone: a list of this API does not hold it, and the account is the one that state means. */
   private async proven(id: string, error: ApiError, deadline: Deadline): Promise<Gone | UptimeError> {
     const { plural, singular } = this.definition;
-    for await (const page of this.list(deadline)) {
-      if (page.some((record) => this.asked.has(record.id) && record.id !== id)) this.isOurs = true;
-      if (page.some((record) => record.id === id))
-        return new UptimeError(`${error.message}, yet the list of ${plural} holds ${id}.`, { cause: error });
-    }
-    this.gone.add(id);
-    // Other reads of the same run may be about to find theirs, or not to.
-    for (let waited = 0; !this.isOurs && this.gone.size <= manyGone && waited < 1000; waited += 50)
+    const listing = this.isWritten(id) ? new Listing(this.list(deadline)) : this.listing(deadline);
+    await listing.complete();
+    if (listing.get(id))
+      return new UptimeError(`${error.message}, yet the list of ${plural} holds ${id}.`, { cause: error });
+    // What else state knows tells whose list this is; other reads of the same run may be about to ask for theirs.
+    for (let waited = 0; !this.isOurs; waited += 50) {
+      const ids = [...this.expected];
+      this.isOurs = ids.some((known) => listing.get(known));
+      if (!this.isOurs && ids.length > manyGone)
+        return new UptimeError(
+          `More than ${manyGone} ${plural} that state knows are not there, and none that it knows is found. That looks like ` +
+            `another install or another account, so nothing is taken out of state: check ${this.client.address.source} ` +
+            `(${this.client.address.url}) and the API key. If they were really all deleted, take them out of state with ` +
+            "`pulumi state delete`, all but three.",
+          { cause: error },
+        );
+      if (waited >= 1000) break;
       await sleep(50);
-    if (!this.isOurs && this.gone.size > manyGone)
-      return new UptimeError(
-        `More than ${manyGone} ${plural} that state knows are not there, and none that it knows is found. That looks like ` +
-          `another install or another account, so nothing is taken out of state: check ${this.client.address.source} ` +
-          `(${this.client.address.url}) and the API key. If they were really all deleted, take them out of state with ` +
-          "`pulumi state delete`, all but three.",
-        { cause: error },
-      );
+    }
     return new Gone(`The ${singular} ${id} does not exist (${error.message}).`, { cause: error });
   }
 

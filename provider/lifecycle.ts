@@ -1,6 +1,6 @@
 import type { ApiRecord } from "./answer";
 import { attributesOf, secretsIn, shownOf } from "./attributes";
-import { equal, isShown, parse, reconcile } from "./codec";
+import { equal, isObject, isShown, parse, reconcile } from "./codec";
 import type { Value } from "./codec";
 import type { Connection } from "./connection";
 import { Gone, PartialFailure, UptimeError } from "./errors";
@@ -111,9 +111,13 @@ export class Lifecycle {
   async read(id: string, outputs: Properties): Promise<State | undefined> {
     const { reader } = this.connect();
     this.assertSameServer(outputs);
-    const record = await ifNotGone(reader.read(id, deadlineOf(outputs, "read")));
+    const { attributes } = outputs;
+    const expected = isObject(attributes)
+      ? { values: this.wanted(outputs, this.managed(outputs)), names: Object.keys(attributes) }
+      : undefined;
+    const record = await ifNotGone(reader.read(id, deadlineOf(outputs, "read"), expected));
     if (!record) return undefined;
-    if ("attributes" in outputs) {
+    if (expected) {
       this.assertSameRecord(outputs, record);
       return { id, outputs: this.outputs(outputs, record) };
     }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { carryOut } from "./api";
@@ -70,6 +71,8 @@ export class Emulator {
     const tableOf = (resource: Resource) =>
       new Table({ defaults: defaultsOf(resource), firstId, now, changed: () => this.#file?.touch() });
     this.#dialect = completeDialect(options.dialect);
+    // Each request that waits listens to it.
+    setMaxListeners(0, this.#stopping.signal);
     this.#pathPrefix = pathPrefix.replace(/^\/*(.*?)\/*$/, (_, path: string) =>
       path === "" ? "" : `/${path}`,
     );

@@ -1,0 +1,77 @@
+import type { ApiRecord } from "./answer";
+
+/** Milliseconds after which a list is read anew. */
+const maxAge = 60_000;
+
+/** A collection's records as its list shows them, newest first, read page by page and no further than asked for. */
+export class Listing {
+  pages = 0;
+  private isComplete = false;
+  private isBroken = false;
+  /** When the last page was asked for; slow lists are not older for that. */
+  private asked = Date.now();
+  private readonly records = new Map<string, ApiRecord>();
+  /** The first and the last id of the last page, as long as they are numbers that only fall. */
+  private span: readonly [first: bigint, last: bigint] | undefined;
+  private isFalling = true;
+  private next: Promise<void> | undefined;
+
+  constructor(private readonly source: AsyncIterator<readonly ApiRecord[]>) {}
+
+  /** Whether its records are as good as those of a new list. */
+  get isFresh(): boolean {
+    return !this.isBroken && Date.now() - this.asked < maxAge;
+  }
+
+  get(id: string): ApiRecord | undefined {
+    return this.records.get(id);
+  }
+
+  /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
+  async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
+    while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile()) await this.advance();
+    return this.records.get(id);
+  }
+
+  async complete(): Promise<void> {
+    while (!this.isComplete) await this.advance();
+  }
+
+  /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
+  pagesLeft(id: string): number | undefined {
+    if (this.isComplete) return 0;
+    if (!this.span || !/^\d+$/.test(id)) return undefined;
+    const [first, last] = this.span;
+    const distance = last - BigInt(id);
+    return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
+  }
+
+  /** One more page, for all who wait for it. */
+  private advance(): Promise<void> {
+    return (this.next ??= this.read().finally(() => (this.next = undefined)));
+  }
+
+  private async read(): Promise<void> {
+    this.asked = Date.now();
+    try {
+      const result = await this.source.next();
+      if (result.done) this.isComplete = true;
+      else this.take(result.value);
+    } catch (error) {
+      this.isBroken = true;
+      throw error;
+    }
+  }
+
+  private take(page: readonly ApiRecord[]): void {
+    this.pages++;
+    for (const record of page) this.records.set(record.id, record);
+    const ids = page.map(({ id }) => (/^\d+$/.test(id) ? BigInt(id) : -1n));
+    const before = this.span?.[1];
+    this.isFalling &&= ids.every(
+      (id, index) => id >= 0n && id < ((index > 0 ? ids[index - 1] : before) ?? id + 1n),
+    );
+    const [first, last] = [ids[0], ids.at(-1)];
+    this.span = this.isFalling && first !== undefined && last !== undefined ? [first, last] : undefined;
+  }
+}
