@@ -3,7 +3,7 @@ import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { hostname, url } from "./fields";
 import type { ArgsOf, Definition, OutputsOf } from "./fields";
-import { declareOutputs, optionsOf, propsOf, typeToken } from "./resource";
+import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
 
 const fields = {
   /**
@@ -47,7 +47,14 @@ export class Domain extends CustomResource {
    * @param options Pulumi's options; of these, `import` is not supported
    */
   constructor(name: string, args: DomainArgs, options?: CustomResourceOptions) {
-    super(typeToken(domain), name, propsOf(domain, args, options), optionsOf(domain, options));
+    const limit = withoutTraces();
+    try {
+      super(typeToken(domain), name, propsOf(domain, args, options), optionsOf(domain, options));
+    } catch (error) {
+      throw tracedFrom(Domain, error, limit);
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
   }
 
   /** Reads an existing domain by its id at the API, without managing it. Every field is an output. */

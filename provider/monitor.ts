@@ -3,7 +3,7 @@ import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { boolean, choice, dateTime, headerList, idList, integer, text, url } from "./fields";
 import type { ArgsOf, Definition, OutputsOf } from "./fields";
-import { declareOutputs, optionsOf, propsOf, typeToken } from "./resource";
+import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
 
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
@@ -127,7 +127,14 @@ export class Monitor extends CustomResource {
    * @param options Pulumi's options; of these, `import` is not supported
    */
   constructor(name: string, args: MonitorArgs, options?: CustomResourceOptions) {
-    super(typeToken(monitor), name, propsOf(monitor, args, options), optionsOf(monitor, options));
+    const limit = withoutTraces();
+    try {
+      super(typeToken(monitor), name, propsOf(monitor, args, options), optionsOf(monitor, options));
+    } catch (error) {
+      throw tracedFrom(Monitor, error, limit);
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
   }
 
   /** Reads an existing monitor by its id at the API, without managing it. Every field is an output. */

@@ -47,6 +47,8 @@ export interface StateResource {
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
   initErrors?: string[];
+  /** The file, line and column of the program. */
+  sourcePosition?: string;
   delete?: boolean;
 }
 
