@@ -104,9 +104,20 @@ export class Collection {
     await this.sendTo(id, { method: "DELETE", deadline });
   }
 
-  /** All records, newest first, page by page, in whatever way the install pages. (API reference, section 4: List) */
-  async *list(deadline: Deadline): AsyncGenerator<readonly ApiRecord[]> {
-    const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: String(pageSize) });
+  /**
+   * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the install pages.
+   * (API reference, section 4: List)
+   */
+  async *list(
+    deadline: Deadline,
+    filter: Readonly<Record<string, string>> = {},
+  ): AsyncGenerator<readonly ApiRecord[]> {
+    const query = new URLSearchParams({
+      ...filter,
+      sort_by: "id",
+      sort: "desc",
+      per_page: String(pageSize),
+    });
     const seen = new Set<string>();
     for (let number = 1; ; number++) {
       const answer = await this.client.send({ method: "GET", path: this.path, query, deadline });

@@ -3,7 +3,7 @@ import { programOf, startStack, stopStacks } from "./stack";
 afterEach(stopStacks);
 
 const imports = `const pulumi = require("@pulumi/pulumi");
-const { Domain, Monitor } = require("pulumi-uptime");
+const { Domain, Monitor, getMonitor, getMonitorOutput } = require("pulumi-uptime");
 const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
 `;
 
@@ -165,8 +165,9 @@ test("values that are not known before the `up` can be anywhere", async () => {
       maintenanceEndAt: of("2030-01-31T23:30:00"),
     }));
     new Domain("named", { name: of((id) => "d" + id + ".example"), homepageUrl: of((id) => "https://example.com/" + id), notFoundUrl: of((id) => "https://example.com/404/" + id) });
-    const seen = Monitor.get("seen", new Monitor("made", site("Made")).id);
-    exports.seen = seen.name;`;
+    const made = new Monitor("made", site("Made"));
+    exports.seen = Monitor.get("seen", made.id).name;
+    exports.looked = getMonitorOutput({ id: made.id }).attributes.last_checked_at.apply((at) => "checked: " + at);`;
   const { emulator, workspace } = await startStack({ program: program("one.example") });
   const stored = (id: number) => {
     const [all, parts, named] = [
@@ -212,7 +213,8 @@ test("values that are not known before the `up` can be anywhere", async () => {
   await workspace.preview();
   expect(emulator.requests).toEqual([]);
   const first = await workspace.up();
-  expect(first.output).toMatch(/seen: "Made"/);
+  expect(first.output).toMatch(/seen *: "Made"/);
+  expect(first.output).toMatch(/looked: "checked: null"/);
   stored(Number((await workspace.resources()).source?.id));
 
   // The source is replaced, so all that depends on it is unknown once more.
@@ -234,4 +236,11 @@ test("values that are not known before the `up` can be anywhere", async () => {
   expect(
     emulator.writes().filter(({ method, path }) => method === "POST" && path.endsWith("/monitors")),
   ).toEqual([]);
+
+  // A lookup is made in the preview, and what it says ends the program without a stack.
+  await workspace.write(`${imports} getMonitor({ name: "Nobody" });`);
+  const { code, output } = await workspace.run(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain(`getMonitor found no monitor with name "Nobody" at ${emulator.url}.`);
+  expect(output).not.toMatch(/unhandled|lookup\.js/);
 });
