@@ -92,7 +92,7 @@ export class Workspace {
   private constructor(
     private readonly folder: string,
     private readonly language: "js" | "ts",
-    private readonly env: Record<string, string>,
+    readonly env: Record<string, string>,
   ) {
     this.project = join(folder, "project");
   }

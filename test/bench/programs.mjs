@@ -1,0 +1,148 @@
+// The three programs that the benchmark compares: the same monitors, declared in three ways.
+
+/** The defaults are declared too: what the provider would fill in, the other two programs would not have in state. */
+const monitors = (count, edited) => `
+const count = ${count};
+const monitors = Array.from({ length: count }, (_, index) => ({
+  name: "Service " + index,
+  url: "https://service-" + index + ".example.com/health",
+  interval: ${edited} && index === count - 1 ? 300 : 60,
+  alertCondition: "url_unavailable",
+  alertChannelIds: [1, 2],
+  requestMethod: "GET",
+  cacheBuster: false,
+  sslAlertDays: 14,
+}));
+`;
+
+const ours = `
+const { Monitor } = require("pulumi-uptime");
+monitors.forEach((args, index) => new Monitor("service-" + index, args));
+`;
+
+/** What the engine and the SDK cost without any provider's work: nothing is sent, nothing is compared. */
+const floor = `
+const pulumi = require("@pulumi/pulumi");
+class Monitor extends pulumi.CustomResource {
+  constructor(name, args, options) {
+    const __provider = 'exports.handler=()=>require("uptime-floor")';
+    super("pulumi-nodejs:dynamic/floor:Monitor", name, { ...args, __provider }, options);
+  }
+}
+monitors.forEach((args, index) => new Monitor("service-" + index, args));
+`;
+
+/** The package that the floor's `__provider` loads. */
+export const floorPackage = `
+module.exports = {
+  create: async (inputs) => ({ id: "1", outs: inputs }),
+  update: async (id, olds, news) => ({ outs: news }),
+};
+`;
+
+/** A dynamic provider as Pulumi's own documentation shows them, for the same API. */
+const conventional = `
+const pulumi = require("@pulumi/pulumi");
+
+function toForm(inputs) {
+  const form = new URLSearchParams();
+  form.append("name", inputs.name);
+  form.append("url", inputs.url);
+  form.append("interval", String(inputs.interval));
+  if (inputs.alertCondition !== undefined) form.append("alert_condition", inputs.alertCondition);
+  if (inputs.alertTextLookup !== undefined) form.append("alert_text_lookup", inputs.alertTextLookup);
+  for (const id of inputs.alertChannelIds || []) form.append("alert_channel_ids[]", String(id));
+  if (inputs.requestMethod !== undefined) form.append("request_method", inputs.requestMethod);
+  (inputs.requestHeaders || []).forEach((header, index) => {
+    form.append("request_headers[" + index + "][key]", header.key);
+    form.append("request_headers[" + index + "][value]", header.value);
+  });
+  if (inputs.requestAuthUsername !== undefined) form.append("request_auth_username", inputs.requestAuthUsername);
+  if (inputs.requestAuthPassword !== undefined) form.append("request_auth_password", inputs.requestAuthPassword);
+  if (inputs.cacheBuster !== undefined) form.append("cache_buster", inputs.cacheBuster ? "1" : "0");
+  if (inputs.sslAlertDays !== undefined) form.append("ssl_alert_days", String(inputs.sslAlertDays));
+  if (inputs.domainAlertDays !== undefined) form.append("domain_alert_days", String(inputs.domainAlertDays));
+  if (inputs.maintenanceStartAt !== undefined) form.append("maintenance_start_at", inputs.maintenanceStartAt);
+  if (inputs.maintenanceEndAt !== undefined) form.append("maintenance_end_at", inputs.maintenanceEndAt);
+  return form;
+}
+
+function fromRecord(record) {
+  return {
+    name: record.name,
+    url: record.url,
+    interval: Number(record.interval),
+    alertCondition: record.alert_condition,
+    alertTextLookup: record.alert_text_lookup,
+    alertChannelIds: record.alert_channel_ids,
+    requestMethod: record.request_method,
+    requestHeaders: record.request_headers,
+    requestAuthUsername: record.request_auth_username,
+    cacheBuster: Boolean(Number(record.cache_buster)),
+    sslAlertDays: record.ssl_alert_days,
+    domainAlertDays: record.domain_alert_days,
+    maintenanceStartAt: record.maintenance_start_at,
+    maintenanceEndAt: record.maintenance_end_at,
+  };
+}
+
+async function request(method, path, form) {
+  const response = await fetch(process.env.UPTIME_BASE_URL + "/api/v1" + path, {
+    method: method,
+    headers: {
+      Accept: "application/json",
+      Authorization: "Bearer " + process.env.UPTIME_API_KEY,
+      ...(form ? { "Content-Type": "application/x-www-form-urlencoded" } : {}),
+    },
+    body: form ? form.toString() : undefined,
+  });
+  if (response.status === 404) return undefined;
+  const text = await response.text();
+  if (!response.ok) {
+    throw new Error(method + " " + path + " failed with status " + response.status + ": " + text);
+  }
+  if (text === "") return {};
+  const body = JSON.parse(text);
+  return body.data !== undefined ? body.data : body;
+}
+
+const monitorProvider = {
+  async create(inputs) {
+    const record = await request("POST", "/monitors", toForm(inputs));
+    return { id: String(record.id), outs: { ...inputs, ...fromRecord(record) } };
+  },
+  async read(id, props) {
+    const record = await request("GET", "/monitors/" + id);
+    if (record === undefined) return {};
+    return { id: id, props: { ...props, ...fromRecord(record) } };
+  },
+  async update(id, olds, news) {
+    const record = await request("PUT", "/monitors/" + id, toForm(news));
+    return { outs: { ...news, ...fromRecord(record) } };
+  },
+  async diff(id, olds, news) {
+    const keys = ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
+      "requestHeaders", "requestAuthUsername", "cacheBuster", "sslAlertDays", "domainAlertDays",
+      "maintenanceStartAt", "maintenanceEndAt"];
+    const changes = keys.some((key) => news[key] !== undefined && JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
+    return { changes: changes };
+  },
+  async delete(id) {
+    await request("DELETE", "/monitors/" + id);
+  },
+};
+
+class Monitor extends pulumi.dynamic.Resource {
+  constructor(name, args, options) {
+    super(monitorProvider, name, args, options);
+  }
+}
+monitors.forEach((args, index) => new Monitor("service-" + index, args));
+`;
+
+const kinds = { ours, floor, conventional };
+
+/** The source of a program with this many monitors; `edited` changes one field of one of them. */
+export function programOf(kind, count, edited = false) {
+  return monitors(count, edited) + kinds[kind];
+}

@@ -1,0 +1,253 @@
+// What the benchmark says of its measurements: limits, tables and a picture. Nothing here measures.
+
+/** What is measured of each program, in this order. */
+export const commands = {
+  up: "`up`, all are new",
+  preview: "`preview`, no change",
+  again: "`up`, no change",
+  refresh: "`refresh`",
+  edit: "`up`, one field of one monitor",
+  destroy: "`destroy`",
+};
+
+export const kinds = {
+  ours: "pulumi-uptime",
+  floor: "no-op resources",
+  conventional: "conventional provider",
+};
+
+/** The latency, in milliseconds, at which times are compared. */
+export const latencyOfLimits = 20;
+
+/**
+ * The bytes of a state file for each monitor that are neither the engine's, nor the managed fields, nor `attributes`.
+ * Exact: the file without them is subtracted from the file.
+ */
+export function ownBytes(text, fields) {
+  const state = JSON.parse(text);
+  if (JSON.stringify(state).length !== text.trimEnd().length)
+    throw new Error("The state file is not the compact JSON that its bytes could be counted in.");
+  const monitors = state.checkpoint.latest.resources.filter(({ type }) => type.endsWith("uptime:Monitor"));
+  const whole = JSON.stringify(monitors).length;
+  for (const monitor of monitors) {
+    delete monitor.additionalSecretOutputs;
+    for (const part of ["inputs", "outputs", "propertyDependencies"])
+      for (const key of Object.keys(monitor[part] ?? {}))
+        if (!fields.includes(key) && key !== "attributes") delete monitor[part][key];
+  }
+  return (whole - JSON.stringify(monitors).length) / monitors.length;
+}
+
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** The runs of one command of one kind at one size; `undefined` where it was not measured. */
+const runsOf = ({ runs }, wanted) =>
+  runs.filter((run) => Object.entries(wanted).every(([key, value]) => run[key] === value));
+
+/** The median time in seconds. */
+function secondsOf(results, wanted) {
+  const runs = runsOf(results, wanted);
+  return runs.length > 0 ? median(runs.map(({ seconds }) => seconds)) : undefined;
+}
+
+/** How many times as long one kind takes as another: the median of the repetitions, each compared with its own. */
+function ratioOf(results, { kind, to, ...wanted }) {
+  const others = runsOf(results, { ...wanted, kind: to });
+  const ratios = runsOf(results, { ...wanted, kind }).flatMap(({ repetition, seconds }) =>
+    others.filter((other) => other.repetition === repetition).map((other) => seconds / other.seconds),
+  );
+  return ratios.length > 0 ? median(ratios) : undefined;
+}
+
+const most = (numbers) => (numbers.length > 0 ? Math.max(...numbers) : undefined);
+const total = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const reads = ({ GET = 0 }) => GET;
+const writes = (counts) => total(counts) - reads(counts);
+
+/** What must hold, each with what was measured of it and whether it does; `undefined` where it was not measured. */
+export function limitsOf(results) {
+  const ratio = (command, kind, to) =>
+    ratioOf(results, { n: 1000, latency: latencyOfLimits, command, kind, to });
+  const requests = (command, count = total) =>
+    most(runsOf(results, { kind: "ours", command }).map((run) => count(run.requests)));
+  const beyondPages = runsOf(results, { kind: "ours", command: "refresh" })
+    .filter(({ n }) => n >= 100)
+    .map((run) => total(run.requests) - Math.ceil(run.n / 100));
+  const sizes = (name) =>
+    most(results.sizes.flatMap((size) => (size.kind === "ours" ? (size[name] ?? []) : [])));
+  const times = `N = 1000, ${latencyOfLimits} ms`;
+  const limits = [
+    [`\`up\`: at most 1.10 × the floor (${times})`, ratio("up", "ours", "floor"), (x) => x <= 1.1],
+    [`\`destroy\`: at most 1.10 × the floor (${times})`, ratio("destroy", "ours", "floor"), (x) => x <= 1.1],
+    [`\`preview\`: at most 0.9 × the floor (${times})`, ratio("preview", "ours", "floor"), (x) => x <= 0.9],
+    [`\`refresh\`: at most 1.3 × the floor (${times})`, ratio("refresh", "ours", "floor"), (x) => x <= 1.3],
+    [
+      `\`up\`: conventional at least 2.5 × ours (${times})`,
+      ratio("up", "conventional", "ours"),
+      (x) => x >= 2.5,
+    ],
+    ["`refresh`: requests beyond one for each 100, at most 2", most(beyondPages), (x) => x <= 2],
+    ["`up` without a change: requests, none", requests("again"), (x) => x === 0],
+    ["`up` with one change: writes, one", requests("edit", writes), (x) => x === 1],
+    ["`up` with one change: reads that verify it, at most one", requests("edit", reads), (x) => x <= 1],
+    ["Bytes of ours in state for each monitor, at most 320", sizes("own"), (x) => x <= 320],
+    ["Peak memory of the provider's process, below 200 MB", sizes("peak"), (x) => x < 200],
+  ];
+  return limits.map(([what, measured, holds]) => ({
+    what,
+    measured,
+    holds: measured === undefined ? undefined : holds(measured),
+  }));
+}
+
+export function format(value) {
+  if (value === undefined) return "–";
+  if (Number.isInteger(value)) return String(value);
+  return value < 100 ? value.toPrecision(value < 1 ? 2 : 3) : String(Math.round(value));
+}
+
+function table(rows) {
+  const [head, ...rest] = rows;
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  const ruler = head.map((_, column) => (column === 0 ? "---" : "--:"));
+  return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
+}
+
+/** Markdown of everything that was measured. */
+export function markdownOf(results) {
+  const settings = [
+    ...new Map(results.runs.map(({ n, latency }) => [`${n} ${latency}`, { n, latency }])).values(),
+  ];
+  const timesOf = (setting) =>
+    Object.entries(commands).flatMap(([command, title]) => {
+      const wanted = { ...setting, command };
+      const counts = (kind) => runsOf(results, { ...wanted, kind }).map(({ requests }) => total(requests));
+      const seconds = ["ours", "floor", "conventional"].map((kind) =>
+        secondsOf(results, { ...wanted, kind }),
+      );
+      if (seconds.every((value) => value === undefined)) return [];
+      return [
+        [
+          title,
+          ...seconds.map(format),
+          format(ratioOf(results, { ...wanted, kind: "ours", to: "floor" })),
+          format(ratioOf(results, { ...wanted, kind: "conventional", to: "ours" })),
+          format(most(counts("ours"))),
+          format(most(counts("conventional"))),
+        ],
+      ];
+    });
+  const head = [
+    "Command",
+    "pulumi-uptime, s",
+    "floor, s",
+    "conventional, s",
+    "ours ÷ floor",
+    "conventional ÷ ours",
+    "requests of ours",
+    "of the conventional",
+  ];
+  const sizes = Object.entries(kinds).flatMap(([kind, title]) =>
+    [...new Set(results.sizes.filter((size) => size.kind === kind).map(({ n }) => n))].map((n) => {
+      const those = results.sizes.filter((size) => size.kind === kind && size.n === n);
+      const [{ state }] = those;
+      return [
+        title,
+        format(n),
+        format(Math.round(state / 1000)),
+        format(Math.round(state / n)),
+        format(those.find(({ own }) => own !== undefined)?.own),
+        format(most(those.flatMap(({ peak }) => (peak === undefined ? [] : Math.round(peak))))),
+      ];
+    }),
+  );
+  const limits = limitsOf(results).map(({ what, measured, holds }) => [
+    what,
+    format(measured),
+    holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
+  ]);
+  return [
+    `${results.machine}. Times are wall seconds, medians of ${results.repeat}; the conventional provider is measured once.`,
+    ...settings.flatMap((setting) => [
+      `### N = ${setting.n}, latency of the API ${setting.latency} ms`,
+      table([head, ...timesOf(setting)]),
+    ]),
+    "### State and memory",
+    table([
+      ["", "N", "state, kB", "bytes a monitor", "of them ours", "peak memory of the provider's process, MB"],
+      ...sizes,
+    ]),
+    "### What must hold",
+    table([["Limit", "measured", ""], ...limits]),
+  ].join("\n\n");
+}
+
+/** Markdown of what Pulumi's own options change. */
+export function optionsMarkdown({ machine, n, latency, rows }) {
+  return [
+    `${machine}. N = ${n}, latency of the API ${latency} ms; wall seconds of one run each.`,
+    table([
+      ["", "`up`", "`refresh`", "`destroy`", "state, kB"],
+      ...rows.map(({ title, up, refresh, destroy, state }) => [
+        title,
+        ...[up, refresh, destroy, Math.round(state / 1000)].map(format),
+      ]),
+    ]),
+  ].join("\n\n");
+}
+
+/** A text with what is between two markers replaced. */
+export function between(text, marker, content) {
+  const [start, end] = [`<!-- ${marker} -->`, `<!-- /${marker} -->`];
+  const [before, after] = [text.indexOf(start), text.indexOf(end)];
+  if (before < 0 || after < before)
+    throw new Error(`There is no place for the figures: ${start} and ${end}.`);
+  return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
+}
+
+/** Bars of the largest size that was measured, at the highest latency: a group for each command, a bar for each kind. */
+export function svgOf(results) {
+  const n = most(results.runs.map((run) => run.n));
+  const latency = most(results.runs.filter((run) => run.n === n).map((run) => run.latency));
+  const groups = Object.entries(commands).map(([command, title]) => ({
+    title: title.replaceAll("`", ""),
+    bars: Object.keys(kinds).flatMap((kind) => {
+      const seconds = secondsOf(results, { n, latency, command, kind });
+      return seconds === undefined ? [] : [{ kind, seconds }];
+    }),
+  }));
+  const longest = most(groups.flatMap(({ bars }) => bars.map(({ seconds }) => seconds)));
+  const lines = [];
+  let y = 64;
+  for (const { title, bars } of groups) {
+    lines.push(`<text x="250" y="${y + 8 * bars.length}" text-anchor="end">${title}</text>`);
+    for (const { kind, seconds } of bars) {
+      const width = Math.max(1, (seconds / longest) * 400).toFixed(1);
+      lines.push(`<rect class="${kind}" x="260" y="${y - 4}" width="${width}" height="12" rx="2"/>`);
+      lines.push(`<text class="small" x="${265 + Number(width)}" y="${y + 6}">${format(seconds)} s</text>`);
+      y += 16;
+    }
+    y += 14;
+  }
+  const legend = Object.entries(kinds).map(
+    ([kind, title], index) =>
+      `<rect class="${kind}" x="${20 + index * 180}" y="32" width="12" height="12" rx="2"/>` +
+      `<text class="small" x="${38 + index * 180}" y="42">${title}</text>`,
+  );
+  const caption = `${n} monitors, ${latency} ms of latency: seconds, less is better`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 730 ${y}" role="img" aria-label="${caption}">
+<style>
+  text { font: 13px system-ui, sans-serif; fill: #333 }
+  .small { font-size: 11px }
+  .ours { fill: #2563eb } .floor { fill: #9ca3af } .conventional { fill: #d97706 }
+  @media (prefers-color-scheme: dark) { text { fill: #ddd } .ours { fill: #60a5fa } .floor { fill: #6b7280 } }
+</style>
+<text x="20" y="20">${caption}</text>
+${[...legend, ...lines].join("\n")}
+</svg>
+`;
+}
