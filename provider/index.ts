@@ -2,4 +2,4 @@ export { Domain } from "./domain";
 export type { DomainArgs } from "./domain";
 export { Monitor } from "./monitor";
 export type { MonitorArgs } from "./monitor";
-export type { RequestHeader, RequestHeaderArgs } from "./fields";
+export type { GetOptions, RequestHeader, RequestHeaderArgs } from "./fields";
