@@ -36,14 +36,13 @@ export function compare(
     const found = valueIn(field, value as Value, shown.value);
     if (found === undefined) continue;
     const reason = field.secret
-      ? `differs from what ${there} has, which the option import names (both are secret, so neither is shown): `
+      ? `differs from what ${there} has (both are secret, so neither is shown)`
       : isDeclared(key)
-        ? `is ${JSON.stringify(value)} in the program and ${found} at ${there}, which the option import names: `
-        : `is not declared, so it would be ${JSON.stringify(value)}, its default, and ${there}, which the option import ` +
-          `names, has ${found}: `;
+        ? `is ${JSON.stringify(value)} in the program and ${found} at ${there}`
+        : `is not declared, so it would be ${JSON.stringify(value)}, its default, and is ${found} at ${there}`;
     problems.push({
       property: key,
-      reason: `${reason}declare what is there, or change it there first; an import writes nothing`,
+      reason: `${reason}, which is to be imported as it is: declare what is there, or change it there first`,
     });
   }
   return { problems, unseen };
