@@ -1,6 +1,6 @@
 import type { ApiRecord } from "./answer";
 import { attributesOf, secretsIn, shownOf } from "./attributes";
-import { equal, isShown, parse, reconcile } from "./codec";
+import { equal, isEmpty, isShown, parse, reconcile } from "./codec";
 import type { Value } from "./codec";
 import type { Connection } from "./connection";
 import { Gone, PartialFailure, UptimeError } from "./errors";
@@ -88,13 +88,15 @@ export class Lifecycle {
     if (holders.isSpent(id, importer)) return [];
     const { label, singular } = this.definition;
     if (holders.isManagedByAnother(id, importer)) {
-      const reason = `names the ${singular} ${id}, which another ${label} of this stack has already`;
+      const reason =
+        `names the ${singular} ${id}, which another ${label} of this stack has already; if that is this one under its ` +
+        "former name in Pulumi, give it the option aliases instead";
       problems.push({ property: "import", reason });
       return [];
     }
     try {
       const record = await this.importable(id, inputs, deadlineOf(inputs, "create"));
-      const differences = compare(this.definition, inputs, record, (key) => key in declared);
+      const differences = compare(this.definition, inputs, record, (key) => !isEmpty(declared[key]));
       const malformed = new Set(problems.map(({ property }) => property.replace(/[.[].*$/, "")));
       problems.push(...differences.problems.filter(({ property }) => !malformed.has(property)));
       holders.verify(record);
