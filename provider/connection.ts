@@ -16,14 +16,15 @@ export interface Connection {
   readonly movedFrom: readonly string[];
 }
 
-/** One client, and so one connection pool, per address, whatever resources use it. */
+/** One client, and so one connection pool, per address and key, whatever resources use it. */
 const clients = new Map<string, Client>();
 
 /** The pause is the one of {@link Writer}. */
 export function connect(definition: Definition, settings: Settings, lookPause?: number): Connection {
   const address = settings[definition.baseUrl];
-  let client = clients.get(address.url);
-  if (!client) clients.set(address.url, (client = new Client(address, settings)));
+  const key = `${address.url} ${settings.apiKey}`;
+  let client = clients.get(key);
+  if (!client) clients.set(key, (client = new Client(address, settings)));
   const collection = new Collection(definition, client, settings.goneStatuses);
   return {
     collection,

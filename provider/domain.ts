@@ -2,7 +2,7 @@ import { CustomResource } from "@pulumi/pulumi";
 import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { hostname, url } from "./fields";
-import type { ArgsOf, Definition, OutputsOf } from "./fields";
+import type { AccountArgs, ArgsOf, Definition, GetOptions, OutputsOf } from "./fields";
 import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
 
 const fields = {
@@ -27,7 +27,7 @@ export const domain: Definition = {
 };
 
 /** The inputs of a {@link Domain}. */
-export interface DomainArgs extends ArgsOf<typeof fields> {}
+export interface DomainArgs extends ArgsOf<typeof fields>, AccountArgs {}
 
 export interface Domain extends OutputsOf<typeof fields> {}
 
@@ -38,18 +38,21 @@ export interface Domain extends OutputsOf<typeof fields> {}
  * const shop = new Domain("shop", { name: "shop.example", homepageUrl: "https://shop.example/home" });
  */
 export class Domain extends CustomResource {
+  /** The account that the domain belongs to; undefined for the one without a name. */
+  declare readonly account: Output<string | undefined>;
   /** What else the API shows of the domain, under the API's own names. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
   /**
    * @param name the name of the resource in Pulumi
    * @param args the domain's fields
-   * @param options Pulumi's options; of these, `import` is not supported
+   * @param options Pulumi's options. With `import`, the id of a domain that is there already, nothing is created: the
+   * domain is taken over as it is, and inputs that differ from it are refused in the preview.
    */
   constructor(name: string, args: DomainArgs, options?: CustomResourceOptions) {
     const limit = withoutTraces();
     try {
-      super(typeToken(domain), name, propsOf(domain, args, options), optionsOf(domain, options));
+      super(typeToken(domain), name, propsOf(domain, name, args, options), optionsOf(domain, options));
     } catch (error) {
       throw tracedFrom(Domain, error, limit);
     } finally {
@@ -57,9 +60,15 @@ export class Domain extends CustomResource {
     }
   }
 
-  /** Reads an existing domain by its id at the API, without managing it. Every field is an output. */
-  static get(name: string, id: Input<ID>, options?: CustomResourceOptions): Domain {
-    return new Domain(name, {} as DomainArgs, { ...options, id });
+  /**
+   * Reads an existing domain by its id at the API, without managing it. Every field is an output.
+   *
+   * @param name the name of the resource in Pulumi
+   * @param id the domain's id at the API
+   * @param options Pulumi's options, and `account` for a domain of another account
+   */
+  static get(name: string, id: Input<ID>, { account, ...options }: GetOptions = {}): Domain {
+    return new Domain(name, { account } as DomainArgs, { ...options, id });
   }
 }
 declareOutputs(Domain, domain);

@@ -6,7 +6,7 @@ import { connect } from "./connection";
 import type { Connection } from "./connection";
 import { PartialFailure, UptimeError } from "./errors";
 import type { Definition } from "./fields";
-import { Lifecycle } from "./lifecycle";
+import { isManaged, Lifecycle } from "./lifecycle";
 import type { Properties } from "./lifecycle";
 import { readSettings } from "./settings";
 import type { Config } from "./settings";
@@ -48,21 +48,32 @@ function without(secret: string, message: string): string {
  */
 export function dynamicProvider(definition: Definition, lookPause?: number): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  let connection: Connection | undefined;
-  const lifecycle = new Lifecycle(
-    definition,
-    () => (connection ??= connect(definition, readSettings(config), lookPause)),
-  );
+  /** By account; the one without a name is undefined. */
+  const connections = new Map<string | undefined, Connection>();
+  const lifecycle = new Lifecycle(definition, (account) => {
+    let connection = connections.get(account);
+    if (!connection) {
+      connection = connect(definition, readSettings(config, process.env, account), lookPause);
+      connections.set(account, connection);
+    }
+    return connection;
+  });
+
+  /** A message that names neither a key nor the secrets of a resource. */
+  const clean = (text: string, ...properties: Properties[]): string => {
+    let message = text;
+    for (const secret of secretsIn(definition, ...properties))
+      for (const form of formsOf(secret)) message = without(form, message);
+    for (const { collection } of connections.values()) message = collection.client.withoutKey(message);
+    return message;
+  };
 
   /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
   const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
       return await run();
     } catch (error) {
-      let message = error instanceof Error ? error.message : String(error);
-      for (const secret of secretsIn(definition, ...properties))
-        for (const form of formsOf(secret)) message = without(form, message);
-      message = connection?.collection.client.withoutKey(message) ?? message;
+      const message = clean(error instanceof Error ? error.message : String(error), ...properties);
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
       if (error instanceof PartialFailure)
@@ -83,14 +94,16 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       config = request.config;
     },
     check: (olds: Properties, news: Properties) =>
-      guarded(() => {
-        const { inputs, problems } = lifecycle.check(olds, news);
+      guarded(async () => {
+        const checked = lifecycle.check(olds, news);
+        // The engine shows what its plugins print.
+        for (const note of await lifecycle.checkImport(olds, news, checked)) console.warn(clean(note, news));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
-        const failures = problems.map(({ property, reason }) => ({
+        const failures = checked.problems.map(({ property, reason }) => ({
           property: "",
-          reason: `${property} ${reason}`,
+          reason: clean(`${property} ${reason}`, news),
         }));
-        return { inputs, failures };
+        return { inputs: checked.inputs, failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
@@ -110,7 +123,12 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       guarded(async () => {
         const state = await lifecycle.read(id, properties);
         if (!state) return {};
-        const { attributes, __server, ...inputs } = state.outputs;
+        const { attributes, __server, __readOnly, ...inputs } = state.outputs;
+        // Of a resource that is only read, the program declares nothing else, and the next preview compares with that.
+        if (!isManaged(state.outputs)) {
+          const { account } = inputs;
+          return { id, props: state.outputs, inputs: account === undefined ? {} : { account } };
+        }
         // The engine encrypts an input that comes back only where the old one was a secret, and there may be none.
         for (const [key, field] of Object.entries(definition.fields))
           if (field.secret && !isEmpty(inputs[key])) inputs[key] = { ...secretMark, value: inputs[key] };

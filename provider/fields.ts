@@ -1,4 +1,4 @@
-import type { Input, Output } from "@pulumi/pulumi";
+import type { CustomResourceOptions, Input, Output } from "@pulumi/pulumi";
 
 /** How a field's value looks to a person; `codec.ts` and `validate.ts` say what follows from it. */
 export type Kind =
@@ -109,6 +109,21 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
+
+/** What a resource can declare beside its fields. */
+export interface AccountArgs {
+  /**
+   * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
+   * Default: the account of `uptime:apiKey`. Another account replaces.
+   */
+  account?: Input<string> | undefined;
+}
+
+/** Options for reading a record without managing it. */
+export interface GetOptions extends CustomResourceOptions {
+  /** The account that the record belongs to: a name in the setting `uptime:accounts`. */
+  account?: Input<string> | undefined;
+}
 
 /** Something wrong with an input: where, and what to do about it. */
 export interface Problem {

@@ -2,7 +2,7 @@ export { Domain } from "./domain";
 export type { DomainArgs } from "./domain";
 export { Monitor } from "./monitor";
 export type { MonitorArgs } from "./monitor";
-export type { RequestHeader, RequestHeaderArgs } from "./fields";
+export type { GetOptions, RequestHeader, RequestHeaderArgs } from "./fields";
 export {
   getDomain,
   getDomainOutput,

@@ -2,7 +2,7 @@ import { CustomResource } from "@pulumi/pulumi";
 import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { boolean, choice, dateTime, headerList, idList, integer, text, url } from "./fields";
-import type { ArgsOf, Definition, OutputsOf } from "./fields";
+import type { AccountArgs, ArgsOf, Definition, GetOptions, OutputsOf } from "./fields";
 import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
 
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
@@ -106,7 +106,7 @@ export const monitor: Definition = {
 };
 
 /** The inputs of a {@link Monitor}. */
-export interface MonitorArgs extends ArgsOf<typeof fields> {}
+export interface MonitorArgs extends ArgsOf<typeof fields>, AccountArgs {}
 
 export interface Monitor extends OutputsOf<typeof fields> {}
 
@@ -118,18 +118,21 @@ export interface Monitor extends OutputsOf<typeof fields> {}
  * const home = new Monitor("home", { name: "Home page", url: "https://example.com/", interval: 300 });
  */
 export class Monitor extends CustomResource {
+  /** The account that the monitor belongs to; undefined for the one without a name. */
+  declare readonly account: Output<string | undefined>;
   /** What else the API shows of the monitor, under the API's own names. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
   /**
    * @param name the name of the resource in Pulumi
    * @param args the monitor's fields
-   * @param options Pulumi's options; of these, `import` is not supported
+   * @param options Pulumi's options. With `import`, the id of a monitor that is there already, nothing is created: the
+   * monitor is taken over as it is, and inputs that differ from it are refused in the preview.
    */
   constructor(name: string, args: MonitorArgs, options?: CustomResourceOptions) {
     const limit = withoutTraces();
     try {
-      super(typeToken(monitor), name, propsOf(monitor, args, options), optionsOf(monitor, options));
+      super(typeToken(monitor), name, propsOf(monitor, name, args, options), optionsOf(monitor, options));
     } catch (error) {
       throw tracedFrom(Monitor, error, limit);
     } finally {
@@ -137,9 +140,15 @@ export class Monitor extends CustomResource {
     }
   }
 
-  /** Reads an existing monitor by its id at the API, without managing it. Every field is an output. */
-  static get(name: string, id: Input<ID>, options?: CustomResourceOptions): Monitor {
-    return new Monitor(name, {} as MonitorArgs, { ...options, id });
+  /**
+   * Reads an existing monitor by its id at the API, without managing it. Every field is an output.
+   *
+   * @param name the name of the resource in Pulumi
+   * @param id the monitor's id at the API
+   * @param options Pulumi's options, and `account` for a monitor of another account
+   */
+  static get(name: string, id: Input<ID>, { account, ...options }: GetOptions = {}): Monitor {
+    return new Monitor(name, { account } as MonitorArgs, { ...options, id });
   }
 }
 declareOutputs(Monitor, monitor);

@@ -6,6 +6,8 @@ export interface PassedOptions {
   readonly ignoreChanges?: readonly string[];
   readonly replaceOnChanges?: readonly string[];
   readonly customTimeouts?: { readonly create?: string; readonly update?: string; readonly delete?: string };
+  /** The resource's name in Pulumi, where it has the option `import`; the id is the input `importId`. */
+  readonly importer?: string;
 }
 
 /** Time for a whole operation, its retries and verification included, unless `customTimeouts` says otherwise. */

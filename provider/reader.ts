@@ -13,7 +13,7 @@ import type { Values } from "./writer";
 export interface Expected {
   /** By property; null is "managed as empty". */
   readonly values: Values;
-  /** Names that the record showed the last time, under the API's own names. */
+  /** Names that the record is known to show, under the API's own names. */
   readonly names: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const handful = 4;
 const sparePages = 8;
 
 /**
- * Reads the records that state knows: a handful by their ids, many from the list, a hundred at once. The list is believed
+ * Reads the records that state knows or is to know: a handful by their ids, many from the list, a hundred at once. The list is believed
  * only where it shows as much as a record's own address does, which is tried, and where it shows what is expected; all
  * else, every difference included, is asked for by id.
  */

@@ -16,10 +16,11 @@ export function typeToken(definition: Definition): string {
  */
 export function propsOf(
   definition: Definition,
+  name: string,
   args: object,
   options: CustomResourceOptions = {},
 ): Record<string, unknown> {
-  const declared: Record<string, unknown> = { ...args };
+  const { account, ...declared }: Record<string, unknown> = { ...args };
   // A key that is registered becomes an output. Of a resource that is only read, every field is one; otherwise
   // only what is declared, because each key costs the program time and memory.
   const keys = options.id === undefined ? Object.keys(declared) : Object.keys(definition.fields);
@@ -32,7 +33,15 @@ export function propsOf(
   // Without a declared value a default is filled in by the provider, and is an output all the same.
   for (const [key, field] of Object.entries(definition.fields))
     if (field.default !== undefined && !(key in props)) props[key] = undefined;
-  const passed = passedOptions(options);
+  if (account !== undefined) props.account = account;
+  if (options.import !== undefined) {
+    if (options.id !== undefined)
+      throw new pulumi.RunError(
+        `${name} cannot be read by its id and be imported at once: leave out import, or id.`,
+      );
+    props.importId = options.import;
+  }
+  const passed = passedOptions(name, options);
   if (passed) props.__options = passed;
   props.__provider = `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
   warnOfPlainKey();
@@ -42,7 +51,7 @@ export function propsOf(
 /** The options for Pulumi itself: the person's own, and what must hold whatever the program says. */
 export function optionsOf(
   definition: Definition,
-  options: CustomResourceOptions = {},
+  { import: importId, ...options }: CustomResourceOptions = {},
 ): CustomResourceOptions {
   const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
   return {
@@ -50,8 +59,10 @@ export function optionsOf(
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
-    // A replacement that is created first would adopt the record that is about to be deleted.
-    ...(new pulumi.Config("uptime").get("adoptExisting") === "true" && { deleteBeforeReplace: true }),
+    // A replacement that is created first would take over the record that is about to be deleted.
+    ...((importId !== undefined || new pulumi.Config("uptime").get("adoptExisting") === "true") && {
+      deleteBeforeReplace: true,
+    }),
   };
 }
 
@@ -78,7 +89,7 @@ export function tracedFrom(
 
 /** Gives the class an Output of undefined for each field, for resources that do not declare it. */
 export function declareOutputs(resource: { readonly prototype: object }, definition: Definition): void {
-  for (const key of Object.keys(definition.fields)) {
+  for (const key of [...Object.keys(definition.fields), "account"]) {
     Object.defineProperty(resource.prototype, key, {
       configurable: true,
       get: () => pulumi.output(undefined),
@@ -90,12 +101,13 @@ export function declareOutputs(resource: { readonly prototype: object }, definit
 }
 
 /** The engine keeps these options to itself; the provider must know them, so they travel as one hidden input. */
-function passedOptions(options: CustomResourceOptions): PassedOptions | undefined {
+function passedOptions(name: string, options: CustomResourceOptions): PassedOptions | undefined {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   const passed = {
     ...(ignoreChanges?.length && { ignoreChanges }),
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
+    ...(options.import !== undefined && { importer: name }),
   };
   return Object.keys(passed).length > 0 ? passed : undefined;
 }
@@ -106,11 +118,19 @@ let warned = false;
 function warnOfPlainKey(): void {
   if (warned) return;
   warned = true;
-  const secretKeys = process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]";
-  if (new pulumi.Config("uptime").get("apiKey") === undefined || secretKeys.includes('"uptime:apiKey"'))
-    return;
-  void pulumi.log.warn(
-    "uptime:apiKey is set as plain text, and Pulumi keeps it readable in the stack's file and state. " +
-      "Set it again with `pulumi config set --secret uptime:apiKey`, or use the environment variable UPTIME_API_KEY.",
-  );
+  const config = new pulumi.Config("uptime");
+  const isPlain = (name: string): boolean =>
+    config.get(name) !== undefined &&
+    !(process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]").includes(`"uptime:${name}"`);
+  if (isPlain("apiKey"))
+    void pulumi.log.warn(
+      "uptime:apiKey is set as plain text, and Pulumi keeps it readable in the stack's file and state. " +
+        "Set it again with `pulumi config set --secret uptime:apiKey`, or use the environment variable UPTIME_API_KEY.",
+    );
+  if (isPlain("accounts") && config.get("accounts")?.includes('"apiKey"'))
+    void pulumi.log.warn(
+      "uptime:accounts holds API keys as plain text, and Pulumi keeps them readable in the stack's file and state. " +
+        "Set it again with `pulumi config set --secret uptime:accounts`, or use environment variables such as " +
+        "UPTIME_API_KEY_NAME for the account NAME.",
+    );
 }

@@ -72,8 +72,15 @@ const options = z.object({
     .transform((codes) => codes.map(Number)),
 });
 
-/** Reads the settings from the stack's configuration, and from the environment what is not set there. */
-export function readSettings(config: Config, env: NodeJS.ProcessEnv = process.env): Settings {
+/**
+ * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the account
+ * without a name, or of one that `uptime:accounts` names.
+ */
+export function readSettings(
+  config: Config,
+  env: NodeJS.ProcessEnv = process.env,
+  account?: string,
+): Settings {
   const problems: string[] = [];
   const find = (name: string): { value: string; source: string } | undefined => {
     const key = `uptime:${name}`;
@@ -97,18 +104,22 @@ export function readSettings(config: Config, env: NodeJS.ProcessEnv = process.en
     problems.push(`${found.source} ${result.problem}`);
     return undefined;
   };
-  const first = find("baseUrl");
+  const own = account === undefined ? undefined : accountIn(find("accounts"), account, env);
+  const first = own?.("baseUrl") ?? find("baseUrl");
   const baseUrl = address(first);
-  const second = find("monitorsBaseUrl");
+  // An account with an address of its own keeps its key to itself.
+  const second = own?.("monitorsBaseUrl") ?? (own?.("baseUrl") ? undefined : find("monitorsBaseUrl"));
   const monitorsBaseUrl = second ? address(second) : baseUrl;
   if (!first)
     problems.push(
       "uptime:baseUrl is not set: run `pulumi config set uptime:baseUrl https://…` or set UPTIME_BASE_URL",
     );
-  const apiKey = find("apiKey");
+  const apiKey = own ? own("apiKey") : find("apiKey");
   if (!apiKey)
     problems.push(
-      "uptime:apiKey is not set: run `pulumi config set --secret uptime:apiKey` or set UPTIME_API_KEY",
+      account === undefined
+        ? "uptime:apiKey is not set: run `pulumi config set --secret uptime:apiKey` or set UPTIME_API_KEY"
+        : `uptime:accounts.${account}.apiKey is not set: add it to uptime:accounts, or set ${keyVariable(account)}`,
     );
   else if (!/^[\x21-\x7e]+$/.test(apiKey.value))
     problems.push(`${apiKey.source} must be one word of printable ASCII characters`);
@@ -132,6 +143,67 @@ export function readSettings(config: Config, env: NodeJS.ProcessEnv = process.en
     movedFrom,
   };
 }
+
+const accounts = z.record(
+  z.string(),
+  z.strictObject(
+    Object.fromEntries(
+      ["baseUrl", "monitorsBaseUrl", "apiKey"].map((name) => [
+        name,
+        z.string({ error: "must be a text" }).trim().optional(),
+      ]),
+    ),
+  ),
+);
+
+/** What one account of `uptime:accounts` sets, and where; the environment is asked for a key that it leaves out. */
+function accountIn(
+  setting: { value: string; source: string } | undefined,
+  account: string,
+  env: NodeJS.ProcessEnv,
+): (name: string) => { value: string; source: string } | undefined {
+  const form = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
+  if (!setting)
+    throw new UptimeError(
+      `There are no accounts: set uptime:accounts, ${form}, with \`pulumi config set --secret uptime:accounts\`.`,
+    );
+  let given: unknown;
+  try {
+    given = JSON.parse(setting.value);
+  } catch {
+    throw new UptimeError(`uptime:accounts must be ${form}, and is not JSON.`);
+  }
+  const parsed = accounts.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${["uptime:accounts", ...path.map(String)].join(".")}: ${message}`,
+    );
+    throw new UptimeError(`uptime:accounts must be ${form}: ${problems.join("; ")}.`);
+  }
+  const all = Object.keys(parsed.data);
+  const entry = Object.hasOwn(parsed.data, account) ? parsed.data[account] : undefined;
+  if (!entry)
+    throw new UptimeError(
+      `uptime:accounts has no account ${JSON.stringify(account)}; it has ${all.length > 0 ? all.join(", ") : "none"}.`,
+    );
+  const variable = keyVariable(account);
+  const shared = all.filter((name) => keyVariable(name) === variable && !parsed.data[name]?.apiKey);
+  return (name) => {
+    const value = entry[name];
+    if (value) return { value, source: `uptime:accounts.${account}.${name}` };
+    const key = name === "apiKey" ? env[variable]?.trim() : undefined;
+    if (!key) return undefined;
+    if (shared.length > 1)
+      throw new UptimeError(
+        `The accounts ${shared.join(", ")} would all take their key from ${variable}: rename all but one.`,
+      );
+    return { value: key, source: variable };
+  };
+}
+
+/** The environment variable for the key of an account. */
+const keyVariable = (account: string): string =>
+  `UPTIME_API_KEY_${account.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 
 function addressOf(given: string, allowHttp: boolean): Omit<Address, "source"> | { problem: string } {
   let url: URL;

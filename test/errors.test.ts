@@ -65,6 +65,8 @@ function later(change: (one: ModelStack) => Promise<unknown>) {
   };
 }
 
+const importing = (importId: string) => stack().up({ ...home, importId, __options: { importer: "home" } });
+
 const cases: Case[] = [
   {
     cause: "Settings are missing",
@@ -241,11 +243,50 @@ const cases: Case[] = [
       return stack().up({ ...home, sslAlertDays: 7 });
     },
   },
+  {
+    cause: "An import differs from the record",
+    todo: "Declare what the record has, or change the record first.",
+    provoke: () => {
+      emulator.monitors.add({ ...home, interval: 300, alert_condition: "url_text" });
+      return importing("1");
+    },
+  },
+  {
+    cause: "An import names no record",
+    todo: "Correct the id; remove the option where the resource was replaced or deleted since.",
+    provoke: () => importing("1"),
+  },
+  {
+    cause: "Two resources import one record",
+    todo: "Keep the option in one of them.",
+    provoke: async () => {
+      emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+      const first = stack();
+      const declared = { ...home, importId: "1" };
+      await first.preview({ ...declared, __options: { importer: "home" } });
+      return first.beside().preview({ ...declared, __options: { importer: "copy" } });
+    },
+  },
+  {
+    cause: "An account is not set",
+    todo: "Correct the name, or add the account to `uptime:accounts`.",
+    provoke: () =>
+      stack({ "uptime:accounts": '{"eu": {"apiKey": "k"}, "us": {"apiKey": "k"}}' }).up({
+        ...home,
+        account: "uk",
+      }),
+  },
+  {
+    cause: "An account has no key",
+    todo: "Add it, or set the environment variable.",
+    provoke: () => stack({ "uptime:accounts": '{"eu": {}}' }).up({ ...home, account: "eu" }),
+  },
 ];
 
 /** The message with what differs from one run to the next in one form. */
 function plain(message: string): string {
   return message
+    .replace(/^: /gm, "")
     .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
     .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com");
 }

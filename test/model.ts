@@ -14,6 +14,15 @@ interface State {
   unfinished: boolean;
 }
 
+interface Options {
+  ignoreChanges?: string[];
+  replaceOnChanges?: string[];
+  /** With the input `importId`, as the class hands over the option `import`. */
+  importer?: string;
+}
+
+type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;
+
 const definitions = { monitor, domain };
 const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
 
@@ -27,19 +36,29 @@ export class ModelStack {
   constructor(
     private readonly kind: keyof typeof definitions,
     private readonly config: Readonly<Record<string, string>>,
-    private readonly options: { ignoreChanges?: string[]; replaceOnChanges?: string[] } = {},
-    private readonly provider = dynamicProvider(definitions[kind]) as Required<
-      dynamic.ResourceProvider<Inputs, Inputs>
-    >,
+    private readonly options: Options = {},
+    private provider = dynamicProvider(definitions[kind]) as Provider,
   ) {
-    void this.provider.configure({
-      config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
-    });
+    this.configure();
   }
 
   /** Another resource of the same program: it shares this one's provider. */
-  beside(): ModelStack {
-    return new ModelStack(this.kind, this.config, this.options, this.provider);
+  beside(options = this.options): ModelStack {
+    return new ModelStack(this.kind, this.config, options, this.provider);
+  }
+
+  /** Another run of Pulumi, which has a provider process of its own for this resource and those beside it. */
+  nextRun(...beside: ModelStack[]): void {
+    this.provider = dynamicProvider(definitions[this.kind]) as Provider;
+    for (const other of beside) other.provider = this.provider;
+    this.configure();
+  }
+
+  private configure(): void {
+    const { config } = this;
+    void this.provider.configure({
+      config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
+    });
   }
 
   /** What `pulumi preview` would say of the declared resource. */
@@ -56,6 +75,7 @@ export class ModelStack {
   async up(declared: Inputs): Promise<"same" | "create" | "update" | "replace"> {
     const plan = await this.preview(declared);
     const old = this.state;
+    if (plan === "replace" && "importId" in declared) return this.replace(declared);
     const inputs = await this.check(declared);
     if (plan === "same" && old) this.state = { ...old, inputs };
     else if (plan === "update" && old)
@@ -69,6 +89,14 @@ export class ModelStack {
       if (old) await this.provider.delete(old.id, wire(old.outputs));
     }
     return plan;
+  }
+
+  /** What `pulumi up --replace` does, with the option `deleteBeforeReplace`: no diff, and no old inputs. */
+  async replace(declared: Inputs): Promise<"replace"> {
+    const inputs = await this.check(declared, {});
+    await this.destroy();
+    await this.keeping(inputs, () => this.provider.create(wire(inputs)));
+    return "replace";
   }
 
   /** `pulumi refresh`. */

@@ -100,3 +100,84 @@ test("http is allowed for another host when that is what the person wants", () =
   const config = { ...complete, "uptime:baseUrl": "http://uptime.example.com", "uptime:allowHttp": "true" };
   expect(read(config).baseUrl.url).toBe("http://uptime.example.com");
 });
+
+describe("an account", () => {
+  const withAccounts = (accounts: unknown, more: Record<string, string> = {}) => ({
+    ...complete,
+    "uptime:accounts": typeof accounts === "string" ? accounts : JSON.stringify(accounts),
+    ...more,
+  });
+  const readAccount = (config: Record<string, string>, account: string, env: Record<string, string> = {}) =>
+    readSettings({ get: (key) => config[key] }, env, account);
+
+  test("has what it sets, and the addresses of the account without a name where it sets none", () => {
+    const config = withAccounts(
+      { eu: { apiKey: " eu-key " }, us: { apiKey: "us-key", baseUrl: "https://us.example.com/api/v1" } },
+      { "uptime:monitorsBaseUrl": "https://m.example.com", "uptime:maxRetries": "1" },
+    );
+    expect(readAccount(config, "eu")).toMatchObject({
+      baseUrl: { url: "https://uptime.example.com", source: "uptime:baseUrl" },
+      monitorsBaseUrl: { url: "https://m.example.com" },
+      apiKey: "eu-key",
+      apiKeySource: "uptime:accounts.eu.apiKey",
+      maxRetries: 1,
+    });
+    // Its key is for its own install only.
+    expect(readAccount(config, "us")).toMatchObject({
+      baseUrl: { url: "https://us.example.com", source: "uptime:accounts.us.baseUrl" },
+      monitorsBaseUrl: { url: "https://us.example.com" },
+      apiKey: "us-key",
+    });
+    expect(read(config)).toMatchObject({ apiKey: "key" });
+  });
+
+  test("needs no other account, and may take its key from the environment", () => {
+    const config = { "uptime:accounts": JSON.stringify({ "eu-1": { baseUrl: "https://eu.example.com" } }) };
+    expect(
+      readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "env-key", UPTIME_API_KEY: "other" }),
+    ).toMatchObject({
+      apiKey: "env-key",
+      apiKeySource: "UPTIME_API_KEY_EU_1",
+    });
+    expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY: "other" })).toThrow(
+      "uptime:accounts.eu-1.apiKey is not set: add it to uptime:accounts, or set UPTIME_API_KEY_EU_1",
+    );
+  });
+
+  test.each([
+    ["uk", { eu: { apiKey: "k" }, us: {} }, /uptime:accounts has no account "uk"; it has eu, us\./],
+    ["toString", { eu: { apiKey: "k" } }, /uptime:accounts has no account "toString"; it has eu\./],
+    ["uk", {}, /uptime:accounts has no account "uk"; it has none\./],
+    ["eu", "{", /uptime:accounts must be a JSON object such as .*, and is not JSON/],
+    ["eu", ["eu"], /uptime:accounts must be a JSON object/],
+    ["eu", { eu: { apiKey: 5 } }, /uptime:accounts\.eu\.apiKey: must be a text/],
+    ["eu", { eu: { key: "canary" } }, /uptime:accounts\.eu: .*"key"/],
+    [
+      "eu",
+      { eu: { apiKey: "canary key" } },
+      /uptime:accounts\.eu\.apiKey must be one word of printable ASCII/,
+    ],
+    [
+      "eu",
+      { eu: { apiKey: "k", baseUrl: "eu.example.com" } },
+      /uptime:accounts\.eu\.baseUrl must be an absolute URL/,
+    ],
+    [
+      "eu",
+      { eu: { apiKey: "k", monitorsBaseUrl: "http://a.example" } },
+      /accounts\.eu\.monitorsBaseUrl must begin with https/,
+    ],
+  ])("%s of %j is refused, by name", (account, accounts, message) => {
+    const attempt = (): unknown => readAccount(withAccounts(accounts), account);
+    expect(attempt).toThrow(message);
+    expect(attempt).not.toThrow(/canary/);
+  });
+
+  test("is refused where none are set, and where two would take their keys from one variable", () => {
+    expect(() => readAccount(complete, "eu")).toThrow(/There are no accounts: set uptime:accounts/);
+    const config = withAccounts({ "eu-1": {}, EU_1: {} });
+    expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(
+      "The accounts eu-1, EU_1 would all take their key from UPTIME_API_KEY_EU_1",
+    );
+  });
+});

@@ -113,6 +113,8 @@ describe("programs that compile", () => {
       const read = Monitor.get("b", "7");
       export const days: pulumi.Output<0 | 1 | 2 | 3 | 7 | 14 | 30 | 60 | undefined> = read.sslAlertDays;
       export const interval: pulumi.Output<number> = read.interval;
+      const other = Domain.get("c", new Monitor("d", { ${home}, account: "eu" }, { import: "7" }).id, { account: "eu" });
+      export const account: pulumi.Output<string | undefined> = other.account;
       export const shown: pulumi.Output<unknown> = read.attributes.apply((all) => all["last_checked_at"]);`,
     ],
   ])("%s", (_, program) => {
@@ -187,12 +189,14 @@ describe("in an editor", () => {
 
   test.each([monitor, domain])("each input of $label is offered, and says what it means", (definition) => {
     const { label, fields } = definition;
-    const keys = Object.keys(fields);
+    const keys = [...Object.keys(fields), "account"];
     expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual([...keys].sort());
     const texts = editor.hovers(
       `export const of = (args: import("pulumi-uptime").${label}Args) => [${keys.map((key) => `args.¦${key}`).join()}];`,
     );
     expect(texts).toHaveLength(keys.length);
+    // The account is no field of the API.
+    expect(texts.pop()).toContain("The account that the record belongs to");
     for (const text of texts) expect(text).toMatch(/\(API reference, section [\d.]+\)$/);
   });
 
