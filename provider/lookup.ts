@@ -28,19 +28,19 @@ const shownMatches = 5;
 export async function lookUpOne(definition: Definition, config: Config, args: object): Promise<Result> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
-  const { collection } = connect(definition, readSettings(config));
+  const { id, account, ...filter } = query;
+  const { collection } = connect(definition, readSettings(config, process.env, account));
   const deadline = deadlineOf({}, "read");
-  const { id, ...filter } = query;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
         `get${label} takes an id alone, since it names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    return resultOf(definition, await collection.show(id, deadline));
+    return resultOf(definition, await collection.show(id, deadline), account);
   }
   if (Object.keys(filter).length === 0)
     throw new UptimeError(
-      `get${label} needs to know which ${singular}: give one of ${argumentsOf(definition, "id").join(", ")}.`,
+      `get${label} needs to know which ${singular}: give one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
   const [match, ...others] = await select(collection, deadline, filter);
   if (!match)
@@ -57,18 +57,18 @@ export async function lookUpOne(definition: Definition, config: Config, args: ob
   }
   const [whole] = await complete(collection, deadline, [match]);
   if (!whole) throw new UptimeError(`The ${singular} ${match.id} was deleted while it was looked up.`);
-  return resultOf(definition, whole);
+  return resultOf(definition, whole, account);
 }
 
 /** All records that the arguments select. */
 export async function lookUpAll(definition: Definition, config: Config, args: object): Promise<Result[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
-  const { collection } = connect(definition, readSettings(config));
+  const { sortBy = "id", sort = "desc", account, ...filter } = query;
+  const { collection } = connect(definition, readSettings(config, process.env, account));
   const deadline = deadlineOf({}, "read");
-  const { sortBy = "id", sort = "desc", ...filter } = query;
   // Paging is by id, whatever the order of the result: with another order, equal names could fall between two pages.
   const records = await complete(collection, deadline, await select(collection, deadline, filter));
-  const results = records.map((record) => resultOf(definition, record));
+  const results = records.map((record) => resultOf(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
     (a, b) =>
@@ -122,9 +122,9 @@ function parametersOf({ search, searchBy, statusPageId }: Query): Record<string,
   };
 }
 
-function resultOf(definition: Definition, record: ApiRecord): Result {
+function resultOf(definition: Definition, record: ApiRecord, account: string | undefined): Result {
   const values = valuesIn(definition, record);
-  const result: Record<string, unknown> & { id: string } = { id: record.id };
+  const result: Record<string, unknown> & { id: string } = { id: record.id, account };
   const secrets: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(definition.fields)) {
     if (!field.secret) result[key] = values.get(key) ?? undefined;
@@ -170,10 +170,10 @@ function oneOf<T extends string>(values: readonly T[]) {
   return z.enum(values, { error: `must be ${values.map((value) => JSON.stringify(value)).join(" or ")}` });
 }
 
-function argumentsOf(definition: Definition, ...more: readonly (keyof Query)[]): string[] {
+/** What selects records, beside an id. */
+function filtersOf(definition: Definition): string[] {
   const columns = columnsOf(definition);
-  const filters = [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
-  return [...more, ...filters];
+  return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
 }
 
 function queryOf(definition: Definition) {
@@ -182,6 +182,7 @@ function queryOf(definition: Definition) {
       id: z
         .union([z.string(), z.number()], { error: `must be the id of a ${definition.singular}` })
         .transform(String),
+      account: words,
       name: words,
       url: words,
       search: words,
@@ -206,7 +207,7 @@ function checked(
   const given = Object.fromEntries(
     Object.entries(args).filter(([, value]) => value !== undefined && value !== null),
   );
-  const allowed = argumentsOf(definition, ...more);
+  const allowed = [...more, ...filtersOf(definition), "account"];
   const problems = Object.keys(given)
     .filter((key) => !allowed.includes(key))
     .map((key) => `it has no argument ${key}, only ${allowed.join(", ")}`);

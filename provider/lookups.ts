@@ -8,8 +8,13 @@ import type * as lookup from "./lookup";
 import { monitor } from "./monitor";
 import type { MonitorArgs } from "./monitor";
 
+interface AccountFilter {
+  /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. */
+  readonly account?: string | undefined;
+}
+
 /** What selects domains in the API's list. */
-interface DomainFilter {
+interface DomainFilter extends AccountFilter {
   /** The whole name; letter case means nothing. */
   readonly name?: string | undefined;
   /** Free text that the API searches for. (API reference, section 4.1) */
@@ -19,7 +24,7 @@ interface DomainFilter {
 }
 
 /** What selects monitors in the API's list. */
-interface MonitorFilter {
+interface MonitorFilter extends AccountFilter {
   /** The whole name. */
   readonly name?: string | undefined;
   /** The whole URL; letter case of the host, and the slash of an empty path, mean nothing. */
@@ -32,7 +37,7 @@ interface MonitorFilter {
   readonly statusPageId?: number | string | undefined;
 }
 
-/** Which domain {@link getDomain} is to find: by its `id` alone, or by any of the others. */
+/** Which domain {@link getDomain} is to find: by its `id`, or by any of the others. */
 export interface GetDomainArgs extends DomainFilter {
   /** The domain's id at the API. */
   readonly id?: string | number | undefined;

@@ -49,6 +49,27 @@ function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...record, ...fields }).id);
 }
 
+describe("a thousand imports", () => {
+  test("read ten pages of the list, and not a thousand records", async () => {
+    const numbers = Array.from({ length: 1000 }, (_, number) => number);
+    const all = numbers.map((number) => ({ ...home, name: `Monitor ${number}` }));
+    const ids = all.map(({ name }) => add({ name }));
+    const first = resource();
+    const stacks = numbers.map((number) => first.beside({ importer: `m${number}` }));
+    // The engine checks one after the other.
+    for (const [number, one] of stacks.entries()) {
+      const declared = { ...all[number], importId: ids[number] };
+      expect(await one.up(declared)).toBe("create");
+      expect(one.state).toMatchObject({ id: ids[number], outputs: all[number] });
+    }
+    const lists = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
+    expect(lists).toHaveLength(10);
+    // A handful before there are many; the model of the engine checks each twice, once for the preview.
+    expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
+    expect(emulator.writes()).toEqual([]);
+  }, 60_000);
+});
+
 describe("an import", () => {
   test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
     const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });

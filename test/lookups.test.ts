@@ -215,6 +215,16 @@ describe("many records", () => {
   });
 });
 
+test("a record of another account is looked up with that account's key", async () => {
+  emulator.monitors.add(site("Shop"));
+  emulator.apiKey = "theirs";
+  expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toContain("status 401");
+  pulumi.runtime.setConfig("uptime:accounts", JSON.stringify({ them: { apiKey: "theirs" } }));
+  expect(await uptime.getMonitor({ name: "Shop", account: "them" })).toMatchObject({ account: "them" });
+  expect(await uptime.getMonitors({ account: "them" })).toMatchObject([{ name: "Shop", account: "them" }]);
+  expect(await messageOf(uptime.getMonitors({ account: "us" }))).toContain('no account "us"; it has them');
+});
+
 test("arguments that make no sense are refused before anything is sent", async () => {
   const wrong: [Promise<unknown>, string][] = [
     [uptime.getMonitor({}), "getMonitor needs to know which monitor: give one of id, name, url, search"],
