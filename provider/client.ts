@@ -46,6 +46,8 @@ interface Exchanged {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData["headers"];
   readonly text: string;
+  /** Where a redirect that was not followed leads. */
+  readonly target: URL | undefined;
 }
 
 const bodyLimit = 32 * 1024 * 1024;
@@ -119,7 +121,7 @@ export class Client {
       const { said, fields } = complaintIn(parsed(text), text);
       return {
         failure: { kind: "status", status, retryAfter: headers["retry-after"] !== undefined },
-        error: new ApiError(name, status, said, fields, this.hint(status)),
+        error: new ApiError(name, status, said, fields, this.hint(status, response.target)),
       };
     }
     const body = parsed(response.text);
@@ -159,7 +161,7 @@ export class Client {
     // The key goes nowhere but to the address that was set, and only what is safe to repeat is sent again.
     if (target?.origin === url.origin && method === "GET" && redirects < redirectLimit)
       return this.exchange(message, target, signal, redirects + 1);
-    return { status, headers, text: await decode(bytes, headers) };
+    return { status, headers, text: await decode(bytes, headers), target };
   }
 
   private failed(error: unknown, name: string, timeout: AbortSignal, deadline: AbortSignal): Failed {
@@ -214,7 +216,7 @@ export class Client {
     }
   }
 
-  private hint(status: number): string {
+  private hint(status: number, target: URL | undefined): string {
     if (status === 401)
       return (
         `The API does not accept the key from ${this.settings.apiKeySource}. If the key was changed lately: \`pulumi refresh\` ` +
@@ -222,8 +224,12 @@ export class Client {
       );
     if (status === 403) return `The key from ${this.settings.apiKeySource} may not do this`;
     if (status === 429) return "Set uptime:requestsPerMinute to what the install allows";
-    if (status >= 300 && status < 400)
-      return `Such a redirect is not followed; set ${this.address.source} to the address it leads to`;
+    if (target) {
+      // What stands behind the path may be a secret of the one who redirects, such as a session.
+      const where = excerpt(this.withoutKey(target.origin + target.pathname));
+      return `It redirects to ${where}, which is not followed; if the API is there now, set ${this.address.source} to that address`;
+    }
+    if (status >= 300 && status < 400) return `That is no answer of the API; check ${this.address.source}`;
     return "";
   }
 
@@ -239,8 +245,10 @@ export class Client {
 }
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
-  return URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
+    return undefined;
+  const target = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
 const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
