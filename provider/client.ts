@@ -11,6 +11,8 @@ import type { Pair } from "./codec";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
 import { Limiter } from "./limiter";
 import type { Deadline } from "./limiter";
+import { logOf } from "./log";
+import type { Log } from "./log";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
@@ -61,9 +63,10 @@ export class Client {
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
+    readonly log: Log = logOf(settings.logLevel),
   ) {
     this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
-    this.limiter = new Limiter(settings);
+    this.limiter = new Limiter(settings, { now: Date.now, sleep: (pause) => log.wait(sleep(pause)) });
   }
 
   /**
@@ -73,8 +76,22 @@ export class Client {
   async send(message: ApiRequest): Promise<Answer> {
     const name = `${message.method} ${this.address.url}${message.path}`;
     let last: UptimeError | undefined;
-    for (let retry = 0; ;) {
-      const result = await this.limiter.run(message.deadline, () => this.attempt(message, name));
+    let ready = performance.now();
+    for (let retry = 0, attempt = 1; ; attempt++) {
+      const result = await this.limiter.run(message.deadline, async () => {
+        const begun = performance.now();
+        const ended = await this.attempt(message, name);
+        this.log.sent({
+          method: message.method,
+          path: this.withoutKey(message.path),
+          outcome: outcomeOf(ended),
+          milliseconds: performance.now() - begun,
+          attempt,
+          waited: begun - ready,
+        });
+        return ended;
+      });
+      ready = performance.now();
       if (!result) {
         const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
         const reason = message.deadline.signal.aborted
@@ -98,7 +115,7 @@ export class Client {
       if (step === "repeat") {
         const pause = backoff(retry);
         if (Date.now() + pause > message.deadline.at) throw result.error;
-        await sleep(pause);
+        await this.log.wait(sleep(pause));
       }
     }
   }
@@ -242,6 +259,13 @@ export class Client {
       source,
     );
   }
+}
+
+/** For the log: the status, or what came in its place. */
+function outcomeOf(ended: Answer | Failed): number | string {
+  if (!("failure" in ended)) return ended.status;
+  const { failure } = ended;
+  return failure.kind === "status" ? failure.status : failure.kind === "final" ? "failed" : failure.kind;
 }
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {

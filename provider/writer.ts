@@ -70,7 +70,8 @@ export class Writer {
         if (result.id !== undefined) return { id: result.id, record: result.record };
       } catch (error) {
         if (!(error instanceof LostAnswer)) throw error;
-        const id = await this.lookFor(values, isOlder, deadline, error);
+        const { log } = this.collection.client;
+        const id = await log.lookUp(this.lookFor(values, isOlder, deadline, error));
         if (id !== undefined) return { id, record: undefined };
         if (!error.repeatable || sent > maxSends)
           throw new UptimeError(`${error.message} ${this.unknownEffect()}`, { cause: error });
