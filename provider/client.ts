@@ -11,6 +11,8 @@ import type { Pair } from "./codec";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
 import { Limiter } from "./limiter";
 import type { Deadline } from "./limiter";
+import { logOf } from "./log";
+import type { Log } from "./log";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
@@ -46,6 +48,8 @@ interface Exchanged {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData["headers"];
   readonly text: string;
+  /** Where a redirect that was not followed leads. */
+  readonly target: URL | undefined;
 }
 
 const bodyLimit = 32 * 1024 * 1024;
@@ -59,9 +63,10 @@ export class Client {
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
+    readonly log: Log = logOf(settings.logLevel),
   ) {
     this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
-    this.limiter = new Limiter(settings);
+    this.limiter = new Limiter(settings, { now: Date.now, sleep: (pause) => log.wait(sleep(pause)) });
   }
 
   /**
@@ -71,8 +76,22 @@ export class Client {
   async send(message: ApiRequest): Promise<Answer> {
     const name = `${message.method} ${this.address.url}${message.path}`;
     let last: UptimeError | undefined;
-    for (let retry = 0; ;) {
-      const result = await this.limiter.run(message.deadline, () => this.attempt(message, name));
+    let ready = performance.now();
+    for (let retry = 0, attempt = 1; ; attempt++) {
+      const result = await this.limiter.run(message.deadline, async () => {
+        const begun = performance.now();
+        const ended = await this.attempt(message, name);
+        this.log.sent({
+          method: message.method,
+          path: this.withoutKey(message.path),
+          outcome: outcomeOf(ended),
+          milliseconds: performance.now() - begun,
+          attempt,
+          waited: begun - ready,
+        });
+        return ended;
+      });
+      ready = performance.now();
       if (!result) {
         const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
         const reason = message.deadline.signal.aborted
@@ -96,7 +115,7 @@ export class Client {
       if (step === "repeat") {
         const pause = backoff(retry);
         if (Date.now() + pause > message.deadline.at) throw result.error;
-        await sleep(pause);
+        await this.log.wait(sleep(pause));
       }
     }
   }
@@ -119,7 +138,7 @@ export class Client {
       const { said, fields } = complaintIn(parsed(text), text);
       return {
         failure: { kind: "status", status, retryAfter: headers["retry-after"] !== undefined },
-        error: new ApiError(name, status, said, fields, this.hint(status)),
+        error: new ApiError(name, status, said, fields, this.hint(status, response.target)),
       };
     }
     const body = parsed(response.text);
@@ -159,7 +178,7 @@ export class Client {
     // The key goes nowhere but to the address that was set, and only what is safe to repeat is sent again.
     if (target?.origin === url.origin && method === "GET" && redirects < redirectLimit)
       return this.exchange(message, target, signal, redirects + 1);
-    return { status, headers, text: await decode(bytes, headers) };
+    return { status, headers, text: await decode(bytes, headers), target };
   }
 
   private failed(error: unknown, name: string, timeout: AbortSignal, deadline: AbortSignal): Failed {
@@ -214,7 +233,7 @@ export class Client {
     }
   }
 
-  private hint(status: number): string {
+  private hint(status: number, target: URL | undefined): string {
     if (status === 401)
       return (
         `The API does not accept the key from ${this.settings.apiKeySource}. If the key was changed lately: \`pulumi refresh\` ` +
@@ -222,8 +241,12 @@ export class Client {
       );
     if (status === 403) return `The key from ${this.settings.apiKeySource} may not do this`;
     if (status === 429) return "Set uptime:requestsPerMinute to what the install allows";
-    if (status >= 300 && status < 400)
-      return `Such a redirect is not followed; set ${this.address.source} to the address it leads to`;
+    if (target) {
+      // What stands behind the path may be a secret of the one who redirects, such as a session.
+      const where = excerpt(this.withoutKey(target.origin + target.pathname));
+      return `It redirects to ${where}, which is not followed; if the API is there now, set ${this.address.source} to that address`;
+    }
+    if (status >= 300 && status < 400) return `That is no answer of the API; check ${this.address.source}`;
     return "";
   }
 
@@ -238,9 +261,18 @@ export class Client {
   }
 }
 
+/** For the log: the status, or what came in its place. */
+function outcomeOf(ended: Answer | Failed): number | string {
+  if (!("failure" in ended)) return ended.status;
+  const { failure } = ended;
+  return failure.kind === "status" ? failure.status : failure.kind === "final" ? "failed" : failure.kind;
+}
+
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
-  return URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
+    return undefined;
+  const target = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
 const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {

@@ -8,7 +8,8 @@ import { PartialFailure, UptimeError } from "./errors";
 import type { Definition } from "./fields";
 import { isManaged, Lifecycle } from "./lifecycle";
 import type { Properties } from "./lifecycle";
-import { readSettings } from "./settings";
+import { logOf } from "./log";
+import { readLogLevel, readSettings } from "./settings";
 import type { Config } from "./settings";
 
 /** How a secret is written for the engine: this, and the value beside it. */
@@ -92,6 +93,8 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
     // eslint-disable-next-line @typescript-eslint/require-await
     configure: async (request) => {
       config = request.config;
+      // So that a run that sends nothing says so.
+      logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {

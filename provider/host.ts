@@ -4,10 +4,15 @@ import { fstatSync } from "node:fs";
  * Ends this process with the engine that has started it. The SDK's host of dynamic providers outlives an engine that is
  * killed, and would go on repeating creates that nobody records, while the next `pulumi up` makes them too. The engine
  * holds the other end of the standard input for as long as it lives.
+ *
+ * At the end of a run the engine interrupts its plugins, and shows what they print until they are gone. Without a listener
+ * they would be gone at once, and the log's summary with them.
  */
 export function endWithEngine(): void {
   const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
-  if (!isHost || !fstatSync(0).isFIFO()) return;
+  if (!isHost) return;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => process.exit());
+  if (!fstatSync(0).isFIFO()) return;
   const started = Date.now();
   const end = (): void => {
     // An end at once means that nobody holds the other end, so it says nothing of the engine.

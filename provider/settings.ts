@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import { UptimeError } from "./errors";
+import { logLevels } from "./log";
+import type { LogLevel } from "./log";
 
 /** Everything that a person can set, read and checked. */
 export interface Settings {
@@ -20,6 +22,8 @@ export interface Settings {
   readonly adoptExisting: boolean;
   /** Addresses, as hashes, whose state may be taken over by the present ones. */
   readonly movedFrom: readonly string[];
+  /** What is said of the requests that are sent. */
+  readonly logLevel: LogLevel;
 }
 
 /** The address of an install, without a slash at its end. */
@@ -40,6 +44,7 @@ const environment: Readonly<Record<string, string>> = {
   baseUrl: "UPTIME_BASE_URL",
   monitorsBaseUrl: "UPTIME_MONITORS_BASE_URL",
   apiKey: "UPTIME_API_KEY",
+  logLevel: "UPTIME_LOG_LEVEL",
 };
 
 const integer = (least: number, most: number) =>
@@ -53,6 +58,10 @@ const flag = z
   .enum(["true", "false"], { error: "must be true or false" })
   .default("false")
   .transform((value) => value === "true");
+
+const logLevel = z
+  .enum(logLevels, { error: `must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}` })
+  .default("off");
 
 const options = z.object({
   timeoutSeconds: integer(1, 3600).default(30),
@@ -70,7 +79,28 @@ const options = z.object({
       "must be a list of status codes such as 403,451",
     )
     .transform((codes) => codes.map(Number)),
+  logLevel,
 });
+
+interface Found {
+  readonly value: string;
+  /** The setting or the variable that it comes from. */
+  readonly source: string;
+}
+
+function findIn(config: Config, env: NodeJS.ProcessEnv, name: string): Found | undefined {
+  const key = `uptime:${name}`;
+  const set = config.get(key)?.trim();
+  if (set) return { value: set, source: key };
+  const variable = environment[name];
+  const given = variable === undefined ? undefined : env[variable]?.trim();
+  return variable !== undefined && given ? { value: given, source: variable } : undefined;
+}
+
+/** The level alone, for a log that begins before anything else is needed. One that cannot be read is "off" until then. */
+export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.env): LogLevel {
+  return logLevel.safeParse(findIn(config, env, "logLevel")?.value).data ?? "off";
+}
 
 /**
  * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the account
@@ -82,22 +112,17 @@ export function readSettings(
   account?: string,
 ): Settings {
   const problems: string[] = [];
-  const find = (name: string): { value: string; source: string } | undefined => {
-    const key = `uptime:${name}`;
-    const set = config.get(key)?.trim();
-    if (set) return { value: set, source: key };
-    const variable = environment[name];
-    const given = variable === undefined ? undefined : env[variable]?.trim();
-    return variable !== undefined && given ? { value: given, source: variable } : undefined;
-  };
+  const find = (name: string): Found | undefined => findIn(config, env, name);
 
   const parsed = options.safeParse(
     Object.fromEntries(Object.keys(options.shape).map((name) => [name, find(name)?.value])),
   );
-  for (const issue of parsed.error?.issues ?? [])
-    problems.push(`uptime:${String(issue.path[0])} ${issue.message}`);
+  for (const { path, message } of parsed.error?.issues ?? []) {
+    const name = String(path[0]);
+    problems.push(`${find(name)?.source ?? `uptime:${name}`} ${message}`);
+  }
 
-  const address = (found: ReturnType<typeof find>): Address | undefined => {
+  const address = (found: Found | undefined): Address | undefined => {
     if (!found) return undefined;
     const result = addressOf(found.value, parsed.data?.allowHttp ?? false);
     if ("url" in result) return { ...result, source: found.source };
@@ -158,10 +183,10 @@ const accounts = z.record(
 
 /** What one account of `uptime:accounts` sets, and where; the environment is asked for a key that it leaves out. */
 function accountIn(
-  setting: { value: string; source: string } | undefined,
+  setting: Found | undefined,
   account: string,
   env: NodeJS.ProcessEnv,
-): (name: string) => { value: string; source: string } | undefined {
+): (name: string) => Found | undefined {
   const form = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
   if (!setting)
     throw new UptimeError(

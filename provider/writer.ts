@@ -70,7 +70,8 @@ export class Writer {
         if (result.id !== undefined) return { id: result.id, record: result.record };
       } catch (error) {
         if (!(error instanceof LostAnswer)) throw error;
-        const id = await this.lookFor(values, isOlder, deadline, error);
+        const { log } = this.collection.client;
+        const id = await log.lookUp(this.lookFor(values, isOlder, deadline, error));
         if (id !== undefined) return { id, record: undefined };
         if (!error.repeatable || sent > maxSends)
           throw new UptimeError(`${error.message} ${this.unknownEffect()}`, { cause: error });
@@ -94,10 +95,11 @@ export class Writer {
     isOthers: (id: string) => boolean,
     deadline: Deadline,
   ): Promise<{ id: string; record: ApiRecord } | undefined> {
-    const existing = await (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
+    const reading = (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
       this.existing = undefined;
       throw error;
     }));
+    const existing = await inTime(reading, deadline);
     const equal: ApiRecord[] = [];
     for (const brief of existing) {
       const isFree = (): boolean =>
@@ -156,10 +158,11 @@ export class Writer {
   }
 
   private baseline(deadline: Deadline): Promise<(id: string) => boolean> {
-    return (this.before ??= this.newest(deadline).catch((error: unknown) => {
+    this.before ??= this.newest(deadline).catch((error: unknown) => {
       this.before = undefined;
       throw error;
-    }));
+    });
+    return inTime(this.before, deadline);
   }
 
   /** Updates a record and returns it as it is then. Throws {@link NotStored}. */
@@ -248,7 +251,7 @@ export class Writer {
         if (!this.shows(brief, values, (field) => field.required === true)) continue;
         const whole = this.isWhole(values, brief) ? brief : await this.collection.show(brief.id, deadline);
         // An equal create that is still in flight may have made it, and is about to say so.
-        await Promise.allSettled(this.posts);
+        await inTime(Promise.allSettled(this.posts), deadline);
         if (!isNew(whole)) continue;
         if (!this.shows(whole, values)) alike.push(whole.id);
         else {
@@ -326,6 +329,29 @@ export class Writer {
     const field = this.collection.definition.fields[key];
     if (!field) throw new UptimeError(`${this.collection.definition.label} has no property ${key}.`);
     return field;
+  }
+}
+
+/** The result of what another operation does too, unless this one's time is over before. */
+async function inTime<T>(work: Promise<T>, { signal }: Deadline): Promise<T> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      new Promise<never>((_, reject) => {
+        const end = (): void => {
+          reject(
+            new UptimeError(
+              "The operation has used its time (see the option customTimeouts) while it waited for another.",
+            ),
+          );
+        };
+        if (signal.aborted) end();
+        signal.addEventListener("abort", end, { signal: over.signal });
+      }),
+    ]);
+  } finally {
+    over.abort();
   }
 }
 

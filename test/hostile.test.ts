@@ -293,11 +293,14 @@ describe("a redirect", () => {
       });
       const monitors = collection(url);
       expect((await monitors.show("7", soon())).id).toBe("7");
-      expect(await failureOf(monitors.update("7", [["name", "x"]], soon()))).toMatch(
-        /Such a redirect is not followed/,
-      );
-      await failureOf(monitors.create([["name", "x"]], soon()));
-      await failureOf(monitors.remove("7", soon()));
+      for (const [path, write] of [
+        ["/7", monitors.update("7", [["name", "x"]], soon())],
+        ["", monitors.create([["name", "x"]], soon())],
+        ["/7", monitors.remove("7", soon())],
+      ] as const)
+        expect(await failureOf(write)).toContain(
+          `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
+        );
       expect(seen).toEqual([
         "GET /api/v1/monitors/7",
         "GET /moved/api/v1/monitors/7",
@@ -317,12 +320,25 @@ describe("a redirect", () => {
     const targets = [other, other.replace("http:", ""), other.replace("127.0.0.1", "localhost")];
     for (const target of targets) {
       const url = await http((_request, response) => {
-        response.writeHead(status, { location: `${target}/api/v1/monitors/7` });
+        const location = `${target}/api/v1/monitors/7?session=hidden&back=${key}#hidden`;
+        response.writeHead(status, { location: location.replace("//", "//hidden:hidden@") });
         response.end();
       });
-      expect(await failureOf(show(url))).toMatch(/Such a redirect is not followed; set uptime:baseUrl/);
+      const failure = await failureOf(show(url));
+      expect(failure).toContain(
+        `It redirects to ${new URL(target, url).href}api/v1/monitors/7, which is not followed; if the API is there now, set uptime:baseUrl`,
+      );
+      expect(failure).not.toContain("hidden");
     }
     expect(reached).toEqual([]);
+  });
+
+  test("that repeats the key in its path does not make it known", async () => {
+    const url = await http((_request, response) => {
+      response.writeHead(302, { location: `https://elsewhere.example/${key}/login` });
+      response.end();
+    });
+    expect(await failureOf(show(url))).toContain("It redirects to https://elsewhere.example/[key]/login,");
   });
 
   test("in circles ends", async () => {
@@ -341,7 +357,9 @@ describe("a redirect", () => {
       response.writeHead(302, { location });
       response.end();
     });
-    expect(await failureOf(show(url))).toContain("status 302");
+    expect(await failureOf(show(url))).toMatch(
+      /status 302\. That is no answer of the API; check uptime:baseUrl\.$/,
+    );
   });
 });
 

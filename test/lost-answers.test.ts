@@ -251,6 +251,21 @@ describe("when nothing is found", () => {
     expect(posts()).toBe(1);
   });
 
+  test("because an equal create in flight may have made it, and takes longer: an error within the deadline", async () => {
+    onCreate({ kind: "delay", answerDelayMs: 2500 }, { kind: "cut", effect: true });
+    const slow = stack();
+    const hurried = slow.beside();
+    const first = slow.up(home);
+    while (posts() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const failure = await failureOf(hurried.up(withTime("1s")));
+    // The other one is still waiting for its answer.
+    expect(slow.state).toBeUndefined();
+    expect(failure).toMatch(/POST .* was cut .*Then looking for it failed: The operation has used its time/s);
+    expect(failure).toMatch(unknown);
+    await first;
+    expect(posts()).toBe(2);
+  });
+
   test("a create is not sent at all where the list before it cannot be read", async () => {
     emulator.fault = () => ({ kind: "answer", effect: false, status: 403 });
     await expect(stack().up(home)).rejects.toThrow("status 403");

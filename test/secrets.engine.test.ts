@@ -67,6 +67,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   await workspace.setConfig({
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": { value: token, secret: true },
+    "uptime:logLevel": "requests",
   });
   const run = async (...args: string[]) => {
     const result = await workspace.run(args);
@@ -101,6 +102,10 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   expect(failed.code).not.toBe(0);
   expect(failed.output).toContain("requestAuthPassword");
   expect(failed.output).toMatch(/was created with the id \d+, but PATCH/);
+  // The engine interrupts the provider at the end of the run, and shows its last words.
+  const [, diagnostics = ""] = failed.output.split("Diagnostics:");
+  expect(diagnostics).toMatch(/^ +uptime: POST \/api\/v1\/monitors 422, \d+ ms$/m);
+  expect(diagnostics).toContain(` uptime: ${emulator.requests.length} requests (`);
   const kept = await workspace.resources();
   expect(kept).not.toHaveProperty("refused");
   expect(kept.paused?.id).toBe(String(record("paused")?.id));
@@ -141,6 +146,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   const preview = await run("preview", "--diff");
   expect(preview).toMatchObject({ code: 0 });
   expect(preview.output).toMatch(/~ 4 to update/);
+  expect(preview.output).toMatch(/^ *uptime: 1 request \(GET 1\)$/m);
   expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   emulator.dialect = { password: "plain", notStored: ["request_headers"] };
   const lost = await run("up", "--yes", "--skip-preview", "--continue-on-error");

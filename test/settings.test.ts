@@ -59,7 +59,20 @@ test("what is not set has its default", () => {
     goneStatuses: [],
     adoptExisting: false,
     movedFrom: [],
+    logLevel: "off",
   });
+});
+
+test.each(["off", "summary", "requests", "json"])("the log level may be %s", (level) => {
+  expect(read({ ...complete, "uptime:logLevel": level }).logLevel).toBe(level);
+  expect(read(complete, { UPTIME_LOG_LEVEL: level }).logLevel).toBe(level);
+  expect(read({ ...complete, "uptime:logLevel": level }, { UPTIME_LOG_LEVEL: "off" }).logLevel).toBe(level);
+});
+
+test("a variable of the environment that cannot be used is named as it is", () => {
+  expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow(
+    "UPTIME_LOG_LEVEL must be off, summary, requests or json",
+  );
 });
 
 test("lists may be separated by commas or blanks, or be JSON", () => {
@@ -85,6 +98,7 @@ test.each([
   [{ "uptime:requestsPerMinute": "0" }, /uptime:requestsPerMinute must be at least 1/],
   [{ "uptime:allowHttp": "yes" }, /uptime:allowHttp must be true or false/],
   [{ "uptime:goneStatuses": "gone" }, /uptime:goneStatuses must be a list of status codes such as 403,451/],
+  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json/],
   [{ "uptime:movedFrom": "elsewhere" }, /uptime:movedFrom must be an absolute URL/],
 ])("%j is refused, by name", (config, message) => {
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);

@@ -1,0 +1,133 @@
+/** What a person can ask for: nothing, a summary at the end, a line for each request too, or both as JSON lines. */
+export const logLevels = ["off", "summary", "requests", "json"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** One request as it went. It is printed, so nothing in it may be secret: no query, no header and no field. */
+export interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+  /** The status, or what came in place of an answer. */
+  readonly outcome: number | string;
+  /** From the start of the request to the end of its answer. */
+  readonly milliseconds: number;
+  /** 1, and one more each time that the same is sent again. */
+  readonly attempt: number;
+  /** Milliseconds before it began: for its turn, a limit, or the pause before a retry. */
+  readonly waited: number;
+}
+
+/** Says on the standard error what was sent; Pulumi shows it under "Diagnostics". */
+export class Log {
+  private readonly methods = new Map<string, number>();
+  private readonly outcomes = new Map<string, number>();
+  private retries = 0;
+  private readonly waits = { count: 0, milliseconds: 0 };
+  private readonly lostAnswers = { lookedUp: 0, found: 0 };
+  /** How many wait at present, and since when somebody does. */
+  private waiting = 0;
+  private waitingSince = 0;
+
+  constructor(
+    private readonly level: LogLevel,
+    private readonly write: (line: string) => unknown = (line) => process.stderr.write(`${line}\n`),
+  ) {}
+
+  sent(request: SentRequest): void {
+    add(this.methods, request.method);
+    add(this.outcomes, String(request.outcome));
+    if (request.attempt > 1) this.retries++;
+    const { method, path, outcome, attempt } = request;
+    const milliseconds = Math.round(request.milliseconds);
+    const waited = Math.round(request.waited);
+    const text = [
+      `${method} ${path} ${outcome}, ${milliseconds} ms`,
+      attempt > 1 && `attempt ${attempt}`,
+      waited > 0 && `after ${waited} ms`,
+    ];
+    this.line("request", { method, path, outcome, milliseconds, attempt, waited }, text);
+  }
+
+  /** A pause for a limit or before a retry. What several wait for at the same time counts once. */
+  async wait<T>(pause: Promise<T>): Promise<T> {
+    this.waits.count++;
+    if (this.waiting++ === 0) this.waitingSince = performance.now();
+    try {
+      return await pause;
+    } finally {
+      if (--this.waiting === 0) this.waits.milliseconds += performance.now() - this.waitingSince;
+    }
+  }
+
+  /** The search for what a create has made whose answer was lost. */
+  async lookUp(search: Promise<string | undefined>): Promise<string | undefined> {
+    this.lostAnswers.lookedUp++;
+    const id = await search;
+    if (id !== undefined) this.lostAnswers.found++;
+    this.line("lostAnswer", { found: id ?? null }, [
+      `the answer to a create was lost; its record is ${id ?? "not found"}`,
+    ]);
+    return id;
+  }
+
+  /** Prints the summary. */
+  end(): void {
+    if (this.level === "off") return;
+    const requests = total(this.methods);
+    const { lookedUp, found } = this.lostAnswers;
+    const waits = { count: this.waits.count, milliseconds: Math.round(this.waits.milliseconds) };
+    const failures = [...this.outcomes].filter(([outcome]) => !/^[23]\d\d$/.test(outcome));
+    const values = {
+      requests,
+      methods: Object.fromEntries(this.methods),
+      outcomes: Object.fromEntries(this.outcomes),
+      retries: this.retries,
+      waits,
+      lostAnswers: this.lostAnswers,
+    };
+    const text = [
+      requests === 0 ? "no requests" : `${counted(requests, "request")} (${listed(this.methods)})`,
+      failures.length > 0 && `of which ended badly: ${listed(new Map(failures))}`,
+      this.retries > 0 && `${this.retries} sent again`,
+      waits.count > 0 &&
+        `${counted(waits.count, "wait")}, ${(waits.milliseconds / 1000).toFixed(1)} s in all`,
+      lookedUp > 0 && `${counted(lookedUp, "lost answer")} looked up, ${found} found`,
+    ];
+    this.print("summary", values, text);
+  }
+
+  private line(event: string, values: object, text: readonly (string | false)[]): void {
+    if (this.level === "requests" || this.level === "json") this.print(event, values, text);
+  }
+
+  private print(event: string, values: object, text: readonly (string | false)[]): void {
+    const time = new Date().toISOString();
+    if (this.level === "json") this.write(JSON.stringify({ log: "uptime", time, event, ...values }));
+    else this.write(`uptime: ${text.filter(Boolean).join(", ")}`);
+  }
+}
+
+const logs = new Map<LogLevel, Log>();
+
+/** The log of this process, whatever resources and addresses it serves; its summary is printed when the process ends. */
+export function logOf(level: LogLevel): Log {
+  const known = logs.get(level);
+  if (known) return known;
+  const log = new Log(level);
+  logs.set(level, log);
+  process.once("exit", () => {
+    log.end();
+  });
+  return log;
+}
+
+function add(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+const total = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+const listed = (counts: ReadonlyMap<string, number>): string =>
+  [...counts].map(([name, count]) => `${name} ${count}`).join(", ");
