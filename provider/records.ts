@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 
 import type { ApiRecord } from "./answer";
 import { shownOf } from "./attributes";
-import { reconcile } from "./codec";
+import { parse, reconcile } from "./codec";
 import type { Value } from "./codec";
 import type { Collection } from "./collection";
 import { Gone, UptimeError } from "./errors";
@@ -71,19 +71,41 @@ async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undef
   }
 }
 
-/** What a record shows of its fields, under the properties' names, entities decoded; null where it is empty. */
-export function valuesIn(definition: Definition, record: ApiRecord): Map<string, Value> {
+/** Whether an install shows texts HTML-escaped, as far as its records tell: nothing in them is what an escape replaces. */
+export function isEscaped(records: readonly ApiRecord[]): boolean {
+  return !records.some(({ shown }) =>
+    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  );
+}
+
+/**
+ * What a record shows of its fields, under the properties' names; null where it is empty.
+ *
+ * @param options.escaped whether texts are HTML-escaped, and to be read without that; default true
+ * @param options.refuse is told of a field that shows what cannot be its value. Without it, such a record is an error.
+ */
+export function valuesIn(
+  definition: Definition,
+  record: ApiRecord,
+  options: {
+    readonly escaped?: boolean;
+    readonly refuse?: (property: string, reason: string) => void;
+  } = {},
+): Map<string, Value> {
+  const { escaped = true, refuse } = options;
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {
     const shown = shownOf(field, record);
     if (!shown) continue;
     try {
-      values.set(key, reconcile(field, undefined, shown.value));
+      values.set(key, escaped ? reconcile(field, undefined, shown.value) : parse(field, shown.value));
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      throw new UptimeError(`The ${definition.singular} ${record.id} cannot be read. ${error.message}`, {
-        cause: error,
-      });
+      if (!refuse)
+        throw new UptimeError(`The ${definition.singular} ${record.id} cannot be read. ${error.message}`, {
+          cause: error,
+        });
+      refuse(key, `cannot be read. ${error.message}`);
     }
   }
   return values;

@@ -102,9 +102,17 @@ test("installed from its packed tarball, it works from every kind of program, an
   }[];
   const names = packed?.files.map(({ path }) => path) ?? [];
   expect(names).toEqual(
-    expect.arrayContaining(["package.json", "dist/provider/index.js", "dist/provider/index.d.ts"]),
+    expect.arrayContaining([
+      "package.json",
+      "dist/provider/index.js",
+      "dist/provider/index.d.ts",
+      "dist/provider/cli/main.js",
+      "dist/test/emulator/cli.js",
+    ]),
   );
-  expect(names.filter((path) => /(^|\/)(test|examples|node_modules)\//.test(path))).toEqual([]);
+  // Of the tests, only the emulator is for everybody.
+  const own = names.filter((path) => !path.startsWith("dist/test/emulator/"));
+  expect(own.filter((path) => /(^|\/)(test|examples|node_modules)\//.test(path))).toEqual([]);
 
   const { emulator, workspace } = await startStack({ language: "ts" });
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
@@ -152,6 +160,18 @@ test("installed from its packed tarball, it works from every kind of program, an
     ...program.getSemanticDiagnostics(file),
   ]);
   expect(problems.map(({ messageText }) => messageText)).toEqual([]);
+
+  const tool = (...args: string[]): string =>
+    execFileSync(join(modules, ".bin", "pulumi-uptime"), args, {
+      cwd: workspace.project,
+      env,
+      encoding: "utf8",
+    });
+  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    version: string;
+  };
+  expect(tool("--version")).toBe(`${version}\n`);
+  expect(tool("emulator", "--help")).toContain("Usage: emulator [options]");
 
   // What a program loads of it.
   const report =

@@ -119,6 +119,11 @@ export class Workspace {
     return workspace;
   }
 
+  /** What every command of this workspace sees: for other tools that run the CLI in it. */
+  get environment(): Readonly<Record<string, string | undefined>> {
+    return this.env;
+  }
+
   /** Replaces the program. */
   async write(program: string): Promise<void> {
     await writeFile(join(this.project, this.main), program);

@@ -1,0 +1,113 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+
+import type * as emulatorCli from "../../test/emulator/cli";
+import { UptimeError } from "../errors";
+import { exportAccount, splits } from "./export";
+import type { ExportOptions } from "./export";
+import { reportOf } from "./report";
+import { withSettingFlags } from "./settings";
+import type { Surroundings } from "./terminal";
+import { visible } from "./terminal";
+import { version } from "./version";
+
+const codes = `
+Exit codes:
+  0  done, and nothing to report
+  1  an error; it is one sentence on the standard error
+  2  drift was found (drift), or an import would be refused (doctor)
+`;
+
+/**
+ * Runs the tool with arguments, without the name of the program.
+ *
+ * @returns the exit code
+ */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  // The emulator reads its own arguments, --help among them.
+  if (args[0] === "emulator") return emulator().runEmulator(args.slice(1));
+  const { stderr } = surroundings;
+  const program = programOf(surroundings);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    // Commander has said already what is wrong with the arguments; help is no failure.
+    if (error instanceof CommanderError) return error.exitCode;
+    const message = error instanceof Error ? error.message : String(error);
+    stderr.write(`${visible(message.replace(/\s*\n\s*/g, " "))}\n`);
+    if (!(error instanceof UptimeError) && error instanceof Error)
+      stderr.write(`${error.stack ?? ""}\nThis is a fault of pulumi-uptime; please report it.\n`);
+    return 1;
+  }
+}
+
+function programOf(surroundings: Surroundings): Command {
+  const { stdout, stderr } = surroundings;
+  const program = new Command("pulumi-uptime")
+    .description("Brings domains and uptime monitors under Pulumi, and watches over them.")
+    .version(version())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+    })
+    .showHelpAfterError("(see --help)")
+    .addHelpText("after", codes);
+
+  withSettingFlags(
+    program
+      .command("export")
+      .description(
+        "Writes a Pulumi program that takes over what is at the API. Nothing is written at the API.",
+      )
+      .requiredOption("--out <dir>", "folder to write to: a Pulumi project, or one that is made")
+      .addOption(new Option("--only <kind>", "only these records").choices(["domains", "monitors"]))
+      .option("--search <text>", "only records that the API finds by this text")
+      .addOption(new Option("--search-by <field>", "what to search in").choices(["name", "url"]))
+      .option("--status-page <id>", "only monitors of this status page", statusPageId)
+      .addOption(
+        new Option("--split <rule>", "one file per kind, per host, or per beginning of the name (`Shop - …`)")
+          .choices(splits)
+          .default("kind"),
+      )
+      .option("--stack <name>", "stack of the project, for settings and for what it manages already")
+      .option(
+        "--state <file>",
+        "also write the stack's state with the records in it, for `pulumi stack import`",
+      )
+      .option("--stack-export <file>", "read the stack's state from a file instead of from Pulumi")
+      .option("--secrets <file>", "also write the values of secrets, for `pulumi config set-all --json`")
+      .option("--dry-run", "write nothing, only say what would be written")
+      .option("--json", "print what was done as JSON"),
+  )
+    .addHelpText(
+      "after",
+      `
+The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
+
+Examples:
+  pulumi-uptime export --out uptime
+  pulumi-uptime export --out uptime --only monitors --search shop --split host
+  pulumi-uptime export --out . --stack prod --state state.json && pulumi stack import --file state.json
+`,
+    )
+    .action(async (options: ExportOptions & { json?: boolean }) => {
+      const report = await exportAccount(options, surroundings);
+      stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportOf(report));
+    });
+
+  program
+    .command("emulator")
+    .description("Starts an emulator of the API on this machine, to try programs without an account.")
+    .argument("[options...]", "see `pulumi-uptime emulator --help`");
+  return program;
+}
+
+function statusPageId(text: string): string {
+  if (/^\d+$/.test(text)) return text;
+  throw new InvalidArgumentError("It is the id of a status page, a whole number.");
+}
+
+/** It is a test's, too, and most people never need it. */
+// eslint-disable-next-line @typescript-eslint/no-require-imports
+const emulator = () => require("../../test/emulator/cli") as typeof emulatorCli;

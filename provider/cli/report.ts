@@ -1,0 +1,68 @@
+import type { ExportReport } from "./export";
+import { visible } from "./terminal";
+
+const kindOf = (type: string): string => (type.split(":").at(-1) ?? type).toLowerCase();
+
+/** What an export did, for a person. */
+export function reportOf(report: ExportReport): string {
+  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state } = report;
+  const lines: string[] = [];
+  const refused = resources.filter(({ problems }) => problems.length > 0);
+  const count = (kind: string): string => {
+    const number = resources.filter(({ type }) => kindOf(type) === kind).length;
+    return `${number} ${kind}${number === 1 ? "" : "s"}`;
+  };
+  if (resources.length === 0)
+    lines.push(known > 0 ? `Nothing is new: all ${known} records are known.` : "There are no such records.");
+  else {
+    lines.push(
+      `${dryRun ? "Would write" : "Wrote"} ${count("monitor")} and ${count("domain")} to ${directory}` +
+        `${known > 0 ? `; ${known} more were known already` : ""}:`,
+      ...files.map((file) => `  ${file}`),
+    );
+  }
+  if (state !== undefined)
+    lines.push(
+      `${dryRun ? "Would write" : "Wrote"} ${state}, the stack's state and ${adopted} more resources.`,
+    );
+  if (refused.length > 0)
+    lines.push(
+      "",
+      "These hold what the provider would refuse. They are comments in the program; mend them at the API and there:",
+      ...refused.map(
+        ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
+      ),
+    );
+  const required = secrets.filter(({ optional }) => !optional).length;
+  const passwords = secrets.length - required;
+  if (required > 0)
+    lines.push(
+      "",
+      `${required} values of request headers are secrets that the stack's configuration must hold.`,
+    );
+  if (passwords > 0)
+    lines.push(
+      `${passwords} monitors have a user name; whether they have a password, the API does not show. NEXT-STEPS.md says more.`,
+    );
+  lines.push(...notes.flatMap((note) => ["", note]));
+  if (report.next.length > 0 && !dryRun)
+    lines.push(
+      "",
+      `Next, in ${directory}:`,
+      ...shortened(report.next).map((command) => `  ${command}`),
+      ...(report.newProject || resources.length === 0
+        ? []
+        : ["NEXT-STEPS.md there says how to load the new files from the program."]),
+    );
+  return `${lines.map(visible).join("\n")}\n`;
+}
+
+/** All are in NEXT-STEPS.md. */
+function shortened(commands: readonly string[]): readonly string[] {
+  if (commands.length <= 16) return commands;
+  return [
+    ...commands.slice(0, 13),
+    `… ${commands.length - 15} more, see NEXT-STEPS.md`,
+    ...commands.slice(-2),
+  ];
+}

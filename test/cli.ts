@@ -1,0 +1,77 @@
+import { createContext, Script } from "node:vm";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import ts from "typescript";
+
+import { run } from "../provider/cli/program";
+import type { Emulator } from "./emulator";
+
+/** What the tool did. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the tool in this process, as if from a folder, with an emulator's settings in the environment. */
+export async function cli(
+  emulator: Pick<Emulator, "url" | "apiKey">,
+  cwd: string,
+  args: readonly string[],
+  more: { env?: NodeJS.ProcessEnv; isTTY?: boolean } = {},
+): Promise<Outcome> {
+  const outcome = { code: -1, stdout: "", stderr: "" };
+  const stream = (name: "stdout" | "stderr") => ({
+    isTTY: more.isTTY,
+    write: (text: string) => {
+      outcome[name] += text;
+    },
+  });
+  outcome.code = await run(args, {
+    stdout: stream("stdout"),
+    stderr: stream("stderr"),
+    cwd,
+    env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey, ...more.env },
+  });
+  return outcome;
+}
+
+/** A resource as a program declares it. */
+export interface Declaration {
+  kind: "Domain" | "Monitor";
+  name: string;
+  args: Record<string, unknown>;
+  options: Record<string, unknown>;
+}
+
+/** What the modules of an exported program declare; secrets of the configuration are read as `config:KEY`. */
+export function declaredBy(directory: string): Declaration[] {
+  const declared: Declaration[] = [];
+  const classOf = (kind: Declaration["kind"]) =>
+    function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {
+      declared.push({ kind, name, args, options });
+    };
+  class Config {
+    requireSecret(key: string): string {
+      return `config:${key}`;
+    }
+    getSecret(): undefined {
+      return undefined;
+    }
+  }
+  const modules: Record<string, unknown> = {
+    "@pulumi/pulumi": { Config },
+    "pulumi-uptime": { Domain: classOf("Domain"), Monitor: classOf("Monitor") },
+  };
+  for (const file of readdirSync(directory).filter((name) => name.endsWith(".ts") && name !== "index.ts")) {
+    const { outputText } = ts.transpileModule(readFileSync(join(directory, file), "utf8"), {
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
+    });
+    new Script(outputText, { filename: file }).runInContext(
+      createContext({ exports: {}, require: (name: string) => modules[name] }),
+    );
+  }
+  // As values of this realm.
+  return JSON.parse(JSON.stringify(declared)) as Declaration[];
+}

@@ -1,0 +1,91 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { cli } from "./cli";
+import type { Outcome } from "./cli";
+import { dialectChoices } from "./emulator";
+import type { Dialect } from "./emulator";
+import { addNasty } from "./nasty";
+import { startStack, stopStacks } from "./stack";
+import type { Stack } from "./stack";
+
+afterEach(stopStacks);
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+const options = Object.entries(dialectChoices);
+
+/** At full size every choice of every option, each with others; a small run speaks one mixture. */
+const dialects: Partial<Dialect>[] = full
+  ? Array.from({ length: Math.max(...options.map(([, choices]) => choices.length)) }, (_, index) =>
+      Object.fromEntries(options.map(([option, choices]) => [option, choices[index % choices.length]])),
+    )
+  : [{ paging: "meta", listBrief: true, escapeHtml: true, emptyAs: "absent", headers: "map", ids: "string" }];
+
+/** Runs the tool in the project of a stack. */
+async function tool({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
+  const outcome = await cli(emulator, workspace.project, args, { env: workspace.environment });
+  if (outcome.code !== 0) throw new Error(`Exit code ${outcome.code}: ${outcome.stderr}`);
+  return outcome;
+}
+
+/** Where dates have an offset, the provider refuses them; that is another test's. */
+const isExportable = ({ dates }: Partial<Dialect>): boolean => dates !== "+02:00";
+
+test.each(dialects.filter(isExportable))(
+  "an account is taken over by its program and its state, and nothing is written: %j",
+  async (dialect) => {
+    const stack = await startStack({
+      language: "ts",
+      program: "",
+      emulator: { dialect },
+      config: { "uptime:goneStatuses": "403" },
+    });
+    const { emulator, workspace } = stack;
+    addNasty(emulator, full ? 400 : 40);
+    // Something is in the stack already, and stays as it is.
+    const other = `import * as pulumi from "@pulumi/pulumi";\nnew pulumi.ComponentResource("test:index:Other", "other");\n`;
+    await workspace.write(other);
+    await workspace.up();
+    const files = {
+      state: join(workspace.project, "state.json"),
+      secrets: join(workspace.project, "secrets.json"),
+    };
+    await tool(
+      stack,
+      "export",
+      "--out",
+      ".",
+      "--stack",
+      workspace.stack,
+      "--state",
+      "state.json",
+      "--secrets",
+      "secrets.json",
+    );
+    const imports = ["domains", "monitors"].map((name) => `import "./${name}";\n`).join("");
+    await workspace.write(imports + other);
+    const set = await workspace.run(["config", "set-all", "--json", readFileSync(files.secrets, "utf8")]);
+    expect(set).toMatchObject({ code: 0 });
+    expect(await workspace.run(["stack", "import", "--file", files.state])).toMatchObject({ code: 0 });
+    for (const file of Object.values(files)) rmSync(file);
+    expect(await workspace.stateText()).not.toContain("s3cret");
+
+    emulator.forget();
+    const preview = await workspace.preview("--expect-no-changes");
+    expect(preview.output).toMatch(new RegExp(`Resources:\\s+${(full ? 400 : 40) + 4 + 2} unchanged`));
+    expect(emulator.requests).toEqual([]);
+    await workspace.up("--expect-no-changes");
+    await workspace.preview("--refresh", "--expect-no-changes");
+    expect(emulator.writes()).toEqual([]);
+
+    // The stack knows them all now, also where the program does not say `import` any more.
+    for (const name of ["domains", "monitors"]) {
+      const path = join(workspace.project, `${name}.ts`);
+      writeFileSync(path, readFileSync(path, "utf8").replace(/import: "\d+", /g, ""));
+    }
+    await workspace.preview("--expect-no-changes");
+    const again = await tool(stack, "export", "--out", ".", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({ resources: [], notes: [] });
+    expect(await workspace.stateText()).not.toContain("s3cret");
+  },
+);
