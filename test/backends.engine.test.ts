@@ -70,11 +70,52 @@ test.each(full ? ["local files", "PostgreSQL"] : ["local files"])(
       await workspace.write(program(300));
       emulator.monitors.edit(1, { interval: 900 });
       const drift = await run("preview", "--refresh", "--diff");
-      expect(drift.output).toMatch(/interval: 60 => 900[^]*interval: 900 => 300/);
+      expect(drift.output).toMatch(/interval +: 60 => 900[^]*interval +: 900 => 300/);
       expect(await run("up", "--yes", "--skip-preview", "--refresh")).toMatchObject({ code: 0 });
       expect(emulator.monitors.all()).toMatchObject([{ interval: 300 }]);
       expect(await run("destroy", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
       expect(emulator.monitors.all()).toEqual([]);
     }
   },
+  full ? 600_000 : 120_000,
 );
+
+if (full)
+  test("without checkpoints, a run that is killed leaves nothing in state; the next one adopts what it has created", async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `site-${index}`);
+    const { emulator, workspace } = await startStack({
+      program: programOf(
+        names.map((name) => ({
+          kind: "Monitor",
+          name,
+          args: { name, url: `https://${name}.example/`, interval: 60 },
+        })),
+      ),
+    });
+    let posts = 0;
+    const run = workspace.start(["up", "--yes", "--skip-preview"], {
+      env: { PULUMI_SKIP_CHECKPOINTS: "true" },
+    });
+    emulator.fault = ({ method }) => {
+      if (method !== "POST" || ++posts < 10) return undefined;
+      run.child.kill("SIGKILL");
+      return { kind: "cut", effect: false };
+    };
+    await run.done;
+    emulator.fault = undefined;
+    const created = emulator.monitors.all().map(({ id }) => id);
+    expect(created.length).toBeGreaterThan(5);
+    expect(await workspace.resources()).toEqual({});
+
+    expect(await workspace.run(["cancel", "--yes"])).toMatchObject({ code: 0 });
+    await workspace.setConfig({ "uptime:adoptExisting": "true" });
+    await workspace.up();
+    expect(
+      emulator.monitors
+        .all()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(names.sort());
+    expect(emulator.monitors.all().map(({ id }) => id)).toEqual(expect.arrayContaining(created));
+    await workspace.up("--expect-no-changes");
+  }, 600_000);
