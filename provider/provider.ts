@@ -1,8 +1,9 @@
 import { domain as domainDefinition } from "./domain";
 import { dynamicProvider } from "./dynamic-provider";
-import { endWithEngine } from "./host";
+import { endWithEngine, saveMemory } from "./host";
 import { monitor as monitorDefinition } from "./monitor";
 
+saveMemory();
 endWithEngine();
 
 // The text in every resource's state asks for these by name.
