@@ -108,13 +108,13 @@ describe("at the same time", () => {
 
   test("a request that waits for its turn is given up at its deadline", async () => {
     const one = client({ "uptime:maxConcurrency": "1" });
-    first({ kind: "delay", delayMs: 800 });
+    first({ kind: "delay", delayMs: 3000 });
     const slow = get(one);
     await new Promise((resolve) => setTimeout(resolve, 30));
     const started = Date.now();
     const next = get(one);
     expect(await failureOf(get(one, 200))).toContain("was given up: the operation has used its time");
-    expect(Date.now() - started).toBeLessThan(400);
+    expect(Date.now() - started).toBeLessThan(2000);
     await Promise.all([slow, next]);
     expect(emulator.requests).toHaveLength(2);
   });
@@ -167,7 +167,7 @@ describe("in a minute", () => {
     expect(await failureOf(get(one))).toMatch(
       /^GET .*\/api\/v1\/monitors was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts, and the setting uptime:requestsPerMinute\)\.$/,
     );
-    expect(Date.now() - started).toBeLessThan(100);
+    expect(Date.now() - started).toBeLessThan(2000);
     expect(emulator.requests).toHaveLength(2);
   });
 });
@@ -269,7 +269,7 @@ describe("the deadline of an operation", () => {
     expect(await failureOf(new ModelStack("monitor", config()).up(quick))).toMatch(
       /status 429.*Then GET .* was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts/s,
     );
-    expect(Date.now() - started).toBeLessThan(500);
+    expect(Date.now() - started).toBeLessThan(1800);
     expect(emulator.requests).toHaveLength(1);
   });
 
@@ -279,14 +279,14 @@ describe("the deadline of an operation", () => {
     expect(await failureOf(get(client(), 500))).toMatch(
       /was given up: the operation has used its time \(see the option customTimeouts\)/,
     );
-    expect(Date.now() - started).toBeLessThan(900);
+    expect(Date.now() - started).toBeLessThan(3000);
   });
 
   test("ends retries before a pause that would exceed it", async () => {
     emulator.fault = () => answer(500);
     const started = Date.now();
     expect(await failureOf(get(client({ "uptime:maxRetries": "50" }), 1000))).toContain("status 500");
-    expect(Date.now() - started).toBeLessThan(1100);
+    expect(Date.now() - started).toBeLessThan(1600);
   });
 
   test.each(["0.07m", "1.005s", "5000h", "0.4ms"])("may be any duration (%s)", async (create) => {
