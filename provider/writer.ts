@@ -235,8 +235,9 @@ export class Writer {
   }
 
   /**
-   * The record that a create of this process has made: newer than its first create, nobody else's, and equal. Where a
-   * create surely succeeded, the only new record with the same required properties is it, whatever became of the others.
+   * The record that a create of this process has made: newer than its first create, nobody else's, and equal; of several
+   * the one with the least beside that, since a create that declares more may have made the others. Where a create surely
+   * succeeded, the only new record with the same required properties is it, whatever became of the others.
    */
   private async find(
     values: Values,
@@ -245,7 +246,12 @@ export class Writer {
     succeeded: boolean,
   ): Promise<string | undefined> {
     const isNew = ({ id }: ApiRecord): boolean => !isOlder(id) && !this.taken.has(id);
-    const alike: string[] = [];
+    const equal: ApiRecord[] = [];
+    const alike: ApiRecord[] = [];
+    const take = (record: ApiRecord): string => {
+      this.taken.add(record.id);
+      return record.id;
+    };
     for await (const page of this.collection.list(deadline)) {
       for (const brief of page.filter(isNew)) {
         if (!this.shows(brief, values, (field) => field.required === true)) continue;
@@ -253,18 +259,22 @@ export class Writer {
         // An equal create that is still in flight may have made it, and is about to say so.
         await inTime(Promise.allSettled(this.posts), deadline);
         if (!isNew(whole)) continue;
-        if (!this.shows(whole, values)) alike.push(whole.id);
-        else {
-          this.taken.add(whole.id);
-          return whole.id;
-        }
+        if (!this.shows(whole, values)) alike.push(whole);
+        else if (this.surplus(whole, values) === 0) return take(whole);
+        else equal.push(whole);
       }
       if (page.some(({ id }) => isOlder(id))) break;
     }
-    const [only, ...others] = alike.filter((id) => !this.taken.has(id));
-    if (!succeeded || only === undefined || others.length > 0) return undefined;
-    this.taken.add(only);
-    return only;
+    const [best] = equal.filter(isNew).sort((a, b) => this.surplus(a, values) - this.surplus(b, values));
+    if (best) return take(best);
+    const [only, ...others] = alike.filter(isNew);
+    return succeeded && only && others.length === 0 ? take(only) : undefined;
+  }
+
+  /** How many fields a record has that some values say nothing of. */
+  private surplus(record: ApiRecord, values: Values): number {
+    const fields = Object.entries(this.collection.definition.fields);
+    return fields.filter(([key, field]) => !values.has(key) && isLost(field, null, record)).length;
   }
 
   /** Tells records that were there before the first create of this process from newer ones. */

@@ -160,6 +160,27 @@ describe("a create whose answer does not tell the id", () => {
     );
   });
 
+  test("is not one that declares more, whichever is looked for first", async () => {
+    speak({ createAnswer: "empty", uniqueDomainNames: false });
+    const all = [
+      { name: "one.example" },
+      { name: "One.Example", homepageUrl: "https://a.example/" },
+      { name: "one.example", homepageUrl: "https://a.example/", notFoundUrl: "https://b.example/" },
+    ];
+    for (const order of [all, [...all].reverse()]) {
+      const one = stack("domain");
+      const stacks = order.map(() => one.beside());
+      await Promise.all(stacks.map((each, index) => each.up(order[index] ?? {})));
+      for (const [index, each] of stacks.entries()) {
+        const { homepageUrl = null, notFoundUrl = null } = order[index] ?? {};
+        expect(emulator.domains.get(each.state?.id ?? "")).toMatchObject({
+          homepage_url: homepageUrl,
+          not_found_url: notFoundUrl,
+        });
+      }
+    }
+  });
+
   test("is never one that was there before", async () => {
     emulator.monitors.add(home);
     emulator.fault = ({ method }) =>
