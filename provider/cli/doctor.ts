@@ -21,6 +21,8 @@ export interface DoctorOptions extends SettingFlags {
   readonly cwd?: string;
   /** A stack whose configuration holds the settings; true for the one that is selected. */
   readonly stack?: string | true;
+  /** An account of `uptime:accounts`, in place of the one without a name. */
+  readonly account?: string;
 }
 
 /** One thing that was looked at. */
@@ -38,7 +40,12 @@ export async function examine(options: DoctorOptions, surroundings: Surroundings
   try {
     const stack = options.stack === true ? undefined : options.stack;
     const place = { cwd: resolve(surroundings.cwd, options.cwd ?? "."), stack };
-    settings = await settingsOf(options, surroundings, options.stack === undefined ? undefined : place);
+    const { settings: settingsIn } = await settingsOf(
+      options,
+      surroundings,
+      options.stack === undefined ? undefined : place,
+    );
+    settings = settingsIn(options.account);
   } catch (error) {
     return [failure(error)];
   }

@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { connect } from "../connection";
+import type { Connection } from "../connection";
 import { domain } from "../domain";
 import { AnotherRecord, UptimeError } from "../errors";
 import type { Definition } from "../fields";
 import { Lifecycle } from "../lifecycle";
 import { monitor } from "../monitor";
 import { typeToken } from "../resource";
-import type { Settings } from "../settings";
 import { codeCell } from "./markdown";
-import { deploymentIn, exportedState, nameIn, revealed } from "./pulumi";
+import { deploymentIn, exportedState, labelIn, nameIn, revealed } from "./pulumi";
 import type { Deployment, StateResource } from "./pulumi";
 import { settingsOf } from "./settings";
-import type { SettingFlags } from "./settings";
+import type { SettingFlags, SettingsOf } from "./settings";
 import { Progress, visible } from "./terminal";
 import type { Surroundings } from "./terminal";
 
@@ -63,7 +63,7 @@ export async function findDrift(options: DriftOptions, surroundings: Surrounding
   const { env } = surroundings;
   const place = { cwd: resolve(surroundings.cwd, options.cwd ?? "."), env, stack: options.stack };
   const usesStack = options.state === undefined || options.stack !== undefined;
-  const settings = await settingsOf(options, surroundings, usesStack ? place : undefined);
+  const { settings: settingsIn } = await settingsOf(options, surroundings, usesStack ? place : undefined);
   const state =
     options.state === undefined
       ? await exportedState(place, true)
@@ -91,7 +91,7 @@ export async function findDrift(options: DriftOptions, surroundings: Surrounding
   try {
     await Promise.all(
       definitions.flatMap((definition) => {
-        const comparison = new Comparison(definition, settings, encrypted);
+        const comparison = new Comparison(definition, settingsIn, encrypted);
         return managed
           .filter(({ type }) => type === typeToken(definition))
           .map((resource) => compare(resource, comparison));
@@ -123,12 +123,16 @@ class Comparison {
 
   constructor(
     private readonly definition: Definition,
-    settings: Settings,
+    settingsIn: SettingsOf,
     /** Is told which properties are encrypted. */
     private readonly encrypted: Set<string>,
   ) {
-    const connection = connect(definition, settings);
-    this.lifecycle = new Lifecycle(definition, () => connection);
+    const connections = new Map<string | undefined, Connection>();
+    this.lifecycle = new Lifecycle(definition, (account) => {
+      const connection = connections.get(account) ?? connect(definition, settingsIn(account));
+      connections.set(account, connection);
+      return connection;
+    });
   }
 
   async of(resource: StateResource): Promise<DriftedResource | undefined> {
@@ -183,7 +187,7 @@ const columns = ["Resource", "Property", "Declared", "Actual"] as const;
 /** One line for each property, or for the whole resource. */
 function rowsOf({ drifted }: DriftReport): string[][] {
   return drifted.flatMap(({ type, name, kind, properties, message = "" }) => {
-    const resource = `${labelOf(type)} ${name}`;
+    const resource = `${labelIn(type)} ${name}`;
     if (kind !== "changed") return [[resource, `(${kind})`, "", message]];
     return properties.map(({ property, declared, actual, secret }) =>
       secret
@@ -192,8 +196,6 @@ function rowsOf({ drifted }: DriftReport): string[][] {
     );
   });
 }
-
-const labelOf = (type: string): string => type.split(":").at(-1) ?? type;
 
 const summaryOf = ({ checked, drifted, errors }: DriftReport): string => {
   const looked = `${checked} ${checked === 1 ? "resource" : "resources"} compared`;

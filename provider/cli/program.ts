@@ -8,7 +8,9 @@ import { driftMarkdown, driftTable, findDrift } from "./drift";
 import type { DriftOptions } from "./drift";
 import { exportAccount, splits } from "./export";
 import type { ExportOptions } from "./export";
-import { nameIn } from "./pulumi";
+import { refusedImports } from "./imports";
+import type { Looked } from "./imports";
+import { labelIn, nameIn } from "./pulumi";
 import { reportOf } from "./report";
 import { withSettingFlags } from "./settings";
 import type { Surroundings } from "./terminal";
@@ -79,6 +81,7 @@ function programOf(surroundings: Surroundings, finish: (code: number) => void): 
           .default("kind"),
       )
       .option("--stack <name>", "stack of the project, for settings and for what it manages already")
+      .option("--account <name>", "account of uptime:accounts to export")
       .option(
         "--state <file>",
         "also write the stack's state with the records in it, for `pulumi stack import`",
@@ -148,23 +151,35 @@ Examples:
       .description("Checks the settings, and says how the install answers. It only reads.")
       .option("--stack [name]", "take settings from this stack's configuration (default: the selected one)")
       .option("--cwd <dir>", "the project's folder, for --stack (default: this one)")
+      .option("--account <name>", "account of uptime:accounts to look at")
+      .option("--program <dir>", "also list all resources of a program whose import would be refused")
       .option("--json", "print JSON"),
   )
     .addHelpText(
       "after",
       `
+With --program, the program is run as in a preview, but without Pulumi's engine, and everything that it declares is
+checked: a preview reports only one of the resources that are refused.
+
 Examples:
   UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
   pulumi-uptime doctor --stack prod
+  pulumi-uptime doctor --stack prod --program .
 `,
     )
-    .action(async (options: DoctorOptions & { json?: boolean }) => {
+    .action(async (options: DoctorOptions & { json?: boolean; program?: string }) => {
       const findings = await examine(options, surroundings);
       const failed = findings.some(({ level }) => level === "failed");
-      if (options.json) stdout.write(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+      const looked =
+        options.program === undefined || failed
+          ? undefined
+          : await refusedImports(options.program, options, surroundings);
+      if (looked) findings.push(...findingsOf(looked));
+      if (options.json)
+        stdout.write(`${JSON.stringify({ findings, ...(looked && { program: looked }) }, undefined, 2)}\n`);
       else for (const finding of findings) stdout.write(lineOf(finding, surroundings));
       if (failed) stderr.write("Not all is well; see above.\n");
-      finish(failed ? 1 : 0);
+      finish(failed ? 1 : looked && looked.refused.length > 0 ? 2 : 0);
     });
 
   program
@@ -178,6 +193,20 @@ const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 
 function lineOf({ level, text }: Finding, { stdout, env }: Surroundings): string {
   return `${styled(colours[level], level.padEnd(7), stdout, env)}  ${visible(text)}\n`;
+}
+
+function findingsOf({ imports, refused, notes }: Looked): Finding[] {
+  return [
+    ...notes.map((text): Finding => ({ level: "warning", text })),
+    ...refused.map(({ type, name, importId, reasons }): Finding => ({
+      level: "failed",
+      text: `${labelIn(type)} ${name}${importId === undefined ? "" : ` (import ${importId})`}: ${reasons.join("; ")}`,
+    })),
+    {
+      level: "ok",
+      text: `The program imports ${imports} records; ${refused.length} resources would be refused`,
+    },
+  ];
 }
 
 function statusPageId(text: string): string {
