@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { cli } from "./cli";
+import { cli, withStack } from "./cli";
 import type { Outcome } from "./cli";
 import { Emulator } from "./emulator";
 import { ModelStack } from "./model";
@@ -26,11 +26,13 @@ const secrets = ["requestHeaders", "requestAuthPassword"];
 const mark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
+const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
+
 /** Brings resources up, and writes the state that Pulumi would export, secrets in the clear or encrypted. */
 async function state(
   resources: Record<string, [kind: Kind, inputs: Inputs, ignoreChanges?: string[]]>,
   form: "plaintext" | "ciphertext" = "plaintext",
-): Promise<void> {
+): Promise<unknown[]> {
   const seal = (properties: Inputs) =>
     Object.fromEntries(
       Object.entries(properties).map(([key, value]) => [
@@ -40,7 +42,11 @@ async function state(
     );
   const entries = [];
   for (const [name, [kind, inputs, ignoreChanges]] of Object.entries(resources)) {
-    const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+    const config = {
+      "uptime:baseUrl": emulator.url,
+      "uptime:apiKey": emulator.apiKey,
+      "uptime:accounts": accounts,
+    };
     const stack = new ModelStack(kind, config, ignoreChanges ? { ignoreChanges } : {});
     await stack.up(inputs);
     if (!stack.state) throw new Error("Nothing is in state.");
@@ -65,6 +71,7 @@ async function state(
     JSON.stringify({ version: 3, deployment: { resources: entries } }),
   );
   emulator.forget();
+  return entries;
 }
 
 const drift = (...args: string[]): Promise<Outcome> =>
@@ -204,6 +211,30 @@ test("a state of another install, and a state that is none, are errors", async (
   const { code, stderr } = await drift();
   expect(code).toBe(1);
   expect(stderr).toMatch(/^\S+state\.json is not a deployment, as `pulumi stack export` writes it\.\n$/);
+});
+
+test("without a file, state and settings are those of the stack, each resource's account included", async () => {
+  const resources = await state({
+    home: ["monitor", home],
+    other: ["monitor", { ...home, name: "Other", account: "other" }],
+  });
+  emulator.monitors.edit(2, { interval: 300 });
+  const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const inStack = (more: Record<string, string>) =>
+    cli({ url: "", apiKey: "" }, folder, ["drift", "--stack", "prod"], {
+      env: withStack(folder, { ...config, ...more }, resources),
+    });
+  const found = await inStack({ "uptime:accounts": accounts });
+  expect(found).toMatchObject({ code: 2, stderr: "" });
+  expect(found.stdout).toMatch(/^Monitor other +interval +60 +300\n\n2 resources compared: 1 drifted\.$/m);
+  const unset = await inStack({});
+  expect(unset.code).toBe(1);
+  expect(unset.stdout).toContain("1 resource compared, 1 could not be: no drift.");
+  expect(unset.stderr).toMatch(/^other: .*uptime:accounts/);
+  rmSync(join(folder, "bin", "config.json"));
+  const broken = await cli(emulator, folder, ["drift"], { env: { PATH: join(folder, "bin") } });
+  expect(broken).toMatchObject({ code: 1, stdout: "" });
+  expect(broken.stderr).toMatch(/^`pulumi config --show-secrets` in \S+ failed: .*\n$/);
 });
 
 describe("the command itself", () => {
