@@ -34,6 +34,8 @@ export interface Answer {
   /** The parsed JSON; undefined when the answer is empty. */
   readonly body: unknown;
   readonly location: string | undefined;
+  /** The server's clock, as it says itself. */
+  readonly date: string | undefined;
   /** The request and its address, for messages. */
   readonly request: string;
 }
@@ -150,8 +152,10 @@ export class Client {
       // A create may well have had its effect.
       return { failure: { kind: method === "POST" ? "cut" : "final" }, error };
     }
-    const { location } = headers;
-    return { status, body, location: typeof location === "string" ? location : undefined, request: name };
+    const [location, date] = [headers.location, headers.date].map((value) =>
+      typeof value === "string" ? value : undefined,
+    );
+    return { status, body, location, date, request: name };
   }
 
   private async exchange(

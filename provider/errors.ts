@@ -56,3 +56,6 @@ export class LostAnswer extends UptimeError {
 
 /** Nothing is there under the id, proven by a list that does not hold it. */
 export class Gone extends UptimeError {}
+
+/** Under the id is a record, and it is not the one that state means. */
+export class AnotherRecord extends UptimeError {}

@@ -3,7 +3,7 @@ import { attributesOf, secretsIn, shownOf } from "./attributes";
 import { equal, isEmpty, isObject, isShown, parse, reconcile } from "./codec";
 import type { Value } from "./codec";
 import type { Connection } from "./connection";
-import { Gone, PartialFailure, UptimeError } from "./errors";
+import { AnotherRecord, Gone, PartialFailure, UptimeError } from "./errors";
 import type { Definition, Field, Problem } from "./fields";
 import { compare, Holders } from "./imports";
 import type { Deadline } from "./limiter";
@@ -405,7 +405,7 @@ export class Lifecycle {
       const field = this.field(key);
       const shown = field.replace && shownOf(field, record);
       if (!shown || isShown(field, valueOf(outputs, key), shown.value)) continue;
-      throw new UptimeError(
+      throw new AnotherRecord(
         `The ${this.definition.singular} ${record.id} has the ${key} ${JSON.stringify(parse(field, shown.value))} at the API and ` +
           `${JSON.stringify(outputs[key])} in state: it is another record, so it is left alone. Check that ` +
           `${this.connect(accountIn(outputs)).collection.client.address.source} and the key belong to this stack; if the record was really ` +

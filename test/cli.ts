@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 
 import ts from "typescript";
 
@@ -74,4 +74,26 @@ export function declaredBy(directory: string): Declaration[] {
   }
   // As values of this realm.
   return JSON.parse(JSON.stringify(declared)) as Declaration[];
+}
+
+/** The environment with a CLI on PATH that knows one stack, and nothing but to show it. */
+export function withStack(
+  folder: string,
+  config: Record<string, string>,
+  resources: readonly unknown[] = [],
+): NodeJS.ProcessEnv {
+  const bin = join(folder, "bin");
+  mkdirSync(bin, { recursive: true });
+  const values = Object.entries(config).map(([key, value]) => [key, { value, secret: false }]);
+  writeFileSync(join(bin, "config.json"), JSON.stringify(Object.fromEntries(values)));
+  writeFileSync(join(bin, "state.json"), JSON.stringify({ version: 3, deployment: { resources } }));
+  const script = `#!/bin/sh
+case "$1 $2" in
+  "config --show-secrets") cat "${bin}/config.json" ;;
+  "stack export") cat "${bin}/state.json" ;;
+  *) echo "error: not known: $*" >&2; exit 255 ;;
+esac
+`;
+  writeFileSync(join(bin, "pulumi"), script, { mode: 0o755 });
+  return { PATH: [bin, process.env.PATH].join(delimiter) };
 }

@@ -18,7 +18,7 @@ import ts6 from "typescript6";
 
 import { domain } from "../provider/domain";
 import { monitor } from "../provider/monitor";
-import { cli, declaredBy } from "./cli";
+import { cli, declaredBy, withStack } from "./cli";
 import type { Outcome } from "./cli";
 import { Emulator } from "./emulator";
 import { dialectChoices } from "./emulator";
@@ -419,6 +419,51 @@ describe("what it reads", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^GET .* was answered with status 404.*\n$/);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is the account that is named, which the program names too", async () => {
+    emulator.monitors.add(site("Ours"));
+    const theirs = await Emulator.start({ apiKey: "their-key" });
+    try {
+      theirs.monitors.add(site("Theirs"));
+      mkdirSync(out());
+      writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+      const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
+      const env = withStack(folder, { "uptime:accounts": accounts });
+      const args = ["export", "--out", "out"];
+      expect(await cli(emulator, folder, args, { env })).toMatchObject({ code: 0 });
+      expect(await cli(emulator, folder, [...args, "--account", "theirs"], { env })).toMatchObject({
+        code: 0,
+      });
+      const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
+        name,
+        account,
+        options.import,
+      ]);
+      expect(declared.sort()).toEqual([
+        ["Ours", undefined, "1"],
+        ["Theirs", "theirs", "1"],
+      ]);
+      const again = await cli(emulator, folder, [...args, "--account", "theirs"], { env });
+      expect(again.stdout).toMatch(/^Nothing is new: all 1 records are known/);
+      // As a stack knows it that has imported it.
+      const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+      const known = {
+        urn: `urn:pulumi:test::mine::${type}::theirs`,
+        type,
+        id: "1",
+        outputs: { account: "theirs" },
+      };
+      withStack(folder, { "uptime:accounts": accounts }, [known]);
+      for (const file of readdirSync(out()).filter((name) => name.endsWith(".ts"))) rmSync(out(file));
+      expect((await cli(emulator, folder, [...args, "--account", "theirs"], { env })).stdout).toMatch(
+        /^Nothing is new/,
+      );
+      expect((await cli(emulator, folder, args, { env })).stdout).toMatch(/^Wrote 1 monitor and 0 domains/);
+      expect(theirs.writes()).toEqual([]);
+    } finally {
+      await theirs.stop();
+    }
   });
 
   test("a terminal sees how far it is, nobody else does", async () => {

@@ -43,6 +43,8 @@ export interface ExportOptions extends SettingFlags {
   readonly statusPage?: string;
   readonly split: (typeof splits)[number];
   readonly stack?: string;
+  /** An account of `uptime:accounts`, in place of the one without a name. */
+  readonly account?: string;
   /** A file to write the stack's deployment to, with the records in it. */
   readonly state?: string;
   /** A file that holds the stack's own deployment; without it Pulumi is asked for it. */
@@ -98,7 +100,12 @@ export async function exportAccount(
       throw new UptimeError(`${path} is there already, and nothing is written over it.`);
   const notes: string[] = [];
   const stack = await readStack(options, project, surroundings, notes);
-  const settings = await settingsOf(options, surroundings, stack.isReadable ? stack.place : undefined);
+  const { settings: settingsFor } = await settingsOf(
+    options,
+    surroundings,
+    stack.isReadable ? stack.place : undefined,
+  );
+  const settings = settingsFor(options.account);
   const deadline: Deadline = { signal: AbortSignal.timeout(hour), at: Date.now() + hour };
 
   const present = stack.deployment?.deployment.resources ?? [];
@@ -109,15 +116,18 @@ export async function exportAccount(
     const escaped = isEscaped(records);
     for (const record of records) {
       const inProgram = project.imports.find(
-        ({ label, id }) => label === definition.label && id === record.id,
+        ({ label, id, account }) =>
+          label === definition.label && id === record.id && account === options.account,
       );
-      const inState = present.some((resource) => isRecord(resource, definition, record.id, settings));
+      const inState = present.some((resource) =>
+        isRecord(resource, definition, record.id, settings, options.account),
+      );
       found.push({ definition, record, escaped, inProgram, inState });
     }
   }
   const fresh = found
     .filter(({ inProgram, inState }) => !inProgram && !inState)
-    .map((one) => resourceOf(one, names));
+    .map((one) => resourceOf(one, names, options.account));
 
   const modules = modulesOf(fresh, options.split, project);
   const steps = {
@@ -140,7 +150,7 @@ export async function exportAccount(
 
   const fileOf = (resource: Resource): string =>
     `${[...modules].find(([, resources]) => resources.includes(resource))?.[0] ?? ""}.ts`;
-  const adopted = options.state === undefined ? [] : await adoptable(found, fresh, settings, stack);
+  const adopted = options.state === undefined ? [] : await adoptable(found, fresh, settings, options.account);
   const state = adopted.length > 0 ? await stateWith(adopted, stack, project) : undefined;
   const secrets = secretsOf(fresh, found);
   if (!options.dryRun) {
@@ -240,12 +250,19 @@ function isOurs({ type }: StateResource): boolean {
   return definitions.some((definition) => typeToken(definition) === type);
 }
 
-function isRecord(resource: StateResource, definition: Definition, id: string, settings: Settings): boolean {
+function isRecord(
+  resource: StateResource,
+  definition: Definition,
+  id: string,
+  settings: Settings,
+  account: string | undefined,
+): boolean {
   const server = resource.outputs?.__server;
   return (
     resource.type === typeToken(definition) &&
     resource.id === id &&
     resource.external !== true &&
+    resource.outputs?.account === account &&
     // Of another install, the same id is another record.
     (server === undefined ||
       server === settings[definition.baseUrl].hash ||
@@ -293,7 +310,7 @@ function isBefore(a: string, b: string): boolean {
 }
 
 /** A record as a program would declare it, and what the provider would say to that. */
-function resourceOf(found: Found, names: Names): Resource {
+function resourceOf(found: Found, names: Names, account: string | undefined): Resource {
   const { definition, record } = found;
   const problems: string[] = [];
   const values = declaredIn(found, (property, reason) => {
@@ -304,7 +321,7 @@ function resourceOf(found: Found, names: Names): Resource {
     if (!unread.has(property)) problems.push(`${property} ${reason}`);
   const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
   const { name, identifier } = names.give(definition.singular, record.id, ...texts);
-  const properties = new Map<string, Declared>();
+  const properties = new Map<string, Declared>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
     const isSecret = definition.fields[key]?.secret === true;
     properties.set(key, isSecret && isHeaders(value) ? secretHeaders(name, value) : value);
@@ -423,9 +440,8 @@ async function adoptable(
   found: readonly Found[],
   fresh: readonly Resource[],
   settings: Settings,
-  stack: Stack,
+  account: string | undefined,
 ): Promise<Adopted[]> {
-  if (!stack.deployment) return [];
   const lifecycles = new Map(
     definitions.map((definition) => {
       const connection = connect(definition, settings);
@@ -441,8 +457,15 @@ async function adoptable(
       const name = written ? written.name : inProgram?.name;
       const lifecycle = lifecycles.get(definition);
       if (inState || name === undefined || !lifecycle) return undefined;
-      const declared = Object.fromEntries(declaredIn(one, () => undefined));
-      const { inputs, problems } = lifecycle.check({}, declared);
+      const { inputs, problems } = lifecycle.check(
+        {},
+        {
+          ...Object.fromEntries(declaredIn(one, () => undefined)),
+          ...(account !== undefined && { account }),
+          importId: record.id,
+          __options: { importer: name },
+        },
+      );
       if (problems.length > 0) return undefined;
       // Outputs that hold attributes are those of a resource that is managed.
       const state = await lifecycle.read(record.id, { ...inputs, attributes: {} });

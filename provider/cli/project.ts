@@ -9,6 +9,7 @@ export interface DeclaredImport {
   /** `Domain` or `Monitor`. */
   readonly label: string;
   readonly name: string | undefined;
+  readonly account: string | undefined;
   readonly id: string;
 }
 
@@ -87,14 +88,16 @@ function resourcesIn(source: string): { names: string[]; imports: DeclaredImport
   const names: string[] = [];
   const imports: DeclaredImport[] = [];
   const start = String.raw`\bnew\s+(?:[\w$]+\.)*(?<label>Monitor|Domain)\s*\((?:\s|//)*(?:(?<q>["'\x60])(?<name>.*?)\k<q>)?`;
+  const property = String.raw`\baccount:\s*(?<s>["'\x60])(?<account>.+?)\k<s>`;
   const option = String.raw`\bimport:\s*(?<r>["'\x60])(?<id>.+?)\k<r>`;
-  let current: { label: string; name: string | undefined } | undefined;
-  for (const { groups = {} } of source.matchAll(new RegExp(`${start}|${option}`, "g"))) {
-    const { label, name, id } = groups;
+  let current: Omit<DeclaredImport, "id"> | undefined;
+  for (const { groups = {} } of source.matchAll(new RegExp([start, property, option].join("|"), "g"))) {
+    const { label, name, account, id } = groups;
     if (label !== undefined) {
-      current = { label, name };
+      current = { label, name, account: undefined };
       if (name !== undefined) names.push(name);
-    } else if (current && id !== undefined) imports.push({ ...current, id });
+    } else if (current && account !== undefined) current = { ...current, account };
+    else if (current && id !== undefined) imports.push({ ...current, id });
   }
   return { names, imports };
 }
@@ -120,7 +123,8 @@ export function scaffold(project: Project, version: string, modules: readonly st
         compilerOptions: {
           strict: true,
           target: "es2020",
-          module: "commonjs",
+          module: "nodenext",
+          moduleResolution: "nodenext",
           noEmit: true,
           skipLibCheck: true,
           forceConsistentCasingInFileNames: true,

@@ -138,3 +138,8 @@ export function revealed(value: unknown): unknown {
 export function nameIn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
+
+/** The last part of a type token: `Monitor`, for example. */
+export function labelIn(type: string): string {
+  return type.split(":").at(-1) ?? type;
+}

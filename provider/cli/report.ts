@@ -1,7 +1,8 @@
 import type { ExportReport } from "./export";
+import { labelIn } from "./pulumi";
 import { visible } from "./terminal";
 
-const kindOf = (type: string): string => (type.split(":").at(-1) ?? type).toLowerCase();
+const kindOf = (type: string): string => labelIn(type).toLowerCase();
 
 /** What an export did, for a person. */
 export function reportOf(report: ExportReport): string {

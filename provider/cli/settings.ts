@@ -17,6 +17,17 @@ export interface SettingFlags {
   readonly goneStatuses?: string;
 }
 
+const names = [
+  "baseUrl",
+  "monitorsBaseUrl",
+  "allowHttp",
+  "timeoutSeconds",
+  "maxRetries",
+  "maxConcurrency",
+  "requestsPerMinute",
+  "goneStatuses",
+] as const satisfies readonly (keyof SettingFlags)[];
+
 /** Adds them to a command. */
 export function withSettingFlags(command: Command): Command {
   return command
@@ -30,17 +41,29 @@ export function withSettingFlags(command: Command): Command {
     .option("--gone-statuses <list>", 'more status codes that may mean "there is no such record"');
 }
 
+/** The settings of an account; without a name those of the one that has none. */
+export type SettingsOf = (account?: string) => Settings;
+
+/** What is set: by options, and by a stack's configuration if one is given. The environment comes after both. */
+export interface Given {
+  readonly entries: ReadonlyMap<string, string>;
+  readonly settings: SettingsOf;
+}
+
 /** The settings from options, then from a stack's configuration if one is given, then from the environment. */
 export async function settingsOf(
   flags: SettingFlags,
   { env }: Pick<Surroundings, "env">,
   stack?: { readonly cwd: string; readonly stack?: string | undefined },
-): Promise<Settings> {
+): Promise<Given> {
   const configured = stack ? await stackConfig({ ...stack, env }) : new Map<string, string>();
-  const given = new Map<string, string>(
-    Object.entries(flags).flatMap(([name, value]) =>
-      typeof value === "string" || value === true ? [[`uptime:${name}`, String(value)] as const] : [],
-    ),
-  );
-  return readSettings({ get: (key) => given.get(key) ?? configured.get(key) }, env);
+  const given = names.flatMap((name) => {
+    const value = flags[name];
+    return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
+  });
+  const entries = new Map([...configured, ...given]);
+  return {
+    entries,
+    settings: (account) => readSettings({ get: (key) => entries.get(key) }, env, account),
+  };
 }

@@ -1,8 +1,8 @@
 import type { Settings } from "../settings";
+import { code } from "./markdown";
 import type { Project } from "./project";
 import { settingsIn } from "./source";
 import type { Resource } from "./source";
-import { visible } from "./terminal";
 
 /** What an export has made, as far as it matters for what comes next. */
 export interface Made {
@@ -95,12 +95,4 @@ export function nextSteps(made: Made): { commands: string[]; document: string } 
     commands: [...start, ...set, ...load, "pulumi preview", "pulumi up"],
     document: `${lines.join("\n").trimEnd()}\n`,
   };
-}
-
-/** A text of anybody's as Markdown shows it unchanged. */
-function code(text: string): string {
-  const plain = visible(text);
-  const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return longest > 0 ? `${fence} ${plain} ${fence}` : fence + plain + fence;
 }

@@ -38,7 +38,7 @@ type Style = "bold" | "green" | "red" | "yellow";
 /** A text in colour, where a person looks at a terminal that has any and has not asked for none. */
 export function styled(style: Style, text: string, stream: Stream, env: NodeJS.ProcessEnv): string {
   const isPlain = !stream.isTTY || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return isPlain ? text : styleText(style, text);
+  return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
 /** Everything that is no visible character: it would steer a terminal, or hide in a program. */
