@@ -1,3 +1,6 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
 import { programOf, type Stack, startStack, stopStacks } from "./stack";
 import { bodyOf, marker, Shell } from "./workflow";
 
@@ -86,6 +89,45 @@ test("GitHub: what is merged is applied, and a pull request shows the diff in on
   ]);
   expect(bodyOf(changed)).toContain("### The preview failed");
   expect(bodyOf(changed)).toContain("interval");
+});
+
+/** `npx` finds the command where npm would have linked it. */
+function linkCommand(project: string): void {
+  const manifest = z.object({ bin: z.object({ "pulumi-uptime": z.string() }) });
+  const installed = join(project, "node_modules", "pulumi-uptime");
+  const { bin } = manifest.parse(JSON.parse(readFileSync(join(installed, "package.json"), "utf8")));
+  const folder = join(project, "node_modules", ".bin");
+  mkdirSync(folder, { recursive: true });
+  const script = `#!/bin/sh\nexec node "${join(installed, bin["pulumi-uptime"])}" "$@"\n`;
+  writeFileSync(join(folder, "pulumi-uptime"), script, { mode: 0o755 });
+}
+
+test("drift by night, with the real command: an issue says what was edited, and nothing is written to the API", async () => {
+  const { emulator, workspace, shell, values } = await checkout();
+  linkCommand(workspace.project);
+  expect(await shell.step("apply", "Apply", values)).toMatchObject({ code: 0 });
+  const output = join(workspace.project, ".ci-output");
+  emulator.forget();
+  if (full) {
+    expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 0 });
+    expect(readFileSync(output, "utf8")).toBe("code=0\n");
+  }
+
+  emulator.monitors.edit(1, { interval: 900 });
+  expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 0 });
+  expect(readFileSync(output, "utf8").endsWith("code=2\n")).toBe(true);
+  shell.replace("gh", "");
+  const alert = { ...values, "steps.drift.outputs.code": "2" };
+  expect(await shell.step("drift", "Alert", alert)).toMatchObject({ code: 1 });
+  const body = bodyOf(shell.calls().at(-1));
+  expect(body).toMatch(/\| .*interval.*60.*900.* \|/);
+  expect(body).not.toContain(secretHeader);
+
+  emulator.apiKey = "another";
+  const failed = await shell.step("drift", "Look for drift", values);
+  expect(failed.code).toBe(1);
+  expect(failed.output).toContain("401");
+  expect(emulator.writes()).toEqual([]);
 });
 
 if (full)
