@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions } from "@pulumi/pulumi";
 
 import type { Definition } from "./fields";
+import { warnOfMissingDependency } from "./installed";
 import type { PassedOptions } from "./passed-options";
 
 /** The type under which Pulumi knows a resource, for ever. */
@@ -45,6 +46,7 @@ export function propsOf(
   if (passed) props.__options = passed;
   props.__provider = `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
   warnOfPlainKey();
+  warnOfMissingDependency();
   return props;
 }
 

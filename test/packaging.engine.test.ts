@@ -4,31 +4,31 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type ts from "typescript";
+import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "./installs";
+import type { Manager, NodeVersion } from "./installs";
 import { startStack, stopStacks } from "./stack";
 import type { Workspace } from "./workspace";
 
+const full = process.env.PULUMI_UPTIME_FULL === "1";
 const repository = join(__dirname, "..");
 let folder: string;
+let packed: ReturnType<typeof pack>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-packed-"));
+  packed = pack(folder);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 afterEach(stopStacks);
 
-// Without the settings that npm hands down to what it runs, such as this repository as the place to install into.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
-const npm = (cwd: string, ...args: string[]) =>
-  execFileSync("npm", [...args, "--ignore-scripts", "--loglevel=error"], { cwd, env, encoding: "utf8" });
-
-function packageVersion(name: string): string {
-  const source = readFileSync(join(repository, "node_modules", name, "package.json"), "utf8");
-  return (JSON.parse(source) as { version: string }).version;
-}
-
 /** Puts a program into the project in place of the one that was there. */
-function lay(workspace: Workspace, main: string, source: string, more: Record<string, unknown> = {}): void {
+function replace(
+  workspace: Workspace,
+  main: string,
+  source: string,
+  more: Record<string, unknown> = {},
+): void {
   const file = join(workspace.project, "package.json");
   const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
   for (const name of readdirSync(workspace.project))
@@ -76,9 +76,9 @@ const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert
 test("linked into a project, it works from TypeScript and ES modules, and state holds one short line of code", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   // The same resources from a program in each language: only the first changes anything.
-  lay(workspace, "index.ts", typeScript);
+  replace(workspace, "index.ts", typeScript);
   await workspace.up();
-  lay(workspace, "index.js", esModule, { type: "module" });
+  replace(workspace, "index.js", esModule, { type: "module" });
   await workspace.up("--expect-no-changes");
   expect(emulator.monitors.all()).toMatchObject([stored]);
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
@@ -95,38 +95,48 @@ test("linked into a project, it works from TypeScript and ES modules, and state 
   }
 });
 
-test("installed from its packed tarball, it works from every kind of program, and types are checked without a compiler of one's own", async () => {
-  const [packed] = JSON.parse(npm(repository, "pack", "--json", "--pack-destination", folder)) as {
-    filename: string;
-    files: { path: string }[];
-  }[];
-  const names = packed?.files.map(({ path }) => path) ?? [];
-  expect(names).toEqual(
-    expect.arrayContaining([
-      "package.json",
-      "dist/provider/index.js",
-      "dist/provider/index.d.ts",
-      "dist/provider/cli/main.js",
-      "dist/test/emulator/cli.js",
-    ]),
-  );
+test("the tarball holds the build, the sources that its maps name, and nothing else", () => {
+  const modulesIn = (folder: string): string[] =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
+      file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
+    );
+  const provider = modulesIn("provider");
+  expect(provider).toContain("provider/index");
   // Of the tests, only the emulator is for everybody.
-  const own = names.filter((path) => !path.startsWith("dist/test/emulator/"));
-  expect(own.filter((path) => /(^|\/)(test|examples|node_modules)\//.test(path))).toEqual([]);
+  const built = [...provider, ...modulesIn("test/emulator")].flatMap((module) =>
+    [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
+  );
+  const wanted = ["LICENSE", "README.md", "package.json", ...built, ...provider.map((name) => `${name}.ts`)];
+  expect([...packed.files].sort()).toEqual(wanted.sort());
+  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  // Nothing of ours runs where the package is installed.
+  const running = /^(pre|post)?(install|prepare|publish)$|^prepublishOnly$|^dependencies$/;
+  expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
+});
 
+test("publint and attw find nothing to mend in the tarball", () => {
+  const bin = (name: string) => join(repository, "node_modules", ".bin", name);
+  const options = { cwd: folder, env: cleanEnv, encoding: "utf8" } as const;
+  expect(execFileSync(bin("publint"), [packed.tarball, "--strict"], options)).toContain("All good!");
+  expect(execFileSync(bin("attw"), [packed.tarball], options)).toContain("No problems found");
+});
+
+test("installed from its packed tarball, it works from every kind of program, and types are checked without a compiler of one's own", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
-  const sdk = `@pulumi/pulumi@${packageVersion("@pulumi/pulumi")}`;
-  const quickly = ["--prefer-offline", "--no-audit", "--no-fund"];
-  npm(workspace.project, "install", join(folder, packed?.filename ?? ""), sdk, ...quickly);
+  const sdk = `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`;
+  const quickly = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+  npm(workspace.project, "install", packed.tarball, sdk, ...quickly);
   const modules = join(workspace.project, "node_modules");
   expect(existsSync(join(modules, "typescript"))).toBe(false);
 
-  lay(workspace, "index.ts", typeScript);
+  replace(workspace, "index.ts", typeScript);
   await workspace.up();
-  lay(workspace, "index.js", commonJs);
+  replace(workspace, "index.js", commonJs);
   await workspace.up("--expect-no-changes");
-  lay(workspace, "index.mjs", esModule);
+  replace(workspace, "index.mjs", esModule);
   await workspace.up("--expect-no-changes");
   expect(emulator.monitors.all()).toMatchObject([stored]);
   expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "POST"]);
@@ -135,7 +145,7 @@ test("installed from its packed tarball, it works from every kind of program, an
   expect(compilers).toEqual([bundled]);
 
   // That the check is a real one: every mistake is reported, each on its line.
-  lay(workspace, "index.ts", wrong);
+  replace(workspace, "index.ts", wrong);
   const refused = await workspace.run(["preview"]);
   expect(refused.code).not.toBe(0);
   const lines = new Set(
@@ -164,7 +174,7 @@ test("installed from its packed tarball, it works from every kind of program, an
   const tool = (...args: string[]): string =>
     execFileSync(join(modules, ".bin", "pulumi-uptime"), args, {
       cwd: workspace.project,
-      env,
+      env: cleanEnv,
       encoding: "utf8",
     });
   const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
@@ -183,10 +193,192 @@ test("installed from its packed tarball, it works from every kind of program, an
     const source = `${load}; setImmediate(() => console.log(JSON.stringify(Object.keys(require.cache))))`;
     const output = execFileSync(process.execPath, ["-e", source], {
       cwd: workspace.project,
-      env,
+      env: cleanEnv,
       encoding: "utf8",
     });
     const files = JSON.parse(output) as string[];
     expect(files.filter((file) => /node_modules\/(zod|undici)\//.test(file))).toEqual([]);
   }
 });
+
+interface Install {
+  manager: Manager;
+  node: NodeVersion;
+  /** Of `@pulumi/pulumi`: the lowest that package.json allows, or the newest. */
+  sdk: "lowest" | "newest";
+  program: keyof typeof programs;
+  /** Of workspaces, with or without hoisting; otherwise one package. */
+  workspaces?: "hoisted" | "nested";
+  /** The program uses a library, which depends on this package: alone, or beside the program itself. */
+  library?: "alone" | "beside";
+}
+
+const withLibrary = `const { Watched } = require("watched");\nnew Watched("shop", "shop.example");`;
+/** What a program is, what else it needs, and which TypeScript has to have compiled it. */
+const programs = {
+  CommonJS: { main: "index.js", source: commonJs },
+  "an ES module": { main: "index.mjs", source: esModule },
+  "TypeScript by what Pulumi brings": {
+    main: "index.ts",
+    source: typeScript,
+    compiler: ["@pulumi", "pulumi", "vendor", "typescript@3.8.3"],
+  },
+  "TypeScript by ts-node": {
+    main: "index.ts",
+    source: typeScript,
+    tools: { "ts-node": "10", typescript: "5" },
+    compiler: ["typescript", "lib"],
+  },
+  "TypeScript by tsx": {
+    main: "index.ts",
+    // Not in CommonJS, so that it is not compiled by ts-node, which older language hosts load all the same.
+    source: `${esModule}\nexport const url: string = import.meta.url;`,
+    tools: { tsx: "4" },
+    more: { type: "module" },
+    runtime: { name: "nodejs", options: { typescript: false, nodeargs: "--import tsx" } },
+  },
+} as const satisfies Record<string, Program>;
+
+interface Program {
+  main: string;
+  source: string;
+  tools?: Record<string, string>;
+  more?: object;
+  runtime?: object;
+  compiler?: readonly string[];
+}
+
+const npmOn = (node: NodeVersion, program: Install["program"], sdk: Install["sdk"] = "newest"): Install => ({
+  manager: "npm",
+  node,
+  sdk,
+  program,
+});
+/** Each value of each dimension at least once, and what has to do with one another together. */
+const installs: Install[] = [
+  npmOn("20.18", "TypeScript by what Pulumi brings", "lowest"),
+  npmOn("24", "TypeScript by what Pulumi brings"),
+  npmOn("20.18", "TypeScript by ts-node"),
+  npmOn("24", "TypeScript by ts-node", "lowest"),
+  npmOn("22", "TypeScript by tsx"),
+  npmOn("24", "an ES module", "lowest"),
+  npmOn("20.18", "CommonJS"),
+  { manager: "pnpm", node: "22", sdk: "newest", program: "TypeScript by what Pulumi brings" },
+  { manager: "pnpm", node: "24", sdk: "lowest", program: "an ES module" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "TypeScript by ts-node" },
+  { manager: "yarn", node: "20.18", sdk: "lowest", program: "CommonJS" },
+  { manager: "yarn with Plug'n'Play", node: "22", sdk: "newest", program: "CommonJS" },
+  { ...npmOn("22", "CommonJS"), workspaces: "hoisted" },
+  { ...npmOn("22", "CommonJS"), workspaces: "nested" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "hoisted" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
+  { ...npmOn("22", "CommonJS"), library: "alone" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "beside" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "alone" },
+];
+
+const nameOf = ({ manager, node, sdk, program, workspaces, library }: Install) =>
+  [
+    `${manager}, Node.js ${node}, the ${sdk} SDK, ${program}`,
+    ...(workspaces ? [`${workspaces} workspaces`] : []),
+    ...(library ? [`a library ${library}`] : []),
+  ].join(", ");
+
+if (full)
+  describe("installed by", () => {
+    let tools: Tools;
+    let library: string;
+    beforeAll(() => {
+      tools = new Tools(join(folder, "tools"));
+      library = packLibrary(folder, packed.tarball);
+    }, 600_000);
+
+    test.each(installs.map((install) => [nameOf(install), install] as const))(
+      "%s",
+      async (_, install) => {
+        const { emulator, workspace } = await startStack({});
+        const { output, code } = await installAndRun(install, workspace);
+        if (install.manager === "pnpm" && install.library === "alone") {
+          // pnpm keeps it out of the program's reach; the program says what to do.
+          expect(code).not.toBe(0);
+          expect(output).toContain("Add it to the dependencies in the program's own package.json");
+          expect(output).toContain("`pnpm add pulumi-uptime`");
+          expect(emulator.writes()).toEqual([]);
+          return;
+        }
+        expect({ code, output }).toMatchObject({ code: 0 });
+        expect(output).not.toContain("warning");
+        expect(emulator.monitors.all()).toMatchObject([stored]);
+        expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+      },
+      600_000,
+    );
+
+    async function installAndRun(install: Install, workspace: Workspace) {
+      const { manager, node, workspaces } = install;
+      const {
+        main,
+        source,
+        tools: more = {},
+        more: fields = {},
+        runtime = "nodejs",
+        compiler,
+      } = programOf(install);
+      const root = workspace.project;
+      const project = workspaces ? join(root, "infra") : root;
+      const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+        peerDependencies: Record<string, string>;
+      };
+      const allowed = peerDependencies["@pulumi/pulumi"] ?? "";
+      const sdk = install.sdk === "lowest" ? allowed.replace("^", "") : allowed;
+      const ours = install.library === "alone" ? {} : { "pulumi-uptime": `file:${packed.tarball}` };
+      const theirs = install.library ? { watched: `file:${library}` } : {};
+      rmSync(root, { recursive: true });
+      lay(root, {
+        "Pulumi.yaml": { name: "workspace", runtime, ...(workspaces && { main: "infra" }) },
+        ...(workspaces && {
+          "package.json": { name: "all", private: true, workspaces: ["infra", "other"] },
+          "pnpm-workspace.yaml": { packages: ["infra", "other"] },
+          "other/package.json": { name: "other", version: "1.0.0" },
+        }),
+      });
+      lay(project, {
+        "package.json": {
+          name: "infra",
+          version: "1.0.0",
+          main,
+          dependencies: { "@pulumi/pulumi": sdk, ...ours, ...theirs, ...more },
+          ...fields,
+        },
+        [main]: install.library ? withLibrary : source,
+      });
+      tools.install(manager, root, workspaces === "nested");
+
+      const env: Record<string, string> = { PATH: tools.pathWith(node) };
+      if (manager === "yarn with Plug'n'Play") {
+        const plain = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+        expect(plain.code).not.toBe(0);
+        expect(plain.output).toContain("It looks like the Pulumi SDK has not been installed.");
+        // As `yarn exec` and `yarn run` set it: without it, nothing at all is found.
+        env.NODE_OPTIONS = `--require ${join(root, ".pnp.cjs")}`;
+      } else if (!(manager === "pnpm" && install.library === "alone")) {
+        const installed = join(project, "node_modules", "@pulumi", "pulumi", "package.json");
+        const hoisted = join(root, "node_modules", "@pulumi", "pulumi", "package.json");
+        // What is hoisted is not beside the program, and the other way round.
+        expect(existsSync(installed)).toBe(workspaces !== "hoisted");
+        const version = versionIn(workspaces === "hoisted" ? hoisted : installed);
+        if (install.sdk === "lowest") expect(`^${version}`).toBe(allowed);
+      }
+      const result = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+      if (compiler) {
+        const compilers = JSON.parse(readFileSync(join(project, "compilers.json"), "utf8")) as string[];
+        expect(compilers).toEqual([expect.stringContaining(join(...compiler, "typescript.js"))]);
+      }
+      return result;
+    }
+  });
+
+function programOf({ program }: Install): Program {
+  return programs[program];
+}

@@ -81,7 +81,7 @@ async function main() {
   const markdown = markdownOf(results);
   console.log(`\n${markdown}`);
   if (options.write) {
-    write("bench", markdown);
+    write("bench", `![Seconds of each command](performance.svg)\n\n${markdown}`);
     writeFileSync(join(root, "docs", "performance.svg"), svgOf(results));
     console.log("\ndocs/performance.md and docs/performance.svg are written.");
   }
