@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 import { run } from "./program";
 
+// Whoever reads may have read enough, such as `head`.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 void run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
