@@ -55,13 +55,15 @@ export interface Turn {
  * while it says no.
  *
  * What an install allows that refuses without saying so beforehand is learned: how many requests it took from one opening
- * to the next, and how long that was. No more are sent from then on, but for a try, one request at a time, after twice the
- * time each: an install that fills up a bucket had less in it when it was first asked than it takes in the long run.
+ * to the next, and how long that was. No more are sent from then on, but for a try, one request at a time, after twice
+ * that: an install that fills up a bucket had less in it when it was first asked than it takes in the long run.
  */
 export class Limiter {
   private running = 0;
   private readonly queue: Waiter[] = [];
   private readonly sent: Turn[] = [];
+  /** Operations that were not served in their turn, and since when they wait. */
+  private readonly refused = new WeakMap<Deadline, number>();
   private notBefore = 0;
   private concurrency: number;
   /** How many more the install takes at present, where it says so. */
@@ -91,7 +93,10 @@ export class Limiter {
     try {
       return await request(turn);
     } finally {
-      if (turn.wasServed) deadline.extend?.(turn.waited);
+      if (turn.wasServed) {
+        deadline.extend?.(turn.waited);
+        this.refused.delete(deadline);
+      } else this.refused.set(deadline, turn.begun - turn.waited);
       turn.seen = this.clock.now();
       this.running--;
       this.admit();
@@ -155,7 +160,8 @@ export class Limiter {
       !this.learned || observed.count * this.learned.period > 1.05 * this.learned.count * observed.period;
     // A shorter time is no period of a limit, for it is told in seconds.
     if (taken > 0 && observed.period >= 1000 && (isMore || this.isRefuted)) this.learned = observed;
-    this.nextTry = this.notBefore + 2 * observed.period;
+    // Soon enough that no operation's time is over for what is only guessed.
+    this.nextTry = this.notBefore + Math.min(2 * observed.period, 120_000);
     this.opening = { at: this.notBefore, taken: 0 };
     this.refusals = 0;
   }
@@ -169,7 +175,7 @@ export class Limiter {
       };
       const waiter: Waiter = {
         deadline,
-        since: this.clock.now(),
+        since: this.refused.get(deadline) ?? this.clock.now(),
         go: (turn) => {
           deadline.signal.removeEventListener("abort", leave);
           resolve(turn);
