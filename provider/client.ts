@@ -10,7 +10,7 @@ import { isObject } from "./codec";
 import type { Pair } from "./codec";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
 import { Limiter } from "./limiter";
-import type { Deadline } from "./limiter";
+import type { Deadline, Turn } from "./limiter";
 import { logOf } from "./log";
 import type { Log } from "./log";
 import { backoff, nextStep } from "./retry";
@@ -80,9 +80,9 @@ export class Client {
     let last: UptimeError | undefined;
     let ready = performance.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const result = await this.limiter.run(message.deadline, async () => {
+      const result = await this.limiter.run(message.deadline, async (turn) => {
         const begun = performance.now();
-        const ended = await this.attempt(message, name);
+        const ended = await this.attempt(message, name, turn);
         this.log.sent({
           method: message.method,
           path: this.withoutKey(message.path),
@@ -122,7 +122,7 @@ export class Client {
     }
   }
 
-  private async attempt(message: ApiRequest, name: string): Promise<Answer | Failed> {
+  private async attempt(message: ApiRequest, name: string, turn: Turn): Promise<Answer | Failed> {
     const { method, path, deadline } = message;
     const query = message.query?.toString();
     const timeout = AbortSignal.timeout(this.settings.timeoutSeconds * 1000);
@@ -134,7 +134,7 @@ export class Client {
       return this.failed(error, name, timeout, deadline.signal);
     }
     const { status, headers } = response;
-    this.limiter.learn(status, headers);
+    this.limiter.learn(status, headers, turn);
     if (status >= 300) {
       const text = this.withoutKey(response.text);
       const { said, fields } = complaintIn(parsed(text), text);

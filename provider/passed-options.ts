@@ -33,14 +33,35 @@ export function touches(paths: readonly string[] | undefined, key: string): bool
   );
 }
 
-/** The moment at which an operation is given up. */
+/**
+ * The moment at which an operation is given up. The default time does not run while the install's limit holds the
+ * operation up and serves others: a thousand creates may take hours.
+ */
 export function deadlineOf(
   properties: Readonly<Record<string, unknown>>,
   operation: "create" | "read" | "update" | "delete",
 ): Deadline {
   const given = operation === "read" ? undefined : passedOptionsIn(properties).customTimeouts?.[operation];
-  const time = milliseconds(given) ?? defaultMilliseconds;
-  return { signal: AbortSignal.timeout(time), at: Date.now() + time };
+  const time = milliseconds(given);
+  if (time !== undefined) return { signal: AbortSignal.timeout(time), at: Date.now() + time };
+  const over = new AbortController();
+  let at = Date.now() + defaultMilliseconds;
+  const check = (): void => {
+    const left = at - Date.now();
+    // A pending one keeps no program from ending.
+    if (left > 0) setTimeout(check, left).unref();
+    else over.abort();
+  };
+  check();
+  return {
+    signal: over.signal,
+    get at() {
+      return at;
+    },
+    extend: (more) => {
+      at += more;
+    },
+  };
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -5,9 +5,11 @@ import { Client } from "../provider/client";
 import type { Answer } from "../provider/client";
 import { Limiter } from "../provider/limiter";
 import type { Clock, Deadline } from "../provider/limiter";
+import { deadlineOf } from "../provider/passed-options";
 import { readSettings } from "../provider/settings";
 import { Emulator } from "./emulator";
 import type { Fault } from "./emulator";
+import { limitKinds, limitTellings, neededTime } from "./emulator/limited";
 import { ModelStack } from "./model";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
@@ -97,13 +99,23 @@ describe("at the same time", () => {
     expect([emulator.monitors.size, emulator.domains.size]).toEqual([6, 6]);
   });
 
-  test("there are few once the API has said that it limits", async () => {
+  test("there is one once the API has said that it limits, and one more with each that it takes", async () => {
     const one = client();
-    first(answer(429, { "retry-after": "0" }));
     await get(one);
-    const count = counted(10);
-    await Promise.all(Array.from({ length: 20 }, () => get(one)));
-    expect(count.most).toBe(2);
+    let refused = 0;
+    const most: number[] = [];
+    let now = 0;
+    emulator.fault = async () => {
+      most.push(++now);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      now--;
+      return refused++ === 0 ? answer(429, { "retry-after": "0" }) : undefined;
+    };
+    await get(one);
+    await Promise.all(Array.from({ length: 40 }, () => get(one)));
+    expect(most.slice(0, 2)).toEqual([1, 1]);
+    expect(Math.max(...most.slice(0, 5))).toBeLessThan(4);
+    expect(Math.max(...most)).toBe(8);
   });
 
   test("a request that waits for its turn is given up at its deadline", async () => {
@@ -120,20 +132,39 @@ describe("at the same time", () => {
   });
 });
 
-describe("in a minute", () => {
-  /** A clock that jumps ahead where one would sleep. */
-  function clock(): Clock {
-    let now = 1_000_000;
-    return {
-      now: () => now,
-      sleep: async (milliseconds) => {
-        await Promise.resolve();
-        now += milliseconds;
-      },
-    };
-  }
-  const forever: Deadline = { signal: new AbortController().signal, at: Infinity };
+/** A clock of its own, which goes on when everything waits for it. */
+class VirtualClock implements Clock {
+  private readonly timers: { at: number; go: () => void }[] = [];
 
+  constructor(private time = 1_800_000_000_000) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((go) => this.timers.push({ at: this.time + Math.max(0, milliseconds), go }));
+  }
+
+  /** Lets the time pass until it is done. */
+  async until<T>(done: Promise<T>): Promise<T> {
+    const state = { isOver: false };
+    const over = done.finally(() => (state.isOver = true));
+    over.catch(() => undefined);
+    for (;;) {
+      await new Promise(setImmediate);
+      if (state.isOver) return over;
+      const next = this.timers.sort((a, b) => a.at - b.at).shift();
+      if (!next) throw new Error("Everything waits, and nothing will happen.");
+      this.time = next.at;
+      next.go();
+    }
+  }
+}
+
+const forever = (): Deadline => ({ signal: new AbortController().signal, at: Infinity });
+
+describe("in a minute", () => {
   test.each([
     [1, 8],
     [10, 8],
@@ -142,12 +173,15 @@ describe("in a minute", () => {
   ])(
     "begin no more than %i requests, with %i at the same time",
     async (requestsPerMinute, maxConcurrency) => {
-      const time = clock();
-      const limiter = new Limiter({ maxConcurrency, requestsPerMinute }, time);
+      const clock = new VirtualClock();
+      const started = clock.now();
+      const limiter = new Limiter({ maxConcurrency, requestsPerMinute }, clock);
       const begun: number[] = [];
-      await Promise.all(
-        Array.from({ length: requestsPerMinute * 3 }, () =>
-          limiter.run(forever, () => Promise.resolve(begun.push(time.now()))),
+      await clock.until(
+        Promise.all(
+          Array.from({ length: requestsPerMinute * 3 }, () =>
+            limiter.run(forever(), () => Promise.resolve(begun.push(clock.now()))),
+          ),
         ),
       );
       expect(begun).toHaveLength(requestsPerMinute * 3);
@@ -155,9 +189,84 @@ describe("in a minute", () => {
         const next = begun[index + requestsPerMinute];
         if (next !== undefined) expect(next - moment).toBeGreaterThanOrEqual(60_000);
       }
-      expect(limiter.waits.count).toBeGreaterThan(0);
+      expect(clock.now() - started).toBe(120_000);
     },
   );
+
+  describe.each(Object.keys(limitKinds) as (keyof typeof limitKinds)[])(
+    "an install that limits by a %s",
+    (kind) => {
+      const perMinute = 100;
+      // What a person has set is kept to in any minute, whatever an install may allow beyond it.
+      const cases = [
+        ...(Object.keys(limitTellings) as (keyof typeof limitTellings)[]).map(
+          (telling) => [telling, undefined, kind] as const,
+        ),
+        ["nothing", perMinute, "sliding"] as const,
+      ];
+
+      test.each(cases)(
+        "and says %s is asked little more than it takes (uptime:requestsPerMinute: %s)",
+        async (telling, requestsPerMinute, needed) => {
+          for (const requests of [201, 500, 1000]) {
+            const clock = new VirtualClock();
+            const started = clock.now();
+            const limit = limitKinds[kind](perMinute, 60_000);
+            const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute }, clock);
+            let sent = 0;
+            const one = async (index: number): Promise<void> => {
+              let isTaken: boolean | undefined = false;
+              while (isTaken === false)
+                isTaken = await limiter.run(forever(), async (turn) => {
+                  sent++;
+                  await clock.sleep(5 + ((sent + index) % 7));
+                  const verdict = limit(clock.now());
+                  limiter.learn(
+                    verdict.wait > 0 ? 429 : 201,
+                    limitTellings[telling](verdict, clock.now()),
+                    turn,
+                  );
+                  return verdict.wait === 0;
+                });
+            };
+            await clock.until(Promise.all(Array.from({ length: requests }, (_, index) => one(index))));
+            const least = neededTime(limitKinds[needed](perMinute, 60_000), requests, started);
+            expect(sent / requests).toBeLessThanOrEqual(1.1);
+            expect((clock.now() - started) / least).toBeLessThanOrEqual(1.1);
+          }
+        },
+      );
+    },
+  );
+
+  test("a limit that is no more is forgotten", async () => {
+    const clock = new VirtualClock();
+    const limit = limitKinds.window(100, 60_000);
+    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const started = clock.now();
+    let most = 0;
+    let running = 0;
+    const send = (): Promise<boolean | undefined> =>
+      limiter.run(forever(), async (turn) => {
+        running++;
+        if (clock.now() > started + 120_000) most = Math.max(most, running);
+        await clock.sleep(50);
+        running--;
+        const wait = clock.now() < started + 60_000 ? limit(clock.now()).wait : 0;
+        limiter.learn(
+          wait > 0 ? 429 : 200,
+          wait > 0 ? { "retry-after": String(Math.ceil(wait / 1000)) } : {},
+          turn,
+        );
+        return wait === 0;
+      });
+    const one = async (): Promise<void> => {
+      while (!(await send()));
+    };
+    await clock.until(Promise.all(Array.from({ length: 2000 }, one)));
+    expect(most).toBe(8);
+    expect(clock.now() - started).toBeLessThan(240_000);
+  });
 
   test("more are not waited for when the operation would be over by then: an error at once that says so", async () => {
     const one = client({ "uptime:requestsPerMinute": "2" });
@@ -253,6 +362,84 @@ describe("X-RateLimit-Remaining: 0", () => {
     first(remaining(reset));
     await get(one);
     expect(await took(get(one))).toBeLessThan(500);
+  });
+});
+
+describe("the time of an operation that the person has not set", () => {
+  /** As of an operation, on a clock of its own. */
+  function deadline(clock: Clock): Deadline {
+    let at = clock.now() + 300_000;
+    return {
+      signal: new AbortController().signal,
+      get at() {
+        return at;
+      },
+      extend: (more) => {
+        at += more;
+      },
+    };
+  }
+
+  test.each([
+    ["and the person says so", 1, undefined],
+    ["and says so when asked too much", undefined, "60"],
+    ["and never says so", undefined, undefined],
+  ])(
+    "does not run while others are served: sixty creates where one a minute is allowed, %s",
+    async (_how, set, told) => {
+      const clock = new VirtualClock();
+      const limit = limitKinds.sliding(1, 60_000);
+      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: set }, clock);
+      const create = async (): Promise<string> => {
+        const time = deadline(clock);
+        for (let done = 0; done < 2;) {
+          const status = await limiter.run(time, async (turn) => {
+            await clock.sleep(20);
+            const isTaken = limit(clock.now()).wait === 0;
+            limiter.learn(
+              isTaken ? 200 : 429,
+              told !== undefined && !isTaken ? { "retry-after": told } : {},
+              turn,
+            );
+            return Promise.resolve(isTaken);
+          });
+          if (status === undefined) return "given up";
+          if (status) done++;
+        }
+        return "done";
+      };
+      const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
+      expect(new Set(results)).toEqual(new Set(["done"]));
+    },
+  );
+
+  test("runs while nobody is served", async () => {
+    const clock = new VirtualClock();
+    const started = clock.now();
+    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const create = async (): Promise<undefined> => {
+      const time = deadline(clock);
+      for (;;) {
+        const status = await limiter.run(time, (turn) => {
+          limiter.learn(429, { "retry-after": "30" }, turn);
+          return Promise.resolve(429);
+        });
+        if (status === undefined) return;
+      }
+    };
+    await clock.until(Promise.all(Array.from({ length: 20 }, create)));
+    expect(clock.now() - started).toBeGreaterThan(200_000);
+    expect(clock.now() - started).toBeLessThanOrEqual(300_000);
+  });
+
+  test("is five minutes; what a person has set does not change", () => {
+    const before = Date.now();
+    const free = deadlineOf({}, "create");
+    expect(free.at - before).toBeGreaterThanOrEqual(300_000);
+    const { at } = free;
+    free.extend?.(1000);
+    expect(free.at).toBe(at + 1000);
+    expect(deadlineOf({ __options: { customTimeouts: { create: "1m" } } }, "create").extend).toBeUndefined();
   });
 });
 

@@ -1,0 +1,81 @@
+/** The ways in which a server may limit to so many requests in a period; each says how long to wait where it refuses. */
+export const limitKinds = {
+  /** So many in each period by the clock. */
+  window: (count: number, period: number): Limit => {
+    let current = -1;
+    let taken = 0;
+    return (now) => {
+      const index = Math.floor(now / period);
+      if (index !== current) [current, taken] = [index, 0];
+      const resets = (index + 1) * period - now;
+      return taken < count
+        ? { wait: 0, remaining: count - ++taken, resets }
+        : { wait: resets, remaining: 0, resets };
+    };
+  },
+  /** So many in any period. */
+  sliding: (count: number, period: number): Limit => {
+    const taken: number[] = [];
+    return (now) => {
+      while (taken[0] !== undefined && taken[0] <= now - period) taken.shift();
+      if (taken.length < count) taken.push(now);
+      else return { wait: (taken[0] ?? now) + period - now, remaining: 0, resets: period };
+      return { wait: 0, remaining: count - taken.length, resets: (taken[0] ?? now) + period - now };
+    };
+  },
+  /** A bucket of so many that fills up evenly in a period. */
+  bucket: (count: number, period: number): Limit => {
+    let tokens = count;
+    let filled: number | undefined;
+    return (now) => {
+      tokens = Math.min(count, tokens + ((now - (filled ?? now)) * count) / period);
+      filled = now;
+      const untilNext = (): number => (Math.max(0, 1 - tokens) * period) / count;
+      if (tokens < 1) return { wait: untilNext(), remaining: 0, resets: untilNext() };
+      tokens--;
+      return { wait: 0, remaining: Math.floor(tokens), resets: untilNext() };
+    };
+  },
+} as const;
+
+export interface Verdict {
+  /** Milliseconds after which it is taken; 0: it is taken now. */
+  readonly wait: number;
+  readonly remaining: number;
+  /** Milliseconds until there is more than `remaining`. */
+  readonly resets: number;
+}
+
+/** Takes a request at a moment in milliseconds, or refuses it. */
+export type Limit = (now: number) => Verdict;
+
+type Headers = Record<string, string>;
+const seconds = (milliseconds: number): string => String(Math.ceil(milliseconds / 1000));
+
+/** What a server may say of it in its answers, at a moment in milliseconds. */
+export const limitTellings = {
+  "Retry-After in seconds": ({ wait }: Verdict): Headers =>
+    wait > 0 ? { "retry-after": seconds(wait) } : {},
+  "Retry-After as a date": ({ wait }: Verdict, now: number): Headers =>
+    wait > 0 ? { "retry-after": new Date(Math.ceil((now + wait) / 1000) * 1000).toUTCString() } : {},
+  nothing: (): Headers => ({}),
+  "X-RateLimit": ({ remaining, resets }: Verdict): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": seconds(resets),
+  }),
+  "X-RateLimit without reset, Retry-After": ({ wait, remaining }: Verdict): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    ...(wait > 0 && { "retry-after": seconds(wait) }),
+  }),
+} as const;
+
+/** Milliseconds that so many requests take from a moment on where each is sent as soon as it is taken. */
+export function neededTime(limit: Limit, requests: number, start: number): number {
+  let now = start;
+  for (let taken = 0; taken < requests;) {
+    const { wait } = limit(now);
+    if (wait === 0) taken++;
+    else now += wait;
+  }
+  return now - start;
+}
