@@ -122,6 +122,35 @@ describe("programs that compile", () => {
   });
 });
 
+test.each([monitor, domain])("each input of $label may be an output, and each part of one", (definition) => {
+  const { label, fields } = definition;
+  const lines = Object.keys(fields).map((key) => {
+    const args = `import("pulumi-uptime").${label}Args["${key}"]`;
+    return `export const ${key} = (value: pulumi.Unwrap<NonNullable<${args}>>): ${args} => pulumi.output(value);`;
+  });
+  const parts = `export const ids = (id: pulumi.Output<number>, other: pulumi.Output<string>) => new Monitor("a",
+    { ${home}, alertChannelIds: [id, other], requestHeaders: [pulumi.output({ key: "X", value: "v" }), { key: other, value: other }] });`;
+  expect(editor.problems([...lines, parts].join("\n"))).toEqual([]);
+});
+
+test.each([monitor, domain])(
+  "the enumerations of $label take what is allowed, and nothing else",
+  (definition) => {
+    const { label, fields } = definition;
+    const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
+      allowed ? [{ key, allowed }] : [],
+    );
+    const assign = (key: string, value: unknown) =>
+      `{ const value: import("pulumi-uptime").${label}Args["${key}"] = ${JSON.stringify(value)}; void value; }`;
+    const right = enumerations.flatMap(({ key, allowed }) => allowed.map((value) => assign(key, value)));
+    expect(editor.problems(right.join("\n"))).toEqual([]);
+    const wrong = enumerations.map(({ key, allowed }) =>
+      assign(key, typeof allowed[0] === "number" ? 4 : "GET "),
+    );
+    expect(editor.problems(wrong.join("\n"))).toHaveLength(enumerations.length);
+  },
+);
+
 describe("programs that don't", () => {
   test.each([
     ["a text that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],

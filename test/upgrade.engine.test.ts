@@ -1,6 +1,14 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { dynamic } from "@pulumi/pulumi";
 import { domain } from "../provider/domain";
 import { dynamicProvider } from "../provider/dynamic-provider";
@@ -8,7 +16,15 @@ import { monitor } from "../provider/monitor";
 import { startEmulator, startStack, stopStacks } from "./stack";
 import type { Deployment, StateResource } from "./workspace";
 
-afterEach(stopStacks);
+// The emulator writes into its file, and the corpus stays as it is.
+let installs: string;
+beforeEach(() => {
+  installs = mkdtempSync(join(tmpdir(), "pulumi-uptime-corpus-"));
+});
+afterEach(async () => {
+  await stopStacks();
+  rmSync(installs, { recursive: true });
+});
 
 const repository = join(__dirname, "..");
 const corpus = join(repository, "test", "corpus");
@@ -60,7 +76,7 @@ async function record(): Promise<void> {
 
 /** An install that holds what a version has left there, at an address that its state names. */
 async function installOf(folder: string) {
-  const file = join(tmpdir(), `pulumi-uptime-corpus-${process.pid}.json`);
+  const file = join(installs, `${basename(folder)}.json`);
   copyFileSync(join(folder, "records.json"), file);
   const emulator = await startEmulator({ file });
   return { emulator, movedFrom: JSON.parse(read(folder, "address.json")) as string };
