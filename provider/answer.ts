@@ -1,5 +1,6 @@
 import { isObject } from "./codec";
 import type { Definition } from "./fields";
+import { parseUrl } from "./url";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
@@ -70,8 +71,8 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   const meta = isObject(body.meta) ? body.meta : body;
   const next = links.next ?? body.next_page_url ?? meta.next_page_url;
   // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
-  if (typeof next === "string" && URL.canParse(next, "http://list.invalid") && next !== "")
-    return new URL(next, "http://list.invalid").searchParams;
+  const address = typeof next === "string" && next !== "" && parseUrl(next, "http://list.invalid");
+  if (address) return address.searchParams;
   const current = numberIn(meta.current_page);
   const last = numberIn(meta.last_page);
   if (current >= 1 && last >= 1)

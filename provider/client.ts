@@ -16,6 +16,7 @@ import type { Log } from "./log";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
+import { parseUrl } from "./url";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -275,7 +276,7 @@ function outcomeOf(ended: Answer | Failed): number | string {
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
     return undefined;
-  const target = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  const target = parseUrl(location, base.href);
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 

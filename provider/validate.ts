@@ -2,6 +2,7 @@ import { distance } from "fastest-levenshtein";
 import { z } from "zod";
 
 import type { Definition, Field, Kind, Problem } from "./fields";
+import { parseUrl } from "./url";
 
 /** How the engine hands over a value that is not known yet, whatever its type. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -73,7 +74,8 @@ const plainText = z
 
 const httpUrl = plainText.refine(
   (value) =>
-    value === "" || (/^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && URL.canParse(value)),
+    value === "" ||
+    (/^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined),
   "must be an absolute URL that begins with http:// or https://",
 );
 

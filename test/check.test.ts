@@ -22,6 +22,16 @@ test("valid inputs are taken, and documented defaults are filled in", () => {
   });
 });
 
+test("a URL with letters such as ü is taken, and still is when thousands have been checked", () => {
+  // As the engine hands it over, one byte to a letter.
+  const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
+  const results = Array.from({ length: 5000 }, (_, index) => {
+    refused({ url: `https://example.com/${index}` });
+    return refused({ url });
+  });
+  expect(results.filter(({ url: reason }) => reason !== undefined)).toEqual([]);
+});
+
 test("a removed field is managed as empty, and stays so; one with a default goes back to it", () => {
   const first = monitors.check({}, { ...valid, pause: true, sslAlertDays: 7, requestMethod: "POST" }).inputs;
   const second = monitors.check(first, valid).inputs;

@@ -65,4 +65,4 @@ test("from any declared state to any other, on the real engine, in any dialect",
     }),
     { numRuns: rounds, endOnFailure: true },
   );
-}, 600_000);
+});

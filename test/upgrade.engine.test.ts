@@ -86,7 +86,7 @@ test("the corpus holds this version", async () => {
   if (recording) await record();
   // If this fails: UPDATE_CORPUS=1 npm test -- test/upgrade.engine.test.ts
   expect(readdirSync(corpus)).toContain(version);
-}, 300_000);
+});
 
 describe.each(readdirSync(corpus))("state that version %s has left", (earlier) => {
   const folder = join(corpus, earlier);

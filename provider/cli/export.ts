@@ -14,6 +14,7 @@ import { monitor } from "../monitor";
 import { isEscaped, readAll, valuesIn } from "../records";
 import { typeToken } from "../resource";
 import type { Settings } from "../settings";
+import { parseUrl } from "../url";
 import { problemsOf } from "../validate";
 import { withResources } from "./deployment";
 import type { Adopted } from "./deployment";
@@ -390,7 +391,7 @@ function groupOf({ definition, properties }: Resource, split: ExportOptions["spl
   const name = text("name");
   const url = text("url");
   const [prefix = "", ...rest] = name.split(/\s+[-–—]\s+|\s*[|/:]\s*/);
-  const host = URL.canParse(url) ? new URL(url).hostname : definition === domain ? name : "";
+  const host = parseUrl(url)?.hostname ?? (definition === domain ? name : "");
   const group = split === "host" ? host : split === "prefix" && rest.length > 0 ? prefix : "";
   return slug(group) || definition.plural;
 }
