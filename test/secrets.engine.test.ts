@@ -93,7 +93,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   expect(failed.output).toMatch(/was created with the id \d+, but PATCH/);
   // The engine interrupts the provider at the end of the run, and shows its last words.
   const [, diagnostics = ""] = failed.output.split("Diagnostics:");
-  expect(diagnostics).toMatch(/^ +uptime: POST \/api\/v1\/monitors 422, \d+ ms$/m);
+  expect(diagnostics).toMatch(/^ +uptime: POST \/api\/v1\/monitors 422, \d+ ms/m);
   expect(diagnostics).toContain(` uptime: ${emulator.requests.length} requests (`);
   const kept = await workspace.resources();
   expect(kept).not.toHaveProperty("refused");
