@@ -69,7 +69,10 @@ export class Client {
     readonly log: Log = logOf(settings.logLevel),
   ) {
     this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
-    this.limiter = new Limiter(settings, { now: Date.now, sleep: (pause) => log.wait(sleep(pause)) });
+    this.limiter = new Limiter(settings, {
+      now: Date.now,
+      sleep: (pause, signal) => log.wait(sleep(pause, undefined, { signal })),
+    });
   }
 
   /**

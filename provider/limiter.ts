@@ -20,7 +20,8 @@ export interface Limits {
 /** What tells the time, and lets it pass. */
 export interface Clock {
   now(): number;
-  sleep(milliseconds: number): Promise<unknown>;
+  /** Rejects when it is aborted. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<unknown>;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -77,11 +78,15 @@ export class Limiter {
   /** How many requests were sent since then beyond what was learned. */
   private tries = 0;
   private nextTry = Infinity;
-  private wakeAt = Infinity;
+  /** When the queue is looked at again, if nothing happens before. */
+  private waking: { readonly at: number; readonly abort: AbortController } | undefined;
 
   constructor(
     private readonly limits: Limits,
-    private readonly clock: Clock = { now: Date.now, sleep },
+    private readonly clock: Clock = {
+      now: Date.now,
+      sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+    },
   ) {
     this.concurrency = limits.maxConcurrency;
   }
@@ -210,15 +215,22 @@ export class Limiter {
         head.go(turn);
       } else head.go(undefined);
     }
+    // Nobody waits any more: a timer would keep the process from ending.
+    this.waking?.abort.abort();
   }
 
   private wake(at: number): void {
-    if (this.wakeAt <= at) return;
-    this.wakeAt = at;
-    void this.clock.sleep(at - this.clock.now()).then(() => {
-      if (this.wakeAt === at) this.wakeAt = Infinity;
+    if (this.waking && this.waking.at <= at) return;
+    const waking = { at, abort: new AbortController() };
+    this.waking?.abort.abort();
+    this.waking = waking;
+    const end = (): void => {
+      if (this.waking === waking) this.waking = undefined;
+    };
+    void this.clock.sleep(at - this.clock.now(), waking.abort.signal).then(() => {
+      end();
       this.admit();
-    });
+    }, end);
   }
 
   /** Milliseconds to wait before the next request may begin; infinite where one that runs must end before. */

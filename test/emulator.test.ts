@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dialect, Emulator, type EmulatorOptions } from "./emulator";
+import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "./emulator";
 
-const headers = { authorization: "Bearer emulator-key", accept: "application/json" };
+const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
 const running: Emulator[] = [];
 const directory = mkdtempSync(join(tmpdir(), "emulator-test-"));
@@ -564,7 +564,7 @@ describe("the test's side", () => {
   test("the key can be rotated", async () => {
     const emulator = await start({ apiKey: "one" });
     expect((await call(emulator, "GET", "/domains")).status).toBe(401);
-    emulator.apiKey = "emulator-key";
+    emulator.apiKey = defaultApiKey;
     expect((await call(emulator, "GET", "/domains")).status).toBe(200);
   });
 });

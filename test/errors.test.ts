@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import dns from "node:dns";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
@@ -330,22 +331,25 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
   expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
 });
 
-/** Nobody trusts it: it is signed by itself, for this test alone. */
-const certificateKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYrQzyx1vqSkx6vBm
-UeDq2ccQOhA33KMaAyRAxFfKhqShRANCAAREGYg141GxBP6z9/i6DD8/4yukS1FG
-ZZIUNeta8rWskFBh3AGPOL0MSxAAbzjSRJ2E88NUt2Yywh5zG2thMy9/
------END PRIVATE KEY-----
-`;
+/** No secret: the private key is the number one, so the public one is the curve's own base point. */
+const certificateKey = createPrivateKey({
+  format: "jwk",
+  key: {
+    kty: "EC",
+    crv: "P-256",
+    d: Buffer.alloc(32).fill(1, 31).toString("base64url"),
+    x: "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
+    y: "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
+  },
+}).export({ format: "pem", type: "pkcs8" });
+
+/** Signed by itself, so nobody trusts it. */
 const certificate = `-----BEGIN CERTIFICATE-----
-MIIBfzCCASWgAwIBAgIUOOB68GjIjXzGuyvMEfsPCiCtsgkwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA2MTE1OFoYDzIxMjYxMDI4
-MDYxMTU4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAREGYg141GxBP6z9/i6DD8/4yukS1FGZZIUNeta8rWskFBh3AGPOL0M
-SxAAbzjSRJ2E88NUt2Yywh5zG2thMy9/o1MwUTAdBgNVHQ4EFgQUy0cfDn+V9Oyy
-E5GHR0TMyUxcMRYwHwYDVR0jBBgwFoAUy0cfDn+V9OyyE5GHR0TMyUxcMRYwDwYD
-VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAghXs3qo2JHqLllY2EjVK
-mBvHZsaOZLbyoJQiSSEaU5gCIFEoSr7dz2aOGDS7Xc2MmlwU5otRWJoOEOPhicC4
-LVUi
+MIIBETCBuAIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwIBcN
+MjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMMCWxvY2Fs
+aG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGsX0fLhLEJH+Lzm5WOkQPJ3
+A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUw
+CgYIKoZIzj0EAwIDSAAwRQIhALeS6awyCFIR6fFsWLXTp/YcrM8M3NKnV35wkaNB
+RAZ8AiAWa5biOLF8kMChJHg554cmjg9qvfrxu/AXi48MzhHB5w==
 -----END CERTIFICATE-----
 `;

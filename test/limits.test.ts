@@ -443,6 +443,36 @@ describe("the time of an operation that the person has not set", () => {
   });
 });
 
+test("a request that is given up leaves no timer behind", async () => {
+  let pending = 0;
+  const limiter = new Limiter(
+    { maxConcurrency: 8, requestsPerMinute: 1 },
+    {
+      now: Date.now,
+      sleep: (milliseconds, signal) => {
+        pending++;
+        return new Promise((resolve, reject) => {
+          const timer = setTimeout(resolve, milliseconds);
+          signal.addEventListener("abort", () => {
+            pending--;
+            clearTimeout(timer);
+            reject(new Error("aborted"));
+          });
+        });
+      },
+    },
+  );
+  const send = (signal: AbortSignal): Promise<unknown> =>
+    limiter.run({ signal, at: Infinity }, () => Promise.resolve(true));
+  await send(new AbortController().signal);
+  const over = new AbortController();
+  const waiting = send(over.signal);
+  expect(pending).toBe(1);
+  over.abort();
+  expect(await waiting).toBeUndefined();
+  expect(pending).toBe(0);
+});
+
 describe("the deadline of an operation", () => {
   const config = (): Record<string, string> => ({
     "uptime:baseUrl": emulator.url,

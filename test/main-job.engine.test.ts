@@ -1,3 +1,4 @@
+import { canary } from "./canary.cjs";
 import { changedIn, type Declared, diffsIn, programOf, startEmulator, startStack, stopStacks } from "./stack";
 
 afterEach(stopStacks);
@@ -14,11 +15,11 @@ const everything = {
   alertChannelIds: [1, "2"],
   requestMethod: "POST",
   requestHeaders: [
-    { key: "X-Probe", value: "declared-header" },
+    { key: "X-Probe", value: canary("declared-header") },
     { key: "Accept", value: "*/*" },
   ],
   requestAuthUsername: "user",
-  requestAuthPassword: "declared-password",
+  requestAuthPassword: canary("declared-password"),
   cacheBuster: true,
   sslAlertDays: 14,
   domainAlertDays: 30,
@@ -38,7 +39,7 @@ const everythingStored = {
   request_method: "POST",
   request_headers: everything.requestHeaders,
   request_auth_username: "user",
-  request_auth_password: "declared-password",
+  request_auth_password: canary("declared-password"),
   cache_buster: 1,
   ssl_alert_days: 14,
   domain_alert_days: 30,
@@ -277,7 +278,7 @@ describe("drift", () => {
       // Pulumi does not compare secrets for show: the resource is there, the secret is named, its value is not.
       expect(diffs.requestHeaders).toMatch(/requestHeaders *: \[secret\]/);
       expect(changedIn(diffs.requestAuthPassword)).toEqual([]);
-      expect(output).not.toMatch(/by-hand|declared-header|declared-password/);
+      expect(output).not.toMatch(/by-hand/);
     }
     expect(refresh.output).toMatch(/~ 17 to update\s+- 2 to delete/);
     // The password is never compared.

@@ -52,8 +52,8 @@ async function runJest(env) {
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
     const failedBefore = count.failed;
     addResults(JSON.parse(readFileSync(results, "utf8")));
-    // Such as a coverage threshold, or a crash after the last test.
-    if (failure && count.failed === failedBefore) note(failure);
+    // Such as a secret in the output, a coverage threshold, or a crash after the last test.
+    if (failure && (count.failed === failedBefore || /printed secrets/.test(failure.message))) note(failure);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -12,8 +12,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import canaries from "./canary.cjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
+
+const { LeakWatch } = canaries;
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const built = join(root, "dist", "provider", "index.js");
@@ -38,14 +41,30 @@ export async function setup({ log }) {
   return { engine, env: { ...process.env, PATH: enginePath(engine, process.env.PATH) } };
 }
 
-/** Runs a program with its output shown; rejects when it fails. */
+/** Runs a program with its output shown; rejects when it fails, and when it prints what a test keeps secret. */
 export function runStep(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: "inherit" });
+    // Through a pipe there is no terminal that would say so.
+    const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...color, ...env },
+      stdio: ["inherit", "pipe", "pipe"],
+    });
+    const leaks = new Set();
+    for (const name of ["stdout", "stderr"]) {
+      const watch = new LeakWatch();
+      child[name].setEncoding("utf8").on("data", (text) => {
+        process[name].write(text);
+        watch.add(text);
+        for (const leak of watch.leaks) leaks.add(leak);
+      });
+    }
     child.on("error", (error) => reject(new Error(`\`${command}\` could not be started: ${error.message}`)));
     child.on("close", (code, signal) => {
       const line = [command, ...args].join(" ");
-      if (code === 0) resolve();
+      if (leaks.size > 0) reject(new Error(`\`${line}\` printed secrets: ${[...leaks].join(", ")}.`));
+      else if (code === 0) resolve();
       else reject(new Error(`\`${line}\` ended with ${signal ?? `code ${code}`}.`));
     });
   });

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+
+import { leaksIn } from "./canary.cjs";
 
 const repository = join(__dirname, "..");
 
@@ -205,6 +207,7 @@ export class Workspace {
     return this.start(args, options).done;
   }
 
+  /** What it prints may hold no secret, whatever the test looks at, unless it is asked to show them. */
   start(args: string[], { env, stdin }: RunOptions = {}): Running {
     const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
       cwd: this.project,
@@ -227,7 +230,10 @@ export class Workspace {
       child.on("error", reject);
       child.on("close", (code) => {
         this.running.delete(child);
-        resolve({ ...result, code: code ?? -1 });
+        const leaks = args.includes("--show-secrets") ? [] : leaksIn(result.output);
+        if (leaks.length > 0)
+          reject(new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`));
+        else resolve({ ...result, code: code ?? -1 });
       });
     });
     return { child, done };
@@ -236,7 +242,20 @@ export class Workspace {
   /** Removes the folder and ends what is still running; what was created at the API stays there. */
   async dispose(): Promise<void> {
     for (const child of this.running) child.kill("SIGKILL");
+    const leaks = leaksIn(await this.backendText());
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    if (leaks.length > 0)
+      throw new Error(`Secrets are in the state, its history or backups: ${leaks.join(", ")}.`);
+  }
+
+  /** Everything that the backend keeps on disk, its history and backups too, to look for what must not be there. */
+  async backendText(): Promise<string> {
+    const folder = join(this.folder, "backend");
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return (
+      await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")))
+    ).join("\n");
   }
 
   private async ok(args: string[]): Promise<Result> {
