@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 
 const repository = join(__dirname, "..");
 
@@ -72,9 +72,12 @@ export class Tools {
     rmSync(join(folder, "node_modules", ".bin", "node"), { force: true });
   }
 
-  /** A PATH on which `node` is of that version. */
-  pathWith(version: NodeVersion): string {
-    return `${join(this.folder, "node_modules", `node-${version}`, "bin")}:${process.env.PATH ?? ""}`;
+  /** A PATH on which `node` is of that version, and the engine is there. */
+  async pathWith(version: NodeVersion): Promise<string> {
+    const { ensureEngine } = await import("./engine/install.mjs");
+    const { enginePath } = await import("./engine/env.mjs");
+    const path = enginePath(await ensureEngine({ log: console.warn }), process.env.PATH);
+    return [join(this.folder, "node_modules", `node-${version}`, "bin"), path].join(delimiter);
   }
 
   install(manager: Manager, folder: string, nested: boolean): void {

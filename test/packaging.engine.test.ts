@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type ts from "typescript";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "./installs";
 import type { Manager, NodeVersion } from "./installs";
@@ -221,21 +222,23 @@ const programs = {
   "TypeScript by what Pulumi brings": {
     main: "index.ts",
     source: typeScript,
+    // Beside the program, as Pulumi's template has them: pnpm puts nothing there that was not asked for.
+    tools: { "@types/node": "20" },
     compiler: ["@pulumi", "pulumi", "vendor", "typescript@3.8.3"],
   },
   "TypeScript by ts-node": {
     main: "index.ts",
     source: typeScript,
-    tools: { "ts-node": "10", typescript: "5" },
+    tools: { "@types/node": "20", "ts-node": "10", typescript: "5" },
     compiler: ["typescript", "lib"],
   },
   "TypeScript by tsx": {
     main: "index.ts",
-    // Not in CommonJS, so that it is not compiled by ts-node, which older language hosts load all the same.
-    source: `${esModule}\nexport const url: string = import.meta.url;`,
+    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are.
+    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + import.meta.url;`,
     tools: { tsx: "4" },
     more: { type: "module" },
-    runtime: { name: "nodejs", options: { typescript: false, nodeargs: "--import tsx" } },
+    loader: ["tsx", "dist", "loader.mjs"],
   },
 } as const satisfies Record<string, Program>;
 
@@ -244,7 +247,8 @@ interface Program {
   source: string;
   tools?: Record<string, string>;
   more?: object;
-  runtime?: object;
+  /** Imported before the program, by its path in node_modules. */
+  loader?: readonly string[];
   compiler?: readonly string[];
 }
 
@@ -260,6 +264,7 @@ const installs: Install[] = [
   npmOn("24", "TypeScript by what Pulumi brings"),
   npmOn("20.18", "TypeScript by ts-node"),
   npmOn("24", "TypeScript by ts-node", "lowest"),
+  npmOn("20.18", "TypeScript by tsx"),
   npmOn("22", "TypeScript by tsx"),
   npmOn("24", "an ES module", "lowest"),
   npmOn("20.18", "CommonJS"),
@@ -307,7 +312,6 @@ if (full)
           expect(emulator.writes()).toEqual([]);
           return;
         }
-        expect({ code, output }).toMatchObject({ code: 0 });
         expect(output).not.toContain("warning");
         expect(emulator.monitors.all()).toMatchObject([stored]);
         expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
@@ -317,14 +321,7 @@ if (full)
 
     async function installAndRun(install: Install, workspace: Workspace) {
       const { manager, node, workspaces } = install;
-      const {
-        main,
-        source,
-        tools: more = {},
-        more: fields = {},
-        runtime = "nodejs",
-        compiler,
-      } = programOf(install);
+      const { main, source, tools: more = {}, more: fields = {}, loader, compiler } = programOf(install);
       const root = workspace.project;
       const project = workspaces ? join(root, "infra") : root;
       const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
@@ -336,7 +333,7 @@ if (full)
       const theirs = install.library ? { watched: `file:${library}` } : {};
       rmSync(root, { recursive: true });
       lay(root, {
-        "Pulumi.yaml": { name: "workspace", runtime, ...(workspaces && { main: "infra" }) },
+        "Pulumi.yaml": { name: "workspace", runtime: "nodejs", ...(workspaces && { main: "infra" }) },
         ...(workspaces && {
           "package.json": { name: "all", private: true, workspaces: ["infra", "other"] },
           "pnpm-workspace.yaml": { packages: ["infra", "other"] },
@@ -355,7 +352,7 @@ if (full)
       });
       tools.install(manager, root, workspaces === "nested");
 
-      const env: Record<string, string> = { PATH: tools.pathWith(node) };
+      const env: Record<string, string> = { PATH: await tools.pathWith(node) };
       if (manager === "yarn with Plug'n'Play") {
         const plain = await workspace.run(["up", "--yes", "--skip-preview"], { env });
         expect(plain.code).not.toBe(0);
@@ -370,7 +367,11 @@ if (full)
         const version = versionIn(workspaces === "hoisted" ? hoisted : installed);
         if (install.sdk === "lowest") expect(`^${version}`).toBe(allowed);
       }
+      if (loader)
+        env.NODE_OPTIONS = `--import ${pathToFileURL(join(project, "node_modules", ...loader)).href}`;
       const result = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+      if (result.code !== 0 && !(manager === "pnpm" && install.library === "alone"))
+        throw new Error(`pulumi up ended with code ${result.code}:\n${result.output}`);
       if (compiler) {
         const compilers = JSON.parse(readFileSync(join(project, "compilers.json"), "utf8")) as string[];
         expect(compilers).toEqual([expect.stringContaining(join(...compiler, "typescript.js"))]);
