@@ -13,6 +13,9 @@ export interface Page {
   readonly records: readonly ApiRecord[];
   /** "unknown": the answer says nothing of further pages. */
   readonly next: URLSearchParams | "unknown" | undefined;
+  /** The number of the last page, and how many records all of them hold, where the answer says so; else NaN. */
+  readonly last: number;
+  readonly total: number;
 }
 
 /** What is nested deeper than this is no record, and state could not hold it. */
@@ -57,7 +60,9 @@ export function pageIn(body: unknown, definition: Definition): Page | undefined 
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => recordIn(entry, definition));
   if (!records.every((record) => record !== undefined)) return undefined;
-  return { records, next: isObject(body) ? nextPage(body) : "unknown" };
+  if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
+  const { last_page, total } = metaOf(body);
+  return { records, next: nextPage(body), last: numberIn(last_page), total: numberIn(total) };
 }
 
 function idIn(body: Record<string, unknown>): string | undefined {
@@ -68,7 +73,7 @@ function idIn(body: Record<string, unknown>): string | undefined {
 
 function nextPage(body: Record<string, unknown>): Page["next"] {
   const links = isObject(body.links) ? body.links : {};
-  const meta = isObject(body.meta) ? body.meta : body;
+  const meta = metaOf(body);
   const next = links.next ?? body.next_page_url ?? meta.next_page_url;
   // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
   const address = typeof next === "string" && next !== "" && parseUrl(next, "http://list.invalid");
@@ -78,6 +83,10 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
   return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
+}
+
+function metaOf(body: Record<string, unknown>): Record<string, unknown> {
+  return isObject(body.meta) ? body.meta : body;
 }
 
 function numberIn(value: unknown): number {

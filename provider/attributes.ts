@@ -1,10 +1,8 @@
 import type { ApiRecord } from "./answer";
 import { isObject } from "./codec";
 import type { Definition, Field } from "./fields";
-import { unknownValue } from "./validate";
+import { markKey, unknownValue } from "./marks";
 
-/** The key by which the engine tells secrets and assets from plain maps; as a plain key it would fail the operation. */
-const engineKey = "4dabf18193072939515e22adb298388d";
 const redacted = "[secret]";
 
 /** What a record shows of a field, under whichever of its names. Undefined where it shows nothing of it. */
@@ -15,8 +13,8 @@ export function shownOf(field: Field, record: ApiRecord): { readonly value: unkn
 
 /**
  * Everything that a record shows and that is not managed, untouched but for what must not be in state: fields that may
- * hold a secret are left out, texts that equal a declared secret are blotted out, keys that the engine claims for itself
- * are renamed.
+ * hold a secret are left out, texts that equal a declared secret are blotted out, the key by which the engine marks what is no plain map is
+ * renamed, since it would fail the operation.
  */
 export function attributesOf(
   definition: Definition,
@@ -32,7 +30,7 @@ export function attributesOf(
     if (Array.isArray(value)) return value.map(clean);
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, entry]) => [key === engineKey ? `${key}_` : key, clean(entry)]),
+      Object.entries(value).map(([key, entry]) => [key === markKey ? `${key}_` : key, clean(entry)]),
     );
   };
   const rest = Object.entries(record.shown).filter(([name]) => !left.has(name));

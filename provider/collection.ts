@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { pageIn, recordIn } from "./answer";
-import type { ApiRecord } from "./answer";
+import type { ApiRecord, Page } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Pair } from "./codec";
 import { ApiError, Gone, UptimeError } from "./errors";
@@ -16,8 +16,13 @@ export interface Written {
 }
 
 const pageSize = 100;
+/** How often a list is read at most when records are deleted while it is read. */
+const maxPasses = 5;
 /** So many records may be gone without any other being found. */
 const manyGone = 3;
+
+/** Records page by page; `next` takes how many more pages are wanted, as far as it is known. */
+export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
 /** The endpoints of one kind of record (API reference, section 4); knows how the install answers, not what it means. */
 export class Collection {
@@ -106,41 +111,82 @@ export class Collection {
 
   /**
    * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the install pages.
-   * (API reference, section 4: List)
+   * Whoever says how many more pages are wanted gets them sooner. (API reference, section 4: List)
    */
-  async *list(
+  async *list(deadline: Deadline, filter: Readonly<Record<string, string>> = {}): RecordPages {
+    const seen = new Set<string>();
+    for (let pass = 1; ; pass++) {
+      const totals: number[] = [];
+      const pages = this.pages(deadline, filter);
+      let wanted: number | undefined;
+      for (let step = await pages.next(); !step.done; step = await pages.next(wanted)) {
+        const { records, total } = step.value;
+        totals.push(total);
+        const fresh = records.filter(({ id }) => !seen.has(id));
+        for (const { id } of fresh) seen.add(id);
+        if (fresh.length > 0) wanted = yield fresh;
+      }
+      const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
+      const isShort = seen.size < Number(totals[0]);
+      if (!hasShrunk && !isShort) return;
+      // Behind a record that was deleted meanwhile, another may have moved up to a page that had been read.
+      if (!hasShrunk || pass === maxPasses)
+        throw new UptimeError(
+          `GET ${this.client.address.url}${this.path} cannot be read completely: ` +
+            (hasShrunk
+              ? `${this.definition.plural} are deleted while it is read. Try again.`
+              : `its pages hold ${seen.size} ${this.definition.plural}, and it says that there are ${totals[0]}.`),
+        );
+    }
+  }
+
+  /** The pages of a list, one after the other, until one is the last. Those that are wanted are asked for at once. */
+  private async *pages(
     deadline: Deadline,
-    filter: Readonly<Record<string, string>> = {},
-  ): AsyncGenerator<readonly ApiRecord[]> {
-    const query = new URLSearchParams({
+    filter: Readonly<Record<string, string>>,
+  ): AsyncGenerator<Page, void, number | undefined> {
+    const list = { method: "GET", path: this.path, deadline } as const;
+    let query = new URLSearchParams({
       ...filter,
       sort_by: "id",
       sort: "desc",
       per_page: String(pageSize),
     });
     const seen = new Set<string>();
+    /** What was asked for already, by its query. */
+    const sent = new Map<string, Promise<Answer>>();
+    const ask = (of: URLSearchParams): Promise<Answer> => {
+      const asked = sent.get(String(of)) ?? this.client.send({ ...list, query: of });
+      sent.set(String(of), asked);
+      return asked;
+    };
     for (let number = 1; ; number++) {
-      const answer = await this.client.send({ method: "GET", path: this.path, query, deadline });
+      const answer = await ask(query);
+      sent.delete(String(query));
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
           `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body)}. ` +
             `Check ${this.client.address.source}.`,
         );
-      const fresh = page.records.filter(({ id }) => !seen.has(id));
-      for (const { id } of fresh) seen.add(id);
-      if (fresh.length > 0) yield fresh;
+      const wanted = (yield page) ?? 1;
       if (page.next === undefined || page.records.length === 0) return;
-      if (page.next === "unknown") {
-        // Nothing tells whether there is more. A page that is not full is the last one, and so is one that is fuller
-        // than was asked for; behind a full one the next is tried.
-        if (![10, 25, 50, pageSize].includes(page.records.length)) return;
-        query.set("page", String(number + 1));
-      } else for (const [key, value] of page.next) query.set(key, value);
-      if (fresh.length === 0)
+      const numbered = (next: number): URLSearchParams =>
+        changed(query, new URLSearchParams({ page: String(next) }));
+      // Nothing tells whether there is more. A page that is not full is the last one, and so is one that is fuller than
+      // was asked for; behind a full one the next is tried.
+      if (page.next === "unknown" && ![10, 25, 50, pageSize].includes(page.records.length)) return;
+      const next = page.next === "unknown" ? numbered(number + 1) : changed(query, page.next);
+      // Where pages are merely numbered, and it is known how many there are.
+      if (String(next) === String(numbered(number + 1)))
+        for (let ahead = 1; ahead <= wanted && number + ahead <= page.last; ahead++)
+          ask(numbered(number + ahead)).catch(() => undefined);
+      query = next;
+      if (page.records.every(({ id }) => seen.has(id)))
         throw new UptimeError(
           `${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
         );
+      for (const { id } of page.records) seen.add(id);
     }
   }
 
@@ -192,4 +238,11 @@ export class Collection {
       ? "an empty answer"
       : `"${this.client.withoutKey(JSON.stringify(body)).slice(0, 200)}"`;
   }
+}
+
+/** A query with some parameters set otherwise. */
+function changed(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
+  const result = new URLSearchParams(query);
+  for (const [key, value] of changes) result.set(key, value);
+  return result;
 }

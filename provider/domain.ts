@@ -3,7 +3,7 @@ import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { hostname, url } from "./fields";
 import type { AccountArgs, ArgsOf, Definition, GetOptions, OutputsOf } from "./fields";
-import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
+import { declareOutputs, optionsOf, propsOf, typeToken, SpareTraces } from "./resource";
 
 const fields = {
   /**
@@ -50,13 +50,14 @@ export class Domain extends CustomResource {
    * domain is taken over as it is, and inputs that differ from it are refused in the preview.
    */
   constructor(name: string, args: DomainArgs, options?: CustomResourceOptions) {
-    const limit = withoutTraces();
+    const traces = new SpareTraces();
     try {
-      super(typeToken(domain), name, propsOf(domain, name, args, options), optionsOf(domain, options));
+      const props = propsOf(domain, name, args, options);
+      super(typeToken(domain), name, props, optionsOf(domain, props, options));
     } catch (error) {
-      throw tracedFrom(Domain, error, limit);
+      throw traces.traced(Domain, error);
     } finally {
-      Error.stackTraceLimit = limit;
+      traces.giveBack();
     }
   }
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { dynamic } from "@pulumi/pulumi";
 
 import { secretsIn } from "./attributes";
@@ -9,11 +11,9 @@ import type { Definition } from "./fields";
 import { isManaged, Lifecycle } from "./lifecycle";
 import type { Properties } from "./lifecycle";
 import { logOf } from "./log";
+import { secretOf } from "./marks";
 import { readLogLevel, readSettings } from "./settings";
 import type { Config } from "./settings";
-
-/** How a secret is written for the engine: this, and the value beside it. */
-const secretMark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
 
 /** A text as an answer may repeat it: as it is, with its blanks folded, in JSON, in HTML, in a URL or in a form. */
 function formsOf(secret: string): string[] {
@@ -69,6 +69,17 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
     return message;
   };
 
+  /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
+  const withMarks = (properties: Properties): Properties => {
+    const isSecret = ([key, value]: [string, unknown]): boolean =>
+      definition.fields[key]?.secret === true && !isEmpty(value);
+    const secrets = Object.entries(properties).filter(isSecret);
+    return {
+      ...properties,
+      ...Object.fromEntries(secrets.map(([key, value]) => [key, secretOf(value)])),
+    };
+  };
+
   /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
   const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
@@ -80,7 +91,8 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       if (error instanceof PartialFailure)
         Object.assign(failure, {
           id: error.id,
-          properties: { ...error.outputs, __provider: properties[0]?.__provider },
+          // Inputs hold what was asked for, so the next read must find a difference, and say what there is.
+          properties: { ...error.outputs, __provider: properties[0]?.__provider, __partial: true },
           reasons: [message],
         });
       throw failure;
@@ -106,7 +118,7 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
           property: "",
           reason: clean(`${property} ${reason}`, news),
         }));
-        return { inputs: checked.inputs, failures };
+        return { inputs: withMarks(checked.inputs), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
@@ -132,10 +144,11 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
           const { account } = inputs;
           return { id, props: state.outputs, inputs: account === undefined ? {} : { account } };
         }
-        // The engine encrypts an input that comes back only where the old one was a secret, and there may be none.
-        for (const [key, field] of Object.entries(definition.fields))
-          if (field.secret && !isEmpty(inputs[key])) inputs[key] = { ...secretMark, value: inputs[key] };
-        return { id, props: state.outputs, inputs };
+        const props = withMarks(state.outputs);
+        // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
+        const { __provider } = properties;
+        if (isDeepStrictEqual({ ...state.outputs, __provider }, properties)) return { id, props };
+        return { id, props, inputs: withMarks(inputs) };
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
       guarded(

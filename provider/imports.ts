@@ -5,7 +5,7 @@ import type { Value } from "./codec";
 import { UptimeError } from "./errors";
 import type { Definition, Field, Problem } from "./fields";
 import { names, passedOptionsIn } from "./passed-options";
-import { isUnknown } from "./validate";
+import { isUnknown } from "./marks";
 
 type Properties = Readonly<Record<string, unknown>>;
 

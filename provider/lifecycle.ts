@@ -7,8 +7,9 @@ import { AnotherRecord, Gone, PartialFailure, UptimeError } from "./errors";
 import type { Definition, Field, Problem } from "./fields";
 import { compare, Holders } from "./imports";
 import type { Deadline } from "./limiter";
+import { isUnknown } from "./marks";
 import { deadlineOf, names, passedOptionsIn, touches } from "./passed-options";
-import { isUnknown, problemsOf } from "./validate";
+import { problemsOf } from "./validate";
 import { NotStored } from "./writer";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */

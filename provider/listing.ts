@@ -1,4 +1,5 @@
 import type { ApiRecord } from "./answer";
+import type { RecordPages } from "./collection";
 
 /** Milliseconds after which a list is read anew. */
 const maxAge = 60_000;
@@ -16,7 +17,7 @@ export class Listing {
   private isFalling = true;
   private next: Promise<void> | undefined;
 
-  constructor(private readonly source: AsyncIterator<readonly ApiRecord[]>) {}
+  constructor(private readonly source: RecordPages) {}
 
   /** Whether its records are as good as those of a new list. */
   get isFresh(): boolean {
@@ -29,12 +30,13 @@ export class Listing {
 
   /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
   async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
-    while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile()) await this.advance();
+    while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile())
+      await this.advance(this.pagesLeft(id));
     return this.records.get(id);
   }
 
   async complete(): Promise<void> {
-    while (!this.isComplete) await this.advance();
+    while (!this.isComplete) await this.advance(Infinity);
   }
 
   /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
@@ -46,15 +48,15 @@ export class Listing {
     return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
   }
 
-  /** One more page, for all who wait for it. */
-  private advance(): Promise<void> {
-    return (this.next ??= this.read().finally(() => (this.next = undefined)));
+  /** One more page, for all who wait for it; how many more of them are wanted is undefined where it is not known. */
+  private advance(wanted: number | undefined): Promise<void> {
+    return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
   }
 
-  private async read(): Promise<void> {
+  private async read(wanted: number | undefined): Promise<void> {
     this.asked = Date.now();
     try {
-      const result = await this.source.next();
+      const result = await this.source.next(wanted);
       if (result.done) this.isComplete = true;
       else this.take(result.value);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { CustomResourceOptions, ID, Input, Output } from "@pulumi/pulumi";
 
 import { boolean, choice, dateTime, headerList, idList, integer, text, url } from "./fields";
 import type { AccountArgs, ArgsOf, Definition, GetOptions, OutputsOf } from "./fields";
-import { declareOutputs, optionsOf, propsOf, tracedFrom, typeToken, withoutTraces } from "./resource";
+import { declareOutputs, optionsOf, propsOf, typeToken, SpareTraces } from "./resource";
 
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
@@ -130,13 +130,14 @@ export class Monitor extends CustomResource {
    * monitor is taken over as it is, and inputs that differ from it are refused in the preview.
    */
   constructor(name: string, args: MonitorArgs, options?: CustomResourceOptions) {
-    const limit = withoutTraces();
+    const traces = new SpareTraces();
     try {
-      super(typeToken(monitor), name, propsOf(monitor, name, args, options), optionsOf(monitor, options));
+      const props = propsOf(monitor, name, args, options);
+      super(typeToken(monitor), name, props, optionsOf(monitor, props, options));
     } catch (error) {
-      throw tracedFrom(Monitor, error, limit);
+      throw traces.traced(Monitor, error);
     } finally {
-      Error.stackTraceLimit = limit;
+      traces.giveBack();
     }
   }
 

@@ -53,9 +53,13 @@ export function propsOf(
 /** The options for Pulumi itself: the person's own, and what must hold whatever the program says. */
 export function optionsOf(
   definition: Definition,
+  props: object,
   { import: importId, ...options }: CustomResourceOptions = {},
 ): CustomResourceOptions {
-  const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
+  // In each resource's state, so only what the resource has.
+  const secrets = Object.keys(definition.fields).filter(
+    (key) => definition.fields[key]?.secret && key in props,
+  );
   return {
     ...options,
     ...(secrets.length > 0 && {
@@ -69,25 +73,45 @@ export function optionsOf(
 }
 
 /**
- * Stops the capture of stack traces and returns the limit to set again. Pulumi's SDK captures several for every property
- * of a resource, to say where an output that nobody awaits was made; they take half of a large program's time.
+ * Stops the capture of stack traces until they are given back. Pulumi's SDK captures several for every property of a
+ * resource, to say where an output that nobody awaits was made; they take half of a large program's time. The one that it
+ * captures all the same, of the line that makes the resource, goes into state: it ends where the program does.
  */
-export function withoutTraces(): number {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
-  return limit;
+export class SpareTraces {
+  private readonly limit = v8.stackTraceLimit;
+  private readonly format = v8.prepareStackTrace;
+
+  constructor() {
+    const format = this.format ?? (process.sourceMapsEnabled ? undefined : asText);
+    v8.stackTraceLimit = 0;
+    // Without one, Node.js itself maps positions to sources, which nobody else can ask it to do.
+    if (format)
+      v8.prepareStackTrace = (error, frames) => {
+        const end = frames.findIndex((frame) => frame.getFileName()?.startsWith("node:"));
+        return format(error, end < 0 ? frames : frames.slice(0, end));
+      };
+  }
+
+  giveBack(): void {
+    v8.stackTraceLimit = this.limit;
+    v8.prepareStackTrace = this.format;
+  }
+
+  /** The error with the trace that it would have had: of the line that made the resource. */
+  traced(resource: new (...args: never[]) => unknown, error: unknown): unknown {
+    this.giveBack();
+    if (error instanceof Error) Error.captureStackTrace(error, resource);
+    return error;
+  }
 }
 
-/** The error with the trace that it would have had: of the line that made the resource. */
-export function tracedFrom(
-  resource: new (...args: never[]) => unknown,
-  error: unknown,
-  limit: number,
-): unknown {
-  Error.stackTraceLimit = limit;
-  if (error instanceof Error) Error.captureStackTrace(error, resource);
-  return error;
-}
+type Format = (error: Error, frames: NodeJS.CallSite[]) => unknown;
+
+/** V8's settings for all traces. */
+const v8: { stackTraceLimit: number; prepareStackTrace?: Format | undefined } = Error;
+
+/** As V8 does it where nothing else is set. */
+const asText: Format = (error, frames) => [error, ...frames].map(String).join("\n    at ");
 
 /** Gives the class an Output of undefined for each field, for resources that do not declare it. */
 export function declareOutputs(resource: { readonly prototype: object }, definition: Definition): void {

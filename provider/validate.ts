@@ -2,16 +2,8 @@ import { distance } from "fastest-levenshtein";
 import { z } from "zod";
 
 import type { Definition, Field, Kind, Problem } from "./fields";
+import { isUnknown, unknownValue } from "./marks";
 import { parseUrl } from "./url";
-
-/** How the engine hands over a value that is not known yet, whatever its type. */
-export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-
-/** Whether a value is not known yet, or holds a part that is not. */
-export function isUnknown(value: unknown): boolean {
-  if (value === unknownValue) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(isUnknown);
-}
 
 /** Everything that is wrong with the inputs of one resource, each with its property's path and what is allowed. */
 export function problemsOf(definition: Definition, inputs: Readonly<Record<string, unknown>>): Problem[] {

@@ -1,7 +1,7 @@
 import { domain } from "../provider/domain";
 import { Lifecycle } from "../provider/lifecycle";
 import { monitor } from "../provider/monitor";
-import { unknownValue } from "../provider/validate";
+import { unknownValue } from "../provider/marks";
 
 const offline = () => {
   throw new Error("check and diff must not need the API");

@@ -4,7 +4,7 @@ import { domain } from "../provider/domain";
 import { dynamicProvider } from "../provider/dynamic-provider";
 import { monitor } from "../provider/monitor";
 import { optionsOf, propsOf } from "../provider/resource";
-import { unknownValue } from "../provider/validate";
+import { unknownValue } from "../provider/marks";
 import { dialects, domainInputs, monitorInputs } from "./arbitraries";
 import { Emulator } from "./emulator";
 import { ModelStack } from "./model";
@@ -418,17 +418,13 @@ describe("what the class tells the engine", () => {
       importId: "7",
       __options: { importer: "home" },
     });
-    expect(optionsOf(monitor, options)).toEqual({
-      protect: true,
-      deleteBeforeReplace: true,
-      additionalSecretOutputs: ["requestHeaders", "requestAuthPassword"],
-    });
+    expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
   });
 
   test.each<object>([{}, { import: undefined }])("is nothing of it for %j", (options) => {
     expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("importId");
     expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("__options");
-    expect(optionsOf(monitor, options)).not.toHaveProperty("deleteBeforeReplace");
+    expect(optionsOf(monitor, home, options)).not.toHaveProperty("deleteBeforeReplace");
   });
 
   test("cannot be an import and a read at once", () => {

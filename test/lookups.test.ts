@@ -204,6 +204,62 @@ describe("many records", () => {
     expect(await messageOf(uptime.getMonitors())).toContain("cannot be read completely");
   });
 
+  describe("a list whose pages move, because records are deleted while it is read,", () => {
+    const isPage = ({ query }: { query: readonly (readonly [string, string])[] }, page: number): boolean =>
+      query.some(([name, value]) => name === "page" && Number(value) === page);
+
+    test.each(["meta", "nextPageUrl"] as const)(
+      "is read again, and nothing is missed: %s",
+      async (paging) => {
+        for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+        speak({ paging });
+        let isLeft = true;
+        emulator.fault = (request) => {
+          // What was first of the second page becomes last of the first one, which has been read.
+          if (isPage(request, 2) && isLeft) emulator.monitors.remove(249);
+          if (isPage(request, 2)) isLeft = false;
+          return undefined;
+        };
+        const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+        for (let id = 1; id <= 250; id++) if (id !== 249) expect(ids).toContain(id);
+        expect(reads().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
+      },
+    );
+
+    test("and which do not come to rest, is an error", async () => {
+      for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      let newest = 250;
+      emulator.fault = (request) => {
+        if (isPage(request, 2)) emulator.monitors.remove(newest--);
+        return undefined;
+      };
+      expect(await messageOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
+    });
+
+    test("is read once where records are only added", async () => {
+      for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      emulator.fault = () => {
+        emulator.monitors.add(site("New"));
+        return undefined;
+      };
+      const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+      for (let id = 1; id <= 250; id++) expect(ids).toContain(id);
+    });
+
+    test("is an error where its pages hold fewer than it says", async () => {
+      const body = JSON.stringify({
+        data: [site("x", { id: 1 })],
+        meta: { current_page: 1, last_page: 1, total: 2 },
+      });
+      emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
+      expect(await messageOf(uptime.getMonitors())).toMatch(
+        /cannot be read completely: its pages hold 1 monitors, and it says that there are 2\.$/,
+      );
+    });
+  });
+
   test("a record that is deleted while the list is read is not in the result", async () => {
     speak({ listBrief: true });
     for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));

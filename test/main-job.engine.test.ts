@@ -111,6 +111,10 @@ test("both resources are created, left alone, read, updated, replaced and delete
   // The line of the program, though no stack is captured for anything else.
   expect(resources.shop?.sourcePosition).toMatch(/index\.js#3,/);
   expect(resources.checkout?.sourcePosition).toMatch(/index\.js#5,/);
+  // Every byte of state is written twice for each resource of a run.
+  for (const { sourcePosition } of resources.shop?.stackTrace ?? [])
+    expect(sourcePosition ?? "index.js").toContain("index.js");
+  expect(resources.shop?.stackTrace).toContainEqual({ sourcePosition: resources.shop?.sourcePosition });
   // The API takes `pause` on updates only.
   const writesTo = (path: string) =>
     emulator.writes().flatMap((request) => (request.path.endsWith(path) ? [request.method] : []));

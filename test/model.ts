@@ -107,7 +107,12 @@ export class ModelStack {
     this.state =
       id === undefined
         ? undefined
-        : { id, outputs: withProvider(props), inputs: withProvider(revealed(inputs)), unfinished: false };
+        : {
+            id,
+            outputs: withProvider(props),
+            inputs: withProvider(inputs ?? state.inputs),
+            unfinished: false,
+          };
   }
 
   async destroy(): Promise<void> {
@@ -147,10 +152,13 @@ export class ModelStack {
   }
 }
 
-const withProvider = (properties: Inputs | undefined): Inputs => ({ ...properties, __provider: text });
+const withProvider = (properties: Inputs | undefined): Inputs => ({
+  ...revealed(properties),
+  __provider: text,
+});
 
 /** The engine knows a secret by this key, and gives the provider nothing but the value. */
-const revealed = (properties: Inputs | undefined): Inputs =>
+export const revealed = (properties: Inputs | undefined): Inputs =>
   Object.fromEntries(
     Object.entries(properties ?? {}).map(([key, value]) => [
       key,

@@ -4,7 +4,7 @@ import { dynamicProvider } from "../provider/dynamic-provider";
 import { monitor } from "../provider/monitor";
 import { dialectChoices, Emulator } from "./emulator";
 import type { Fault } from "./emulator";
-import type { Inputs } from "./model";
+import { type Inputs, revealed } from "./model";
 
 type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;
 interface Known {
@@ -72,7 +72,7 @@ async function refresh(known: readonly Known[], parallel = 8, provider = newProc
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { index, id, outputs } = next;
       results[index] = await provider.read(id, outputs).then(
-        ({ props }) => props,
+        ({ props }) => props && revealed(props),
         (error: unknown) => String(error),
       );
     }

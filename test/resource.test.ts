@@ -7,7 +7,7 @@ describe("a resource that cannot be made", () => {
     ["Domain", () => new Domain("shop", { name: "shop.example" }, wrong)],
     ["Monitor", () => new Monitor("home", { name: "Home", url: "https://a.example", interval: 60 }, wrong)],
   ])("says at which line of the program: %s", (_, make) => {
-    const limit = Error.stackTraceLimit;
+    const before = traceSettings();
     let thrown: unknown;
     try {
       make();
@@ -18,6 +18,14 @@ describe("a resource that cannot be made", () => {
     const [, first] = thrown.stack?.split("\n    at ") ?? [];
     expect(first).toMatch(/resource\.test\.ts\S*:[78]:\d+\)?$/);
     // Other errors of the program have their traces as before.
-    expect(Error.stackTraceLimit).toBe(limit);
+    expect(traceSettings()).toEqual(before);
   });
 });
+
+function traceSettings(): unknown[] {
+  const { stackTraceLimit, prepareStackTrace } = Error as {
+    stackTraceLimit: number;
+    prepareStackTrace?: unknown;
+  };
+  return [stackTraceLimit, prepareStackTrace];
+}

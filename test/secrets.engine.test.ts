@@ -37,6 +37,9 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
     new Monitor("removed", site("removed", ${version} === 1 ? secrets("removed") : {}));
     new Monitor("paused", site("paused", { ...secrets("paused"), pause: true }));
     new Monitor("refused", site("refused", secrets("refused")));
+    // What a transform adds, nobody has marked.
+    const transforms = [({ props, opts }) => ({ props: { ...props, ...secrets("transformed") }, opts })];
+    new Monitor("transformed", site("transformed"), { transforms });
     const seen = Monitor.get("seen", "1");
     exports.password = plain.requestAuthPassword;
     exports.headers = plain.requestHeaders;
@@ -101,6 +104,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   expect(record("paused")).toMatchObject({ pause: false });
   expectEncrypted(kept.plain, "inputs", "outputs");
   expectEncrypted(kept.paused, "inputs", "outputs");
+  expectEncrypted(kept.transformed, "inputs", "outputs");
   expectEncrypted(kept.seen, "outputs");
   expect(record("plain")).toMatchObject({
     request_auth_password: `${canary("password-plain")}-"&<é-1`,
@@ -119,7 +123,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
       .all()
       .map(({ name }) => name)
       .sort(),
-  ).toEqual(["paused", "plain", "refused", "removed", "seen", "undeclared"]);
+  ).toEqual(["paused", "plain", "refused", "removed", "seen", "transformed", "undeclared"]);
   expect(record("paused")).toMatchObject({ pause: true });
   expect(
     emulator
@@ -134,7 +138,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   emulator.forget();
   const preview = await run("preview", "--diff");
   expect(preview).toMatchObject({ code: 0 });
-  expect(preview.output).toMatch(/~ 4 to update/);
+  expect(preview.output).toMatch(/~ 5 to update/);
   expect(preview.output).toMatch(/^ *uptime: 1 request \(GET 1\)$/m);
   expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   emulator.dialect = { password: "plain", notStored: ["request_headers"] };
@@ -145,7 +149,7 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
 
   emulator.dialect = { password: "plain" };
   expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
-  for (const name of ["plain", "paused", "refused"])
+  for (const name of ["plain", "paused", "refused", "transformed"])
     expect(record(name)).toMatchObject({
       request_auth_password: `${canary(`password-${name}`)}-"&<é-2`,
       request_headers: [
@@ -158,7 +162,8 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   emulator.monitors.edit(record("removed")?.id ?? 0, byHand);
   expect(await run("refresh", "--yes", "--skip-preview", "--diff")).toMatchObject({ code: 0 });
   const refreshed = await workspace.resources();
-  for (const name of ["plain", "paused", "refused"]) expectEncrypted(refreshed[name], "inputs", "outputs");
+  for (const name of ["plain", "paused", "refused", "transformed"])
+    expectEncrypted(refreshed[name], "inputs", "outputs");
   const headers = { [secretMark]: expect.any(String) as string, ciphertext: expect.any(String) as string };
   expect(refreshed.removed).toMatchObject({
     inputs: { requestHeaders: headers },

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -51,6 +51,7 @@ export interface StateResource {
   initErrors?: string[];
   /** The file, line and column of the program. */
   sourcePosition?: string;
+  stackTrace?: { sourcePosition?: string }[];
   delete?: boolean;
 }
 
@@ -246,6 +247,15 @@ export class Workspace {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (leaks.length > 0)
       throw new Error(`Secrets are in the state, its history or backups: ${leaks.join(", ")}.`);
+  }
+
+  /** After `kill -9`: Pulumi's local backend writes these files in place, so they may be empty, and then no state is read. */
+  async mend(): Promise<void> {
+    const folder = join(this.folder, "backend", ".pulumi");
+    for (const name of await readdir(folder, { recursive: true })) {
+      const file = join(folder, name);
+      if (name.endsWith(".attrs") && (await stat(file)).size === 0) await rm(file);
+    }
   }
 
   /** Everything that the backend keeps on disk, its history and backups too, to look for what must not be there. */

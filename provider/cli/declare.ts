@@ -8,10 +8,9 @@ import type * as Pulumi from "@pulumi/pulumi";
 import type * as Typescript from "typescript";
 
 import { isObject } from "../codec";
-import { unknownValue } from "../validate";
+import { markKey, unknownValue } from "../marks";
 
 const [directory = ".", project = "project", stack = "stack"] = process.argv.slice(2);
-const secretKey = "4dabf18193072939515e22adb298388d";
 
 /** From where the program itself would load it. */
 const load = createRequire(resolve(directory, "package.json"));
@@ -22,7 +21,7 @@ function plain(value: unknown): unknown {
   if (pulumi.isUnknown(value)) return unknownValue;
   if (Array.isArray(value)) return value.map(plain);
   if (!isObject(value)) return value;
-  if (secretKey in value && "value" in value) return plain(value.value);
+  if (markKey in value && "value" in value) return plain(value.value);
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, entry]) => (entry === undefined ? [] : [[key, plain(entry)]])),
   );

@@ -5,10 +5,7 @@ import { z } from "zod";
 import { excerpt } from "../answer";
 import { isObject } from "../codec";
 import { UptimeError } from "../errors";
-
-/** How the engine writes a secret: this key and value, and beside them the text or its cipher. */
-const secretKey = "4dabf18193072939515e22adb298388d";
-const secretValue = "1b47061264138c4ac30d75fd1eb44270";
+import { markKey, secretMark } from "../marks";
 
 const resource = z.looseObject({
   urn: z.string(),
@@ -118,7 +115,7 @@ function parsedJson(text: string): unknown {
 
 /** A value as state holds a secret that is not encrypted yet: the engine does that when the state is imported. */
 export function secret(value: unknown): unknown {
-  return { [secretKey]: secretValue, plaintext: JSON.stringify(value) };
+  return { [markKey]: secretMark, plaintext: JSON.stringify(value) };
 }
 
 /** A property of state with its secrets in the clear; undefined where it is encrypted. */
@@ -128,7 +125,7 @@ export function revealed(value: unknown): unknown {
     return entries.includes(undefined) ? undefined : entries;
   }
   if (!isObject(value)) return value;
-  if (value[secretKey] === secretValue)
+  if (value[markKey] === secretMark)
     return typeof value.plaintext === "string" ? parsedJson(value.plaintext) : undefined;
   const entries = Object.entries(value).map(([key, entry]) => [key, revealed(entry)] as const);
   return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);

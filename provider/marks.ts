@@ -1,0 +1,21 @@
+// How the engine marks values that are not what they look like, wherever it hands properties over.
+
+/** A value that is not known yet, whatever its type. */
+export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** The key of whatever is no plain map: a secret, an asset. */
+export const markKey = "4dabf18193072939515e22adb298388d";
+
+/** What stands under it in a secret; beside it is the value, in state its JSON as `plaintext` or its `ciphertext`. */
+export const secretMark = "1b47061264138c4ac30d75fd1eb44270";
+
+/** Whether a value is not known yet, or holds a part that is not. */
+export function isUnknown(value: unknown): boolean {
+  if (value === unknownValue) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(isUnknown);
+}
+
+/** A value as the engine keeps it secret. */
+export function secretOf(value: unknown): Record<string, unknown> {
+  return { [markKey]: secretMark, value };
+}
