@@ -141,6 +141,41 @@ describe("the map in CONTRIBUTING.md", () => {
   });
 });
 
+describe("the picture in the README", () => {
+  const svg = read("docs", "preview.svg");
+  const picture = () => import("./picture.mjs");
+
+  test("is drawn as the demo draws its text", async () => {
+    const { engineIn, svgOf, textIn } = await picture();
+    expect(textIn(svg).split("\n").length).toBeGreaterThan(10);
+    expect(svgOf(textIn(svg), engineIn(svg) ?? "")).toBe(svg);
+  });
+
+  test("is described for who cannot see it", async () => {
+    const { textIn } = await picture();
+    const [, description = ""] = /!\[(.*)\]\(docs\/preview\.svg\)/.exec(read("README.md")) ?? [];
+    const changes = description.match(/\d+ => \d+/g) ?? [];
+    expect(changes).toHaveLength(2);
+    for (const change of changes) expect(textIn(svg)).toContain(` ${change}\n`);
+  });
+
+  test("is wrong when other values are printed, but not for another engine's other words", async () => {
+    const { engineIn, shows, textIn } = await picture();
+    const text = textIn(svg);
+    const engine = engineIn(svg) ?? "";
+    const [inOtherWords, withOtherValues] = [text.replace("Previewing", "Looking at"), text.replace("3600", "1800")];
+    expect(inOtherWords).not.toBe(text);
+    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, engine))).toEqual([true, false, false]);
+    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, "0.0.0"))).toEqual([true, true, false]);
+  });
+
+  test("holds neither a time nor a colour's code of the run that it is of", async () => {
+    const { stable } = await picture();
+    const printed = '\u001b[33m~ updated_at: "2030-01-31T22:00:00.123Z" => "2030-01-31T22:00:01.4Z"\u001b[0m  \n\n';
+    expect(stable(printed)).toBe('~ updated_at: "…" => "…"');
+  });
+});
+
 test("each page in docs/ is in the README's table", () => {
   const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
   expect(pages.filter((name) => !read("README.md").includes(`](docs/${name})`))).toEqual([]);
