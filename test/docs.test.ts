@@ -86,7 +86,13 @@ describe("docs/settings.md", () => {
       return key === "uptime:accounts" ? '{"name": {}}' : undefined;
     };
     for (const account of [undefined, "name"]) expect(() => readSettings({ get }, noting, account)).toThrow();
-    const listed = rows.flatMap((cells) => cells.slice(1, 3).join().match(/[\w:]+/g) ?? []);
+    const listed = rows.flatMap(
+      (cells) =>
+        cells
+          .slice(1, 3)
+          .join()
+          .match(/[\w:]+/g) ?? [],
+    );
     expect(listed.sort()).toEqual([...asked].sort());
   });
 
@@ -105,7 +111,9 @@ describe("docs/settings.md", () => {
       const name = setting.replace(/^`uptime:|`$/g, "");
       if (["baseUrl", "apiKey", "monitorsBaseUrl"].includes(name)) return [];
       const value = read[name] ?? [];
-      return preset === (Array.isArray(value) ? "none" : `\`${String(value)}\``) ? [] : [name];
+      return preset === (Array.isArray(value) ? "none" : `\`${JSON.stringify(value).replaceAll('"', "")}\``)
+        ? []
+        : [name];
     });
     expect(wrong).toEqual([]);
     expect(monitorsBaseUrl).toEqual(baseUrl);
@@ -114,12 +122,15 @@ describe("docs/settings.md", () => {
   test("gives the range of each that has one", () => {
     const ranges = rows.flatMap(([, setting = "", , , meaning = ""]) => {
       const [, least, most] = /(\d+) to (\d+)/.exec(meaning) ?? [];
-      return most === undefined ? [] : [{ key: setting.replaceAll("`", ""), least: Number(least), most: Number(most) }];
+      return most === undefined
+        ? []
+        : [{ key: setting.replaceAll("`", ""), least: Number(least), most: Number(most) }];
     });
     expect(ranges).toHaveLength(4);
     for (const { key, least, most } of ranges) {
       for (const value of [least, most]) expect(() => readWith({ [key]: String(value) })).not.toThrow();
-      for (const value of [least - 1, most + 1]) expect(() => readWith({ [key]: String(value) })).toThrow(key);
+      for (const value of [least - 1, most + 1])
+        expect(() => readWith({ [key]: String(value) })).toThrow(key);
     }
   });
 });
@@ -131,7 +142,9 @@ describe("the map in CONTRIBUTING.md", () => {
   test("has ten items, and each file that it names is there", () => {
     expect(map.match(/^\d+\. /gm)).toHaveLength(10);
     const folders = ["", "provider", "provider/cli"];
-    expect(named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))).toEqual([]);
+    expect(named.filter((path) => !folders.some((folder) => existsSync(join(root, folder, path))))).toEqual(
+      [],
+    );
   });
 
   test("names each file of the provider", () => {
@@ -163,15 +176,27 @@ describe("the picture in the README", () => {
     const { engineIn, shows, textIn } = await picture();
     const text = textIn(svg);
     const engine = engineIn(svg) ?? "";
-    const [inOtherWords, withOtherValues] = [text.replace("Previewing", "Looking at"), text.replace("3600", "1800")];
+    const [inOtherWords, withOtherValues] = [
+      text.replace("Previewing", "Looking at"),
+      text.replace("3600", "1800"),
+    ];
     expect(inOtherWords).not.toBe(text);
-    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, engine))).toEqual([true, false, false]);
-    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, "0.0.0"))).toEqual([true, true, false]);
+    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, engine))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([text, inOtherWords, withOtherValues].map((one) => shows(svg, one, "0.0.0"))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("holds neither a time nor a colour's code of the run that it is of", async () => {
     const { stable } = await picture();
-    const printed = '\u001b[33m~ updated_at: "2030-01-31T22:00:00.123Z" => "2030-01-31T22:00:01.4Z"\u001b[0m  \n\n';
+    const printed =
+      '\u001b[33m~ updated_at: "2030-01-31T22:00:00.123Z" => "2030-01-31T22:00:01.4Z"\u001b[0m  \n\n';
     expect(stable(printed)).toBe('~ updated_at: "…" => "…"');
   });
 });
