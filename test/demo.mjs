@@ -1,16 +1,20 @@
 // `npm run demo`: the whole life of a few monitors with the real engine, against an emulator of the API on this machine.
-// State, settings and stack live in a temporary folder; nothing is left behind, at the API neither.
+// State, settings and stack live in a temporary folder; nothing is left behind, at the API neither. With `--picture` it
+// ends at the preview with drift, and writes it into docs/preview.svg; with `--picture --check` it compares the two.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { URLSearchParams } from "node:url";
+import { parseArgs } from "node:util";
 import { engineEnv } from "./engine/env.mjs";
+import { shows, stable, svgOf } from "./picture.mjs";
 import { root, setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
+const picture = "docs/preview.svg";
 const colour = Boolean(process.stdout.isTTY) && !process.env.NO_COLOR;
 const bold = (text) => (colour ? `\u001b[1m${text}\u001b[0m` : text);
 const dim = (text) => (colour ? `\u001b[2m${text}\u001b[0m` : text);
@@ -37,6 +41,9 @@ try {
 }
 
 async function demo() {
+  const { values: wanted } = parseArgs({
+    options: { picture: { type: "boolean" }, check: { type: "boolean" } },
+  });
   const { engine } = await step("What the demo needs", () => setup({ log: console.log }));
   const api = await step("An emulator of the API", startEmulator);
   const { pulumi, domain } = await layProject(engine, api);
@@ -59,13 +66,18 @@ async function demo() {
   await step("Somebody edits a monitor by hand, past Pulumi", () =>
     api.request("PATCH", `/api/v1/monitors/${declared.id}`, { interval: edited }),
   );
-  await step("The drift is seen in the next preview", async () => {
+  const preview = await step("The drift is seen in the next preview", async () => {
     const output = await pulumi("preview", "--refresh", "--diff");
     check(
       output.includes("interval") && output.includes(String(edited)),
       "The preview doesn't show the edit.",
     );
+    return output;
   });
+  if (wanted.picture) {
+    const text = `$ pulumi preview --refresh --diff\n${stable(preview)}`;
+    return step("The picture of it", () => (wanted.check ? compare : draw)(text, engine.version));
+  }
   await step("up sets it back", async () => {
     await pulumi("up", "--yes", "--skip-preview", "--refresh");
     const { interval } = await api.show("monitors", declared.id);
@@ -97,6 +109,17 @@ async function demo() {
     check(left.domains.length + left.monitors.length === 0, "Something is left at the API.");
   });
   console.log(`\n${bold("Done.")} Nothing is left.`);
+}
+
+async function draw(text, version) {
+  await writeFile(join(root, picture), svgOf(text, version));
+  console.log(`${picture} is written.`);
+}
+
+async function compare(text, version) {
+  const isRight = shows(await readFile(join(root, picture), "utf8"), text, version);
+  check(isRight, `${picture} shows something else. Run \`npm run demo -- --picture\`.`);
+  console.log(`${picture} shows what is printed.`);
 }
 
 /** The project of this repository, seen from a folder of its own: Pulumi puts a stack's settings beside Pulumi.yaml. */

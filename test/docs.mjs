@@ -1,4 +1,4 @@
-// `npm run docs` writes the tables of fields into README.md; with `--check` it only says whether they are up to date.
+// `npm run docs` writes the tables of fields into docs/resources.md; with `--check` it only says whether they are up to date.
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -6,18 +6,19 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const page = "docs/resources.md";
 
-/** The README with the table of each definition between its markers. */
-export function withTables(readme, definitions) {
+/** The page with the table of each definition between its markers. */
+export function withTables(present, definitions) {
   return definitions.reduce((text, definition) => {
     const [start, end] = [`<!-- fields:${definition.label} -->`, `<!-- /fields:${definition.label} -->`];
     const [before, after] = [text.indexOf(start), text.indexOf(end)];
     if (before < 0 || after < before)
-      throw new Error(`README.md has no place for the fields of ${definition.label}: ${start} and ${end}.`);
+      throw new Error(`${page} has no place for the fields of ${definition.label}: ${start} and ${end}.`);
     const table = tableOf(definition, sentencesOf(sourceOf(definition)));
     // One row a line, as it is: aligned columns would change with every word.
     return `${text.slice(0, before + start.length)}\n\n<!-- prettier-ignore -->\n${table}\n\n${text.slice(after)}`;
-  }, readme);
+  }, present);
 }
 
 /** The text above each field of a resource, as an editor shows it. */
@@ -95,14 +96,14 @@ function definitionsBuilt() {
 }
 
 function main(args) {
-  const path = join(root, "README.md");
+  const path = join(root, page);
   const present = readFileSync(path, "utf8");
   const wanted = withTables(present, definitionsBuilt());
   if (wanted === present) return;
   if (args.includes("--check"))
-    throw new Error("README.md does not say what the declarations in provider/ say. Run `npm run docs`.");
+    throw new Error(`${page} does not say what the declarations in provider/ say. Run \`npm run docs\`.`);
   writeFileSync(path, wanted);
-  console.log("README.md is written.");
+  console.log(`${page} is written.`);
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

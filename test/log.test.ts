@@ -3,6 +3,7 @@ import { dynamicProvider } from "../provider/dynamic-provider";
 import { Log, logOf } from "../provider/log";
 import type { LogLevel, SentRequest } from "../provider/log";
 import { monitor } from "../provider/monitor";
+import { blocksOf } from "./blocks";
 import { Emulator } from "./emulator";
 import type { Fault } from "./emulator";
 import { ModelStack } from "./model";
@@ -82,6 +83,20 @@ describe("a log", () => {
         lostAnswers: { lookedUp: 0, found: 0 },
       },
     ]);
+  });
+
+  test("prints what docs/settings.md shows", async () => {
+    const lines: string[] = [];
+    const log = new Log("requests", (line) => lines.push(line));
+    const clock = jest.spyOn(performance, "now").mockReturnValueOnce(0).mockReturnValueOnce(1003);
+    await log.wait(Promise.resolve());
+    clock.mockRestore();
+    log.sent({ ...request, milliseconds: 9 });
+    log.sent({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
+    log.sent({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
+    log.end();
+    const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
+    expect(`${lines.join("\n")}\n`).toBe(shown?.code);
   });
 
   test("counts the time that several wait together once", async () => {
