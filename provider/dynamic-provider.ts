@@ -92,7 +92,7 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
         Object.assign(failure, {
           id: error.id,
           // Inputs hold what was asked for, so the next read must find a difference, and say what there is.
-          properties: { ...error.outputs, __provider: properties[0]?.__provider, __partial: true },
+          properties: { ...withMarks(error.outputs), __provider: properties[0]?.__provider, __partial: true },
           reasons: [message],
         });
       throw failure;
@@ -132,19 +132,19 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
     create: (inputs: Properties) =>
       guarded(async () => {
         const { id, outputs } = await lifecycle.create(inputs);
-        return { id, outs: outputs };
+        return { id, outs: withMarks(outputs) };
       }, inputs),
     read: (id, properties: Properties) =>
       guarded(async () => {
         const state = await lifecycle.read(id, properties);
         if (!state) return {};
+        const props = withMarks(state.outputs);
         const { attributes, __server, __readOnly, ...inputs } = state.outputs;
         // Of a resource that is only read, the program declares nothing else, and the next preview compares with that.
         if (!isManaged(state.outputs)) {
           const { account } = inputs;
-          return { id, props: state.outputs, inputs: account === undefined ? {} : { account } };
+          return { id, props, inputs: account === undefined ? {} : { account } };
         }
-        const props = withMarks(state.outputs);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const { __provider } = properties;
         if (isDeepStrictEqual({ ...state.outputs, __provider }, properties)) return { id, props };
@@ -154,7 +154,7 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       guarded(
         async () => {
           const { outputs } = await lifecycle.update(id, olds, news);
-          return { outs: outputs };
+          return { outs: withMarks(outputs) };
         },
         news,
         olds,

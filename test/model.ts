@@ -144,7 +144,7 @@ export class ModelStack {
         this.state = {
           id: String(error.id),
           inputs,
-          outputs: wire(error.properties) as Inputs,
+          outputs: revealed(wire(error.properties) as Inputs),
           unfinished: true,
         };
       throw error;
