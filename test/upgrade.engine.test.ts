@@ -13,6 +13,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { domain } from "../provider/domain";
 import { dynamicProvider } from "../provider/dynamic-provider";
 import { monitor } from "../provider/monitor";
+import { type Inputs, revealed } from "./model";
 import { startEmulator, startStack, stopStacks } from "./stack";
 import type { Deployment, StateResource } from "./workspace";
 
@@ -130,13 +131,12 @@ describe.each(readdirSync(corpus))("state that version %s has left", (earlier) =
       });
       const key = definition === domain ? "homepageUrl" : "alertTextLookup";
       const value = definition === domain ? "https://new.example/" : "new";
-      const { inputs: checked } = (await provider.check(inputs, { ...inputs, [key]: value })) as {
-        inputs: Record<string, unknown>;
-      };
+      const check = await provider.check(inputs, { ...inputs, [key]: value });
+      const checked = revealed(check.inputs as Inputs);
       expect((await provider.diff(id, outputs, checked)).changes).toBe(true);
-      const updated = (await provider.update(id, outputs, checked)) as { outs: Record<string, unknown> };
-      expect(updated.outs[key]).toBe(value);
-      await provider.delete(id, updated.outs);
+      const outs = revealed((await provider.update(id, outputs, checked)).outs as Inputs);
+      expect(outs[key]).toBe(value);
+      await provider.delete(id, outs);
     }
     expect([...emulator.domains.all(), ...emulator.monitors.all()]).toEqual([]);
   });
