@@ -13,8 +13,9 @@ export function shownOf(field: Field, record: ApiRecord): { readonly value: unkn
 
 /**
  * Everything that a record shows and that is not managed, untouched but for what must not be in state: fields that may
- * hold a secret are left out, texts that equal a declared secret are blotted out, the key by which the engine marks what is no plain map is
- * renamed, since it would fail the operation.
+ * hold a secret are left out, texts that equal a declared secret are blotted out, and the key by which the engine marks
+ * what is no plain map is renamed, since it would fail the operation. A null says no more than an absent field, and would
+ * be written twice for each resource of a run.
  */
 export function attributesOf(
   definition: Definition,
@@ -33,7 +34,7 @@ export function attributesOf(
       Object.entries(value).map(([key, entry]) => [key === markKey ? `${key}_` : key, clean(entry)]),
     );
   };
-  const rest = Object.entries(record.shown).filter(([name]) => !left.has(name));
+  const rest = Object.entries(record.shown).filter(([name, value]) => value !== null && !left.has(name));
   return clean(Object.fromEntries(rest)) as Record<string, unknown>;
 }
 

@@ -40,7 +40,7 @@ export interface Domain extends OutputsOf<typeof fields> {}
 export class Domain extends CustomResource {
   /** The account that the domain belongs to; undefined for the one without a name. */
   declare readonly account: Output<string | undefined>;
-  /** What else the API shows of the domain, under the API's own names. */
+  /** What else the API shows of the domain, under the API's own names; nothing of it is null. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
   /**

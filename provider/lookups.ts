@@ -86,7 +86,7 @@ type Shown<Args> = { readonly [K in keyof Args]-?: Widened<Unwrap<Args[K]>> | un
 interface Found {
   /** The record's id at the API. */
   readonly id: string;
-  /** What else the API shows of the record, under the API's own names. */
+  /** What else the API shows of the record, under the API's own names; nothing of it is null. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 

@@ -120,7 +120,7 @@ export interface Monitor extends OutputsOf<typeof fields> {}
 export class Monitor extends CustomResource {
   /** The account that the monitor belongs to; undefined for the one without a name. */
   declare readonly account: Output<string | undefined>;
-  /** What else the API shows of the monitor, under the API's own names. */
+  /** What else the API shows of the monitor, under the API's own names; nothing of it is null. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
   /**

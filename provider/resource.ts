@@ -1,3 +1,5 @@
+import { sep } from "node:path";
+
 import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions } from "@pulumi/pulumi";
 
@@ -75,7 +77,7 @@ export function optionsOf(
 /**
  * Stops the capture of stack traces until they are given back. Pulumi's SDK captures several for every property of a
  * resource, to say where an output that nobody awaits was made; they take half of a large program's time. The one that it
- * captures all the same, of the line that makes the resource, goes into state: it ends where the program does.
+ * captures all the same goes into state, where every byte counts: it ends at the line that makes the resource.
  */
 export class SpareTraces {
   private readonly limit = v8.stackTraceLimit;
@@ -87,8 +89,8 @@ export class SpareTraces {
     // Without one, Node.js itself maps positions to sources, which nobody else can ask it to do.
     if (format)
       v8.prepareStackTrace = (error, frames) => {
-        const end = frames.findIndex((frame) => frame.getFileName()?.startsWith("node:"));
-        return format(error, end < 0 ? frames : frames.slice(0, end));
+        const line = frames.findIndex((frame) => !isBelow(frame.getFileName() ?? ""));
+        return format(error, line < 0 ? frames : frames.slice(0, line + 1));
       };
   }
 
@@ -104,6 +106,10 @@ export class SpareTraces {
     return error;
   }
 }
+
+/** Whether a file is this package's or the SDK's, between V8 and the program. */
+const isBelow = (file: string): boolean =>
+  file.startsWith(__dirname + sep) || /[\\/]node_modules[\\/]@pulumi[\\/]pulumi[\\/]/.test(file);
 
 type Format = (error: Error, frames: NodeJS.CallSite[]) => unknown;
 

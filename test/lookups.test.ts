@@ -58,7 +58,6 @@ describe("one record", () => {
       pause: true,
       attributes: {
         last_checked_at: "yesterday",
-        uptime: null,
         created_at: expect.any(String) as string,
         updated_at: expect.any(String) as string,
       },

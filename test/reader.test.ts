@@ -208,8 +208,8 @@ describe("what only the list says", () => {
     const known = await monitors(90);
     const [one] = known.slice(40);
     if (!one) throw new Error("there must be forty");
-    await withRecord(one, ({ maintenance_start_at: _, ...record }) => record);
-    expect((await refresh(known))[40]).toHaveProperty("attributes.maintenance_start_at");
+    await withRecord(one, ({ pause: _, ...record }) => record);
+    expect((await refresh(known))[40]).toHaveProperty("attributes.pause");
   });
 
   test("is not believed where lists show less than state has ever seen", async () => {

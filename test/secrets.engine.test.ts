@@ -263,7 +263,7 @@ test("get shows every field of a record and writes nothing; the key from the env
     maintenanceStartAt: "2030-01-31T22:00:00",
     maintenanceEndAt: "2030-01-31T23:30:00",
     pause: true,
-    attributes: { last_checked_at: null },
+    attributes: { created_at: expect.any(String) as string },
     domain: ["1", "shop.example", "https://home.example/", null],
   });
   expect(emulator.writes()).toEqual([]);
