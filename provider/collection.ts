@@ -16,6 +16,8 @@ export interface Written {
 }
 
 const pageSize = 100;
+/** So many pages are asked for at once at most. */
+const mostAhead = 8;
 /** How often a list is read at most when records are deleted while it is read. */
 const maxPasses = 5;
 /** So many records may be gone without any other being found. */
@@ -119,7 +121,7 @@ export class Collection {
       const totals: number[] = [];
       const pages = this.pages(deadline, filter);
       let wanted: number | undefined;
-      for (let step = await pages.next(); !step.done; step = await pages.next(wanted)) {
+      for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : wanted)) {
         const { records, total } = step.value;
         totals.push(total);
         const fresh = records.filter(({ id }) => !seen.has(id));
@@ -129,8 +131,9 @@ export class Collection {
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
       const isShort = seen.size < Number(totals[0]);
       if (!hasShrunk && !isShort) return;
-      // Behind a record that was deleted meanwhile, another may have moved up to a page that had been read.
-      if (!hasShrunk || pass === maxPasses)
+      // Behind a record that was deleted meanwhile, another may have moved up to a page that had been read, and one that
+      // was made keeps the total as it was. Pages that are asked for at once tell nothing of the order of their totals.
+      if (pass === maxPasses)
         throw new UptimeError(
           `GET ${this.client.address.url}${this.path} cannot be read completely: ` +
             (hasShrunk
@@ -179,7 +182,7 @@ export class Collection {
       const next = page.next === "unknown" ? numbered(number + 1) : changed(query, page.next);
       // Where pages are merely numbered, and it is known how many there are.
       if (String(next) === String(numbered(number + 1)))
-        for (let ahead = 1; ahead <= wanted && number + ahead <= page.last; ahead++)
+        for (let ahead = 1; ahead <= Math.min(wanted, mostAhead, page.last - number); ahead++)
           ask(numbered(number + ahead)).catch(() => undefined);
       query = next;
       if (page.records.every(({ id }) => seen.has(id)))

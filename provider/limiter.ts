@@ -48,7 +48,7 @@ export interface Turn {
   readonly waited: number;
   /** Whether it goes beyond what was learned of the limit. */
   readonly isTry: boolean;
-  wasServed: boolean;
+  outcome: "served" | "refused" | undefined;
 }
 
 /**
@@ -65,6 +65,8 @@ export class Limiter {
   private readonly sent: Turn[] = [];
   /** Operations that were not served in their turn, and since when they wait. */
   private readonly refused = new WeakMap<Deadline, number>();
+  /** Until when operations were given back the time that they waited. */
+  private readonly givenBack = new WeakMap<Deadline, number>();
   private notBefore = 0;
   private concurrency: number;
   /** How many more the install takes at present, where it says so. */
@@ -72,9 +74,11 @@ export class Limiter {
   private learned: Rate | undefined;
   /** When the install opened, and how many requests it has taken since. */
   private opening: { at: number; taken: number } | undefined;
-  /** How often it has refused without taking anything in between, and whether what was learned allowed the first. */
+  /** How often it has refused without taking anything in between; of the first, whether what was learned allowed it. */
   private refusals = 0;
   private isRefuted = false;
+  /** Whether that was for a limit; a 503 may be for anything. */
+  private isLimited = false;
   /** How many requests were sent since then beyond what was learned. */
   private tries = 0;
   private nextTry = Infinity;
@@ -98,10 +102,10 @@ export class Limiter {
     try {
       return await request(turn);
     } finally {
-      if (turn.wasServed) {
-        deadline.extend?.(turn.waited);
-        this.refused.delete(deadline);
-      } else this.refused.set(deadline, turn.begun - turn.waited);
+      if (turn.outcome === "served") this.giveBack(deadline, turn.begun - turn.waited, turn.begun);
+      // What else ends a request, such as its timeout, is none of the limit's doing.
+      if (turn.outcome === "refused") this.refused.set(deadline, turn.begun - turn.waited);
+      else this.refused.delete(deadline);
       turn.seen = this.clock.now();
       this.running--;
       this.admit();
@@ -120,8 +124,9 @@ export class Limiter {
     // What began before the last refusal says nothing of the time after it.
     const isLate = turn.begun < this.notBefore;
     if (status === 429 || (status === 503 && told !== undefined)) {
+      turn.outcome = "refused";
       this.sent.splice(this.sent.lastIndexOf(turn), 1);
-      if (!isLate) this.isRefuted = this.refusals++ === 0 ? !turn.isTry : this.isRefuted;
+      if (!isLate && this.refusals++ === 0) [this.isRefuted, this.isLimited] = [!turn.isTry, status === 429];
       if (!isLate || told !== undefined) this.close(now + (told ?? this.guess(now)));
       return;
     }
@@ -135,11 +140,19 @@ export class Limiter {
       if (left === "0" && reset !== undefined) this.close(now + reset);
     }
     this.opening.taken++;
-    turn.wasServed = true;
+    turn.outcome = "served";
     for (const waiter of this.queue) {
-      waiter.deadline.extend?.(now - waiter.since);
+      this.giveBack(waiter.deadline, waiter.since, now);
       waiter.since = now;
     }
+  }
+
+  /** Gives time back once, however many requests of an operation have waited for it. */
+  private giveBack(deadline: Deadline, from: number, to: number): void {
+    const begin = Math.max(from, this.givenBack.get(deadline) ?? from);
+    if (to <= begin) return;
+    deadline.extend?.(to - begin);
+    this.givenBack.set(deadline, to);
   }
 
   private close(opens: number): void {
@@ -164,7 +177,8 @@ export class Limiter {
     const isMore =
       !this.learned || observed.count * this.learned.period > 1.05 * this.learned.count * observed.period;
     // A shorter time is no period of a limit, for it is told in seconds.
-    if (taken > 0 && observed.period >= 1000 && (isMore || this.isRefuted)) this.learned = observed;
+    if (this.isLimited && taken > 0 && observed.period >= 1000 && (isMore || this.isRefuted))
+      this.learned = observed;
     // Soon enough that no operation's time is over for what is only guessed.
     this.nextTry = this.notBefore + Math.min(2 * observed.period, 120_000);
     this.opening = { at: this.notBefore, taken: 0 };
@@ -208,15 +222,19 @@ export class Limiter {
       if (isInTime) {
         const isTry = this.fullFor(this.learned, now) > 0;
         if (isTry) this.tries++;
+        // What was taken before a long pause says nothing of the rate at which an install refuses after it.
+        const quiet = now - Math.max(this.sent.at(-1)?.seen ?? now, this.notBefore);
+        if (this.running === 0 && this.refusals === 0 && quiet > 61_000) this.opening = undefined;
         this.running++;
         if (this.remaining !== undefined) this.remaining--;
-        const turn = { begun: now, seen: now, waited: now - head.since, isTry, wasServed: false };
+        const turn = { begun: now, seen: now, waited: now - head.since, isTry, outcome: undefined };
         this.sent.push(turn);
         head.go(turn);
       } else head.go(undefined);
     }
     // Nobody waits any more: a timer would keep the process from ending.
     this.waking?.abort.abort();
+    this.waking = undefined;
   }
 
   private wake(at: number): void {

@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 import { isObject } from "./codec";
 import type { Deadline } from "./limiter";
 
@@ -43,7 +45,7 @@ export function deadlineOf(
 ): Deadline {
   const given = operation === "read" ? undefined : passedOptionsIn(properties).customTimeouts?.[operation];
   const time = milliseconds(given);
-  if (time !== undefined) return { signal: AbortSignal.timeout(time), at: Date.now() + time };
+  if (time !== undefined) return { signal: shared(AbortSignal.timeout(time)), at: Date.now() + time };
   const over = new AbortController();
   let at = Date.now() + defaultMilliseconds;
   const check = (): void => {
@@ -54,7 +56,7 @@ export function deadlineOf(
   };
   check();
   return {
-    signal: over.signal,
+    signal: shared(over.signal),
     get at() {
       return at;
     },
@@ -73,4 +75,10 @@ function milliseconds(duration: string | undefined): number | undefined {
     total += Number(amount) * (units[unit] ?? 0);
   // A timer takes whole numbers, and no larger ones.
   return total > 0 ? Math.min(Math.ceil(total), 2 ** 31 - 1) : undefined;
+}
+
+/** Any number of an operation's requests may wait for one signal, which is no leak. */
+function shared(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
 }

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
 import { Client } from "../provider/client";
 import type { Answer } from "../provider/client";
 import { Limiter } from "../provider/limiter";
-import type { Clock, Deadline } from "../provider/limiter";
+import type { Clock, Deadline, Turn } from "../provider/limiter";
 import { deadlineOf } from "../provider/passed-options";
 import { readSettings } from "../provider/settings";
 import { Emulator } from "./emulator";
@@ -163,6 +164,14 @@ class VirtualClock implements Clock {
   }
 }
 
+/** A request that is answered at once. */
+const answered =
+  (limiter: Limiter, status: number, headers = {}) =>
+  (turn: Turn): Promise<void> => {
+    limiter.learn(status, headers, turn);
+    return Promise.resolve();
+  };
+
 const forever = (): Deadline => ({ signal: new AbortController().signal, at: Infinity });
 
 describe("in a minute", () => {
@@ -239,6 +248,75 @@ describe("in a minute", () => {
       );
     },
   );
+
+  describe("nothing is learned of a limit", () => {
+    test.each([
+      ["from a refusal after a long pause", 600_000, 429],
+      ["from an install that is unavailable for a moment", 0, 503],
+    ])("%s", async (_when, pause, status) => {
+      const clock = new VirtualClock();
+      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+      const send = (answered: number): Promise<unknown> =>
+        limiter.run(forever(), async (turn) => {
+          await clock.sleep(50);
+          limiter.learn(answered, answered < 400 ? {} : { "retry-after": "1" }, turn);
+        });
+      const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(200)));
+      await clock.until(many(20));
+      await clock.until(clock.sleep(pause));
+      const started = clock.now();
+      await clock.until(send(status));
+      await clock.until(many(200));
+      expect(clock.now() - started).toBeLessThan(5000);
+    });
+  });
+
+  describe("an operation gets back", () => {
+    const given = { milliseconds: 0 };
+    const operation = (): Deadline => ({ ...forever(), extend: (time) => (given.milliseconds += time) });
+    beforeEach(() => (given.milliseconds = 0));
+
+    test("the time once for which all its requests have waited together", async () => {
+      const clock = new VirtualClock();
+      const started = clock.now();
+      const limiter = new Limiter({ maxConcurrency: 1, requestsPerMinute: undefined }, clock);
+      const one = operation();
+      const send = () =>
+        limiter.run(one, async (turn) => {
+          await clock.sleep(1000);
+          limiter.learn(200, {}, turn);
+        });
+      await clock.until(Promise.all(Array.from({ length: 50 }, send)));
+      expect(given.milliseconds).toBeGreaterThan(40_000);
+      expect(given.milliseconds).toBeLessThanOrEqual(clock.now() - started);
+    });
+
+    test("nothing for requests that were not answered", async () => {
+      const clock = new VirtualClock();
+      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+      const one = operation();
+      for (let tried = 0; tried < 3; tried++) await clock.until(limiter.run(one, () => clock.sleep(60_000)));
+      await clock.until(limiter.run(one, answered(limiter, 200)));
+      expect(given.milliseconds).toBe(0);
+    });
+  });
+
+  test("a request that comes as the last one gives up is served when the install opens", async () => {
+    const clock = new VirtualClock();
+    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const started = clock.now();
+    await clock.until(limiter.run(forever(), answered(limiter, 429, { "retry-after": "10" })));
+    const leaving = new AbortController();
+    let next: Promise<unknown> | undefined;
+    const left = limiter.run({ signal: leaving.signal, at: Infinity }, () => Promise.resolve());
+    leaving.signal.addEventListener("abort", () => {
+      next = limiter.run(forever(), () => Promise.resolve());
+    });
+    leaving.abort();
+    await clock.until(left);
+    await clock.until(Promise.resolve(next));
+    expect(clock.now() - started).toBe(10_000);
+  });
 
   test("a limit that is no more is forgotten", async () => {
     const clock = new VirtualClock();

@@ -225,6 +225,22 @@ describe("many records", () => {
       },
     );
 
+    test("is read again, and nothing is missed, where as many are made meanwhile", async () => {
+      for (let number = 0; number < 101; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      let isFirst = true;
+      emulator.fault = (request) => {
+        if (isPage(request, 2) && isFirst) {
+          emulator.monitors.remove(1);
+          emulator.monitors.add(site("New"));
+          isFirst = false;
+        }
+        return undefined;
+      };
+      const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+      for (let id = 2; id <= 102; id++) expect(ids).toContain(id);
+    });
+
     test("and which do not come to rest, is an error", async () => {
       for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
       speak({ paging: "meta" });

@@ -222,7 +222,7 @@ export const mutants: readonly Mutant[] = [
     "managed.includes(key)",
   ),
   mutant("attributes.ts", "texts equal to a secret are blotted out", "secrets.has(value) || ", ""),
-  mutant("attributes.ts", "keys of the engine are renamed", "key === engineKey ? `${key}_` : key", "key"),
+  mutant("attributes.ts", "keys of the engine are renamed", "key === markKey ? `${key}_` : key", "key"),
   mutant("collection.ts", "PUT where PATCH is refused", 'this.updateMethod = "PUT";', "throw error;"),
   mutant("collection.ts", "gone is proven by the list", "if (listing.get(id))", "if (false)"),
   mutant(
