@@ -8,6 +8,7 @@ const kindOf = (type: string): string => labelIn(type).toLowerCase();
 export function reportOf(report: ExportReport): string {
   const { resources, directory, files, known, dryRun, secrets, notes, adopted, state } = report;
   const lines: string[] = [];
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
   const refused = resources.filter(({ problems }) => problems.length > 0);
   const count = (kind: string): string => {
     const number = resources.filter(({ type }) => kindOf(type) === kind).length;
@@ -43,27 +44,23 @@ export function reportOf(report: ExportReport): string {
     );
   if (passwords > 0)
     lines.push(
-      `${passwords} monitors have a user name; whether they have a password, the API does not show. NEXT-STEPS.md says more.`,
+      `${passwords} monitors have a user name; whether they have a password, the API does not show. ${page} says more.`,
     );
   lines.push(...notes.flatMap((note) => ["", note]));
   if (report.next.length > 0 && !dryRun)
     lines.push(
       "",
       `Next, in ${directory}:`,
-      ...shortened(report.next).map((command) => `  ${command}`),
+      ...shortened(report.next, page).map((command) => `  ${command}`),
       ...(report.newProject || resources.length === 0
         ? []
-        : ["NEXT-STEPS.md there says how to load the new files from the program."]),
+        : [`Before that, load the new files from the program, as ${page} there says.`]),
     );
   return `${lines.map(visible).join("\n")}\n`;
 }
 
-/** All are in NEXT-STEPS.md. */
-function shortened(commands: readonly string[]): readonly string[] {
+/** All are in the page. */
+function shortened(commands: readonly string[], page: string): readonly string[] {
   if (commands.length <= 16) return commands;
-  return [
-    ...commands.slice(0, 13),
-    `… ${commands.length - 15} more, see NEXT-STEPS.md`,
-    ...commands.slice(-2),
-  ];
+  return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
 }
