@@ -91,11 +91,14 @@ describe("of a program", () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-doctor-"));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    // A file beside the folder that Node.js would take for it.
+    writeFileSync(`${folder}.json`, "{}");
     write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
     write("package.json", '{ "name": "mine", "main": "index.ts" }');
   });
   afterEach(() => {
     rmSync(folder, { recursive: true });
+    rmSync(`${folder}.json`);
   });
 
   const write = (file: string, content: string): void => {

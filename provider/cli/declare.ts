@@ -86,7 +86,9 @@ async function declared(): Promise<void> {
   );
   readTypeScript();
   process.chdir(directory);
-  await pulumi.runtime.runInPulumiStack(() => Promise.resolve(load(resolve(directory)) as unknown));
+  // With a slash at its end it is the folder, and no file beside it that has the folder's name.
+  const program = `${resolve(directory)}/`;
+  await pulumi.runtime.runInPulumiStack(() => Promise.resolve(load(program) as unknown));
   await pulumi.runtime.disconnect();
   process.send?.(resources, () => process.exit());
 }
