@@ -167,7 +167,7 @@ test("values that are not known before the `up` can be anywhere", async () => {
     new Domain("named", { name: of((id) => "d" + id + ".example"), homepageUrl: of((id) => "https://example.com/" + id), notFoundUrl: of((id) => "https://example.com/404/" + id) });
     const made = new Monitor("made", site("Made"));
     exports.seen = Monitor.get("seen", made.id).name;
-    exports.looked = getMonitorOutput({ id: made.id }).attributes.pause.apply((pause) => "paused: " + pause);`;
+    exports.looked = getMonitorOutput({ id: made.id }).attributes.created_at.apply((at) => "made: " + typeof at);`;
   const { emulator, workspace } = await startStack({ program: program("one.example") });
   const stored = (id: number) => {
     const [all, parts, named] = [
@@ -214,7 +214,7 @@ test("values that are not known before the `up` can be anywhere", async () => {
   expect(emulator.requests).toEqual([]);
   const first = await workspace.up();
   expect(first.output).toMatch(/seen *: "Made"/);
-  expect(first.output).toMatch(/looked: "paused: 0"/);
+  expect(first.output).toMatch(/looked: "made: string"/);
   stored(Number((await workspace.resources()).source?.id));
 
   // The source is replaced, so all that depends on it is unknown once more.
