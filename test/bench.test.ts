@@ -9,7 +9,7 @@ type Run = Results["runs"][number];
 /** What a run on a good machine measures: ours is a little slower than the floor, but for the preview. */
 async function measured(change: (run: Run) => Partial<Run> = () => ({})): Promise<Results> {
   const { commands } = await report();
-  const seconds = { ours: 10, floor: 9.5, conventional: 40 };
+  const times = { ours: 10, floor: 9.5, conventional: 40 };
   const sent: Record<string, Run["requests"]> = {
     up: { GET: 1, POST: 1000 },
     refresh: { GET: 11 },
@@ -19,16 +19,17 @@ async function measured(change: (run: Run) => Partial<Run> = () => ({})): Promis
   const runs = Object.keys(commands).flatMap((command) =>
     (["ours", "floor", "conventional"] as const).flatMap((kind) =>
       [0, 1].map((repetition): Run => {
-        const time = command === "preview" && kind === "ours" ? 8 : seconds[kind];
+        const time = command === "preview" && kind === "ours" ? 8 : times[kind];
         // The machine is twice as slow in the second repetition, for all alike.
-        const run = { n: 1000, latency: 20, repetition, kind, command, seconds: time * (1 + repetition) };
+        const seconds = time * (1 + repetition);
+        const run = { n: 1000, latency: 20, repetition, kind, command, seconds, date: "2026-03-01" };
         const requests = kind === "ours" ? (sent[command] ?? {}) : {};
         return { ...run, requests, ...change({ ...run, requests }) };
       }),
     ),
   );
   const sizes = [{ n: 1000, latency: 20, kind: "ours" as const, state: 1_900_000, own: 263, peak: 180 }];
-  return { machine: "A machine", repeat: 2, runs, sizes };
+  return { machine: "A machine", runs, sizes };
 }
 
 const failing = async (results: Results) =>
@@ -112,7 +113,7 @@ test("tables and picture show what was measured, and find their place in the doc
   const { between, markdownOf, svgOf } = await report();
   const results = await measured();
   const markdown = markdownOf(results);
-  expect(markdown).toContain("A machine.");
+  expect(markdown).toContain("Measured on 2026-03-01: A machine. Times are wall seconds, medians of 2;");
   expect(markdown).toContain("| `up`, all are new | 15 | 14.3 | 60 | 1.05 | 4 | 1001 | 0 |");
   expect(markdown).toContain("| pulumi-uptime | 1000 | 1900 | 1900 | 263 | 180 |");
   const svg = svgOf(results);
@@ -127,6 +128,35 @@ test("tables and picture show what was measured, and find their place in the doc
     expect(between(written, marker, markdown)).toBe(written);
   }
   expect(() => between("# Performance", "bench", markdown)).toThrow("<!-- bench -->");
+});
+
+test("the page and the picture show the results that are kept", async () => {
+  const { between, markdownOf, svgOf, textOf } = await report();
+  const read = (...path: string[]) => readFileSync(join(__dirname, ...path), "utf8");
+  const kept = read("bench", "results.json");
+  const results = JSON.parse(kept) as Results;
+  expect(textOf(results)).toBe(kept);
+  const page = read("..", "docs", "performance.md");
+  const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf(results)}`;
+  expect(between(page, "bench", figures)).toBe(page);
+  expect(read("..", "docs", "performance.svg")).toBe(svgOf(results));
+  expect(await failing(results)).toEqual([]);
+});
+
+test("a part that is measured again takes the place of what it was, on the same machine", async () => {
+  const { merged } = await report();
+  const before = await measured();
+  const again = (await measured(() => ({ seconds: 1, date: "2026-03-02" }))).runs;
+  const part = { ...before, runs: again.filter(({ kind }) => kind === "ours"), sizes: [] };
+  const after = merged(before, part);
+  expect(after.runs).toHaveLength(before.runs.length);
+  for (const { kind, seconds } of after.runs) expect(seconds === 1).toBe(kind === "ours");
+  expect(after.sizes).toEqual([]);
+  expect((await report()).markdownOf(after)).toContain("Measured from 2026-03-01 to 2026-03-02:");
+  const smaller = { ...part, runs: part.runs.map((run) => ({ ...run, n: 10 })) };
+  expect(merged(before, smaller).runs).toHaveLength(before.runs.length + part.runs.length);
+  expect(merged(before, smaller).runs[0]?.n).toBe(10);
+  expect(merged(before, { ...part, machine: "Another" }).runs).toEqual(part.runs);
 });
 
 test("what cannot be measured is refused before anything runs", () => {

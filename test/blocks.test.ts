@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { blocksOf, commandsIn, pages } from "./blocks";
 import type { Block } from "./blocks";
+import { Emulator } from "./emulator";
 
 const root = join(__dirname, "..");
 const blocks = pages.flatMap((page) => blocksOf(page));
@@ -109,7 +110,7 @@ describe("the commands on the pages", () => {
     const words = args.filter((arg) => !arg.startsWith("-"));
     const lacking = (text: string) =>
       flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(text));
-    if (["cd", "mkdir", "export", "git", "find"].includes(command) || /^[A-Z_]+=/.test(command))
+    if (["cd", "mkdir", "export", "git", "find", "curl"].includes(command) || /^[A-Z_]+=/.test(command))
       return undefined;
     if (command === "npm") {
       const [name = "", script = ""] = words;
@@ -172,6 +173,38 @@ describe("the commands on the pages", () => {
   ])("would be found if they did not: %s", (line, problem) => {
     expect(commandsIn(line).map(problemOf)).toEqual([problem]);
   });
+});
+
+test("the request in docs/testing.md edits a monitor of the emulator", async () => {
+  const emulator = await Emulator.start({ apiKey: "emulator-key" });
+  try {
+    emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
+    const [words = []] = inLanguage("sh")
+      .filter(({ page }) => page === "docs/testing.md")
+      .flatMap(({ code }) => commandsIn(code))
+      .filter(([command]) => command === "curl");
+    // As curl sends it, which a machine need not have.
+    const after = (flag: string) =>
+      words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
+    const url = words
+      .find((word) => word.startsWith("http://"))
+      ?.replace("http://127.0.0.1:8080", emulator.url);
+    const { status } = await fetch(url ?? "", {
+      method: after("-X").join(),
+      headers: [
+        ...after("-H").map((header): [string, string] => [
+          header.split(": ")[0] ?? "",
+          header.split(": ")[1] ?? "",
+        ]),
+        ["Content-Type", "application/x-www-form-urlencoded"],
+      ],
+      body: after("-d").join("&"),
+    });
+    expect(status).toBe(200);
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home page", interval: 3600 }]);
+  } finally {
+    await emulator.stop();
+  }
 });
 
 test("the unit test in docs/testing.md runs, and fails when the program is another", () => {

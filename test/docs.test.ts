@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,6 +14,12 @@ const resources = read("docs", "resources.md");
 const settings = read("docs", "settings.md");
 
 const docs = () => import("./docs.mjs");
+
+test("the API's pages can be made, and nothing that they name is missing", () => {
+  const typedoc = join(root, "node_modules", ".bin", "typedoc");
+  const { status, stdout, stderr } = spawnSync(typedoc, ["--emit", "none"], { cwd: root, encoding: "utf8" });
+  expect([status, stdout + stderr]).toEqual([0, expect.not.stringContaining("[warning]")]);
+});
 
 describe("the tables of fields", () => {
   test("docs/resources.md has them as the declarations are", async () => {

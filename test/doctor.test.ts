@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { cli } from "./cli";
+import { cli, withStack } from "./cli";
 import type { Outcome } from "./cli";
 import { Emulator } from "./emulator";
 import type { Dialect } from "./emulator";
@@ -169,5 +169,36 @@ describe("of a program", () => {
     const wrong = await looked();
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/cannot be run without an engine: .*mine:token/);
+  });
+
+  test("takes settings from the stack that is selected, without being told; without one, says so", async () => {
+    const env = { UPTIME_BASE_URL: "", UPTIME_API_KEY: "" };
+    const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+    const stack = withStack(folder, settings);
+    const known = { env: { ...env, ...stack } };
+    write("index.ts", "");
+    for (const [place, args] of [
+      [folder, ["doctor"]],
+      [folder, ["doctor", "--program", "."]],
+      [root, ["doctor", "--program", folder]],
+      [root, ["doctor", "--cwd", folder]],
+    ] as const) {
+      const { code, stdout } = await cli(emulator, place, args, known);
+      expect(code).toBe(0);
+      expect(stdout).toContain("ok       The API key comes from uptime:apiKey\n");
+    }
+    writeFileSync(join(folder, "bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n");
+    const unknown = await cli(emulator, folder, ["doctor"], known);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stdout).toMatch(
+      /warning .*cannot be read.*no stack selected\.?\nfailed .*baseUrl is not set/,
+    );
+    const asked = await cli(emulator, folder, ["doctor", "--stack"], known);
+    expect(asked.stdout).toMatch(/^failed .*no stack selected/);
+    const there = await cli(emulator, folder, ["doctor"], { env: { PATH: stack.PATH } });
+    expect([there.code, there.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^warning .*\nok .*UPTIME_BASE_URL/),
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +18,7 @@ import ts from "typescript";
 import ts6 from "typescript6";
 
 import { domain } from "../provider/domain";
+import { dependency } from "../provider/cli/version";
 import { monitor } from "../provider/monitor";
 import { cli, declaredBy, withStack } from "./cli";
 import type { Outcome } from "./cli";
@@ -112,6 +114,20 @@ describe("the exported program", () => {
       "package.json",
       "tsconfig.json",
     ]);
+  });
+
+  test("in a folder without a project depends on this version, or on the checkout that it was run from", async () => {
+    addNasty(emulator, 1);
+    expect(await exported()).toMatchObject({ code: 0 });
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    const { dependencies } = JSON.parse(text("package.json")) as {
+      dependencies: Record<string, string>;
+    };
+    expect(dependencies["pulumi-uptime"]).toBe(`file:${root}`);
+    const installed = join(folder, "node_modules", "pulumi-uptime");
+    mkdirSync(join(installed, "dist", "provider"), { recursive: true });
+    copyFileSync(join(root, "package.json"), join(installed, "package.json"));
+    expect(dependency(join(installed, "dist", "provider"))).toBe(`^${version}`);
   });
 
   test("compiles under strict with TypeScript 5 and 6, and is formatted and clean by this project's rules", async () => {

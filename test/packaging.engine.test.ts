@@ -182,7 +182,7 @@ test("installed from its packed tarball, it works from every kind of program, an
     version: string;
   };
   expect(tool("--version")).toBe(`${version}\n`);
-  expect(tool("emulator", "--help")).toContain("Usage: emulator [options]");
+  expect(tool("emulator", "--help")).toContain("Usage: pulumi-uptime emulator [options]");
 
   // What a program loads of it.
   const report =

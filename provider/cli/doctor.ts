@@ -11,14 +11,17 @@ import type { Definition } from "../fields";
 import { monitor } from "../monitor";
 import { deadlineOf } from "../passed-options";
 import type { Settings } from "../settings";
+import { isProject } from "./project";
 import { settingsOf } from "./settings";
-import type { SettingFlags } from "./settings";
+import type { Given, SettingFlags } from "./settings";
 import type { Surroundings } from "./terminal";
 
 /** The options of `pulumi-uptime doctor`. */
 export interface DoctorOptions extends SettingFlags {
   /** The project's folder. */
   readonly cwd?: string;
+  /** The folder of a program to look at. */
+  readonly program?: string;
   /** A stack whose configuration holds the settings; true for the one that is selected. */
   readonly stack?: string | true;
   /** An account of `uptime:accounts`, in place of the one without a name. */
@@ -36,20 +39,14 @@ const clockLimit = 60_000;
 
 /** Looks at the settings and at the install, by reading only. */
 export async function examine(options: DoctorOptions, surroundings: Surroundings): Promise<Finding[]> {
+  const findings: Finding[] = [];
   let settings: Settings;
   try {
-    const stack = options.stack === true ? undefined : options.stack;
-    const place = { cwd: resolve(surroundings.cwd, options.cwd ?? "."), stack };
-    const { settings: settingsIn } = await settingsOf(
-      options,
-      surroundings,
-      options.stack === undefined ? undefined : place,
-    );
-    settings = settingsIn(options.account);
+    const given = await settingsHere(options, surroundings, findings);
+    settings = given.settings(options.account);
   } catch (error) {
-    return [failure(error)];
+    return [...findings, failure(error)];
   }
-  const findings: Finding[] = [];
   for (const { url, source } of new Set([settings.baseUrl, settings.monitorsBaseUrl]))
     findings.push(
       url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
@@ -62,6 +59,27 @@ export async function examine(options: DoctorOptions, surroundings: Surroundings
   findings.push({ level: "ok", text: `The API key comes from ${settings.apiKeySource}` });
   for (const definition of [domain, monitor]) findings.push(...(await examineKind(definition, settings)));
   return findings;
+}
+
+/** A project's stack is asked even if nobody has said so, since that is where settings are; it may be unreadable here. */
+async function settingsHere(
+  options: DoctorOptions,
+  surroundings: Surroundings,
+  findings: Finding[],
+): Promise<Given> {
+  const cwd = resolve(surroundings.cwd, options.cwd ?? options.program ?? ".");
+  const stack = options.stack === true ? undefined : options.stack;
+  if (options.stack === undefined && !isProject(cwd)) return settingsOf(options, surroundings);
+  try {
+    return await settingsOf(options, surroundings, { cwd, stack });
+  } catch (error) {
+    if (options.stack !== undefined || !(error instanceof UptimeError)) throw error;
+    findings.push({
+      level: "warning",
+      text: `The project's stack cannot be read, so settings come from options and the environment alone. ${error.message}`,
+    });
+    return settingsOf(options, surroundings);
+  }
 }
 
 function failure(error: unknown): Finding {

@@ -30,7 +30,7 @@ import type { Declared, Resource, SecretHeader } from "./source";
 import { nextSteps } from "./steps";
 import { Progress } from "./terminal";
 import type { Surroundings } from "./terminal";
-import { version } from "./version";
+import { dependency } from "./version";
 
 export const splits = ["kind", "host", "prefix"] as const;
 
@@ -143,7 +143,7 @@ export async function exportAccount(
   const files = new Map<string, string>();
   if (fresh.length > 0) {
     if (!project.exists)
-      for (const [name, content] of scaffold(project, version(), [...modules.keys()]))
+      for (const [name, content] of scaffold(project, dependency(), [...modules.keys()]))
         if (!project.files.has(name.toLowerCase())) files.set(name, content);
     for (const [name, resources] of modules) files.set(`${name}.ts`, moduleOf(resources));
     files.set(`${freeName(project, "NEXT-STEPS", ".md")}.md`, nextSteps(steps).document);

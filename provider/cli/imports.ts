@@ -60,9 +60,7 @@ export async function refusedImports(
   } catch (error) {
     if (options.stack !== undefined || !(error instanceof UptimeError)) throw error;
     isReadable = false;
-    notes.push(
-      `The project's stack cannot be read, so settings come from the environment, and every import is taken for a new one. ${error.message}`,
-    );
+    notes.push(`The stack's state cannot be read, so every import is taken for a new one. ${error.message}`);
   }
   const given = await settingsOf(options, surroundings, isReadable ? place : undefined);
   const declared = await declaredBy(mainOf(directory), project.name, given, surroundings);

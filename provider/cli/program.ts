@@ -149,8 +149,8 @@ Examples:
     program
       .command("doctor")
       .description("Checks the settings, and says how the install answers. It only reads.")
-      .option("--stack [name]", "take settings from this stack's configuration (default: the selected one)")
-      .option("--cwd <dir>", "the project's folder, for --stack (default: this one)")
+      .option("--stack [name]", "stack whose configuration holds the settings (default: the selected one)")
+      .option("--cwd <dir>", "the project's folder (default: that of --program, or this one)")
       .option("--account <name>", "account of uptime:accounts to look at")
       .option("--program <dir>", "also list all resources of a program whose import would be refused")
       .option("--json", "print JSON"),
@@ -158,16 +158,17 @@ Examples:
     .addHelpText(
       "after",
       `
+Settings come from options, from the stack's configuration where there is a Pulumi project, and from the environment.
 With --program, the program is run as in a preview, but without Pulumi's engine, and everything that it declares is
 checked: a preview reports only one of the resources that are refused.
 
 Examples:
   UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
   pulumi-uptime doctor --stack prod
-  pulumi-uptime doctor --stack prod --program .
+  pulumi-uptime doctor --program . --stack prod
 `,
     )
-    .action(async (options: DoctorOptions & { json?: boolean; program?: string }) => {
+    .action(async (options: DoctorOptions & { json?: boolean }) => {
       const findings = await examine(options, surroundings);
       const failed = findings.some(({ level }) => level === "failed");
       const looked =

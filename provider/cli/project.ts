@@ -32,6 +32,13 @@ export interface Project {
 const foreign = new Set(["node_modules", "dist", "bin", "build", "coverage"]);
 const program = /\.[cm]?[jt]sx?$/;
 
+const manifests = ["Pulumi.yaml", "Pulumi.yml"];
+
+/** Whether a folder is a Pulumi project. */
+export function isProject(directory: string): boolean {
+  return manifests.some((file) => isThere(join(directory, file)));
+}
+
 /** Looks at a folder, which need not exist. */
 export function projectIn(directory: string): Project {
   let entries: string[];
@@ -41,7 +48,7 @@ export function projectIn(directory: string): Project {
     if (!isMissing(error)) throw new UptimeError(`${directory} cannot be read: ${messageOf(error)}`);
     entries = [];
   }
-  const yaml = ["Pulumi.yaml", "Pulumi.yml"].find((file) => entries.includes(file));
+  const yaml = manifests.find((file) => entries.includes(file));
   const declared = yaml === undefined ? undefined : nameIn(readFileSync(join(directory, yaml), "utf8"));
   const names = new Set<string>();
   const imports: DeclaredImport[] = [];
@@ -103,7 +110,11 @@ function resourcesIn(source: string): { names: string[]; imports: DeclaredImport
 }
 
 /** Files by name, for a project that is not there yet. */
-export function scaffold(project: Project, version: string, modules: readonly string[]): Map<string, string> {
+export function scaffold(
+  project: Project,
+  dependency: string,
+  modules: readonly string[],
+): Map<string, string> {
   const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   return new Map([
     ["Pulumi.yaml", `name: ${project.name}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`],
@@ -113,7 +124,7 @@ export function scaffold(project: Project, version: string, modules: readonly st
         name: project.name,
         private: true,
         main: "index.ts",
-        dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": `^${version}` },
+        dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": dependency },
         devDependencies: { typescript: "^5.9.0" },
       }),
     ],

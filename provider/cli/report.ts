@@ -50,11 +50,10 @@ export function reportOf(report: ExportReport): string {
   if (report.next.length > 0 && !dryRun)
     lines.push(
       "",
-      `Next, in ${directory}:`,
+      report.newProject || resources.length === 0
+        ? `Next, in ${directory}:`
+        : `Load the new files from the program, as ${page} in ${directory} says. Then, there:`,
       ...shortened(report.next, page).map((command) => `  ${command}`),
-      ...(report.newProject || resources.length === 0
-        ? []
-        : [`Before that, load the new files from the program, as ${page} there says.`]),
     );
   return `${lines.map(visible).join("\n")}\n`;
 }

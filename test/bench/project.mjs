@@ -34,10 +34,11 @@ export class Project {
     await writeFile(join(at("project"), "Pulumi.yaml"), "name: bench\nruntime: nodejs\n");
     await writeFile(join(at("project"), "package.json"), '{ "name": "bench", "main": "index.js" }\n');
     const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: api.url, UPTIME_API_KEY: api.apiKey };
-    return new Project(folder, env);
+    return new Project(folder, env, api);
   }
 
-  constructor(folder, env) {
+  constructor(folder, env, api) {
+    this.api = api;
     this.folder = folder;
     this.env = env;
   }

@@ -6,6 +6,7 @@ export interface Run {
   command: string;
   seconds: number;
   requests: Record<string, number>;
+  date: string;
 }
 
 export interface Size {
@@ -19,7 +20,6 @@ export interface Size {
 
 export interface Results {
   machine: string;
-  repeat: number;
   runs: Run[];
   sizes: Size[];
 }
@@ -32,5 +32,7 @@ export function limitsOf(results: Results): {
 }[];
 export function ownBytes(text: string, fields: readonly string[]): number;
 export function markdownOf(results: Results): string;
+export function merged(before: Results, after: Results): Results;
+export function textOf(results: Results): string;
 export function svgOf(results: Results): string;
 export function between(text: string, marker: string, content: string): string;

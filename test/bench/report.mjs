@@ -104,6 +104,14 @@ export function limitsOf(results) {
   }));
 }
 
+/** How often ours was measured, as it reads. */
+function repetitionsOf(results) {
+  const counts = runsOf(results, { kind: "ours", command: "up" }).map(
+    ({ n, latency }) => runsOf(results, { kind: "ours", command: "up", n, latency }).length,
+  );
+  return [...new Set([Math.min(...counts), Math.max(...counts)])].join(" to ");
+}
+
 export function format(value) {
   if (value === undefined) return "–";
   if (Number.isInteger(value)) return String(value);
@@ -115,6 +123,31 @@ function table(rows) {
   const line = (cells) => `| ${cells.join(" | ")} |`;
   const ruler = head.map((_, column) => (column === 0 ? "---" : "--:"));
   return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
+}
+
+/** Results with those of a later run on the same machine, in place of what it has measured again. */
+export function merged(before, after) {
+  if (before.machine !== after.machine) return after;
+  const key = ({ n, latency, kind }) => `${n} ${latency} ${kind}`;
+  const again = new Set(after.runs.map(key));
+  const join = (name) =>
+    [...before[name].filter((one) => !again.has(key(one))), ...after[name]].sort(
+      (a, b) => a.n - b.n || a.latency - b.latency,
+    );
+  return { machine: after.machine, runs: join("runs"), sizes: join("sizes") };
+}
+
+/** A file of results, with one measurement in a line. */
+export function textOf({ machine, runs, sizes }) {
+  const list = (all) => `[\n${all.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
+  return `{\n"machine": ${JSON.stringify(machine)},\n"runs": ${list(runs)},\n"sizes": ${list(sizes)}\n}\n`;
+}
+
+/** When everything was measured. */
+function whenOf(runs) {
+  const dates = runs.map(({ date }) => date).sort();
+  const [first, last] = [dates[0], dates.at(-1)];
+  return `Measured ${first === last ? `on ${first}` : `from ${first} to ${last}`}`;
 }
 
 /** Markdown of everything that was measured. */
@@ -171,7 +204,8 @@ export function markdownOf(results) {
     holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
   ]);
   return [
-    `${results.machine}. Times are wall seconds, medians of ${results.repeat}; the conventional provider is measured once.`,
+    `${whenOf(results.runs)}: ${results.machine}. Times are wall seconds, medians of ${repetitionsOf(results)}; the conventional ` +
+      "provider is measured once.",
     ...settings.flatMap((setting) => [
       `### N = ${setting.n}, latency of the API ${setting.latency} ms`,
       table([head, ...timesOf(setting)]),
@@ -187,9 +221,9 @@ export function markdownOf(results) {
 }
 
 /** Markdown of what Pulumi's own options change. */
-export function optionsMarkdown({ machine, n, latency, rows }) {
+export function optionsMarkdown({ date, machine, n, latency, rows }) {
   return [
-    `${machine}. N = ${n}, latency of the API ${latency} ms; wall seconds of one run each.`,
+    `Measured on ${date}: ${machine}. N = ${n}, latency of the API ${latency} ms; wall seconds of one run each.`,
     table([
       ["", "`up`", "`refresh`", "`destroy`", "state, kB"],
       ...rows.map(({ title, up, refresh, destroy, state }) => [

@@ -16,9 +16,11 @@ import {
   kinds,
   limitsOf,
   markdownOf,
+  merged,
   optionsMarkdown,
   ownBytes,
   svgOf,
+  textOf,
 } from "./report.mjs";
 
 const usage = `Usage: npm run bench -- [options]
@@ -30,7 +32,8 @@ const usage = `Usage: npm run bench -- [options]
   --quick           100 monitors at 20 ms: about two minutes
   --options         instead: what Pulumi's own options change, with 500 monitors at 20 ms
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
-  --write           write docs/performance.md and .svg also when not everything was measured
+  --write           write docs/performance.md and .svg also when not everything was measured; what test/bench/results.json
+                    holds of the rest, from this machine, is kept
   --help            this text
 
 On a machine that has nothing else to do. The conventional provider is measured once for each size; above 500
@@ -46,7 +49,8 @@ const argsOf = {
   destroy: ["destroy", ...yes],
 };
 
-let api;
+const date = new Date().toISOString().slice(0, 10);
+const apis = new Set();
 const projects = new Set();
 
 try {
@@ -56,7 +60,7 @@ try {
   process.exitCode = 2;
 } finally {
   killAll();
-  api?.child.disconnect();
+  for (const { child } of apis) child.disconnect();
   for (const project of projects) await project.dispose();
 }
 
@@ -65,25 +69,26 @@ async function main() {
   if (!options) return;
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, killAll);
   const { engine } = await setup({ log: console.log });
-  api = await startApi();
   const [{ model = "unknown" } = {}] = cpus();
   const { version } = createRequire(import.meta.url)("@pulumi/pulumi/package.json");
   const machine =
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${model}), Node ${process.version}, ` +
-    `Pulumi ${engine.version} with @pulumi/pulumi ${version}, state in local files`;
+    `${cpus().length} cores (${model}), Node ${process.version}, Pulumi ${engine.version} with @pulumi/pulumi ${version}, ` +
+    "state in local files";
   console.log(machine);
   await warmUp(engine);
   if (options.options) return measureOptions(engine, machine, options);
 
-  const results = { machine, repeat: options.repeat, runs: [], sizes: [] };
+  const results = { machine, runs: [], sizes: [] };
   for (const n of options.n)
     for (const latency of options.latency) await measure(engine, results, options, n, latency);
-  const markdown = markdownOf(results);
-  console.log(`\n${markdown}`);
+  console.log(`\n${markdownOf(results)}`);
   if (options.write) {
-    write("bench", `![Seconds of each command](performance.svg)\n\n${markdown}`);
-    writeFileSync(join(root, "docs", "performance.svg"), svgOf(results));
-    console.log("\ndocs/performance.md and docs/performance.svg are written.");
+    const file = join(root, "test", "bench", "results.json");
+    const all = options.isPart ? merged(JSON.parse(readFileSync(file, "utf8")), results) : results;
+    writeFileSync(file, textOf(all));
+    write("bench", `![Seconds of each command](performance.svg)\n\n${markdownOf(all)}`);
+    writeFileSync(join(root, "docs", "performance.svg"), svgOf(all));
+    console.log("\ndocs/performance.md, docs/performance.svg and test/bench/results.json are written.");
   }
   const failed = limitsOf(results).filter(({ holds }) => holds === false);
   for (const { what, measured } of failed)
@@ -121,7 +126,7 @@ function readOptions() {
   const unknown = only.find((kind) => !(kind in kinds));
   if (unknown !== undefined)
     throw new Error(`--only takes ${Object.keys(kinds).join(", ")}, separated by commas, not "${unknown}".`);
-  const selected =
+  const isPart =
     values.quick || [values.n, values.latency].some((value) => value !== undefined) || only.length < 3;
   return {
     ...values,
@@ -129,7 +134,8 @@ function readOptions() {
     latency: numbers("latency", values.latency ?? latency, 0),
     repeat: numbers("repeat", values.repeat, 1)[0],
     only,
-    write: values.write || !selected,
+    isPart,
+    write: values.write || !isPart,
   };
 }
 
@@ -142,13 +148,23 @@ async function startApi() {
     const [{ counts }] = await once(child, "message");
     return counts;
   };
-  return { child, url, apiKey, take };
+  const api = { child, url, apiKey, take };
+  apis.add(api);
+  return api;
 }
 
+/** A project with an account of its own: what else is in an account is listed too. */
 async function newProject(engine) {
-  const project = await Project.create({ engine, api });
+  const project = await Project.create({ engine, api: await startApi() });
   projects.add(project);
   return project;
+}
+
+async function end(project) {
+  project.api.child.disconnect();
+  apis.delete(project.api);
+  projects.delete(project);
+  await project.dispose();
 }
 
 /** The first run reads half of node_modules from disk. */
@@ -157,6 +173,7 @@ async function warmUp(engine) {
   await project.write(programOf("ours", 1));
   await project.pulumi(["stack", "init", "warm"]);
   await project.pulumi(argsOf.preview);
+  await end(project);
 }
 
 /**
@@ -178,10 +195,10 @@ async function measure(engine, results, { repeat, only, latency: latencies }, n,
     for (const command of Object.keys(commands)) {
       for (const { kind, project } of stacks) {
         await project.write(programOf(kind, n, command === "edit"));
-        await api.take(latency);
+        await project.api.take(latency);
         const seconds = await project.pulumi(argsOf[command]);
-        const requests = await api.take(latency);
-        results.runs.push({ n, latency, repetition, kind, command, seconds, requests });
+        const requests = await project.api.take(latency);
+        results.runs.push({ n, latency, repetition, kind, command, seconds, requests, date });
         console.log(
           `N ${n}, ${latency} ms, ${kind}: ${command} ${seconds.toFixed(1)} s ${JSON.stringify(requests)}`,
         );
@@ -192,7 +209,7 @@ async function measure(engine, results, { repeat, only, latency: latencies }, n,
       size.peak = size.project.peak;
       delete size.project;
     }
-    for (const { project } of stacks) await project.dispose();
+    for (const { project } of stacks) await end(project);
   }
 }
 
@@ -230,7 +247,7 @@ async function measureOptions(engine, machine, { n: [n], latency: [latency], wri
       await project.pulumi(["stack", "init", stack], env);
       for (const [key, value] of Object.entries(config))
         await project.pulumi(["config", "set", key, value], env);
-      await api.take(latency);
+      await project.api.take(latency);
       for (const command of ["up", "refresh", "destroy"]) {
         row[command] += await project.pulumi([...argsOf[command], ...args], env);
         if (command === "up") row.state += project.state(stack).length;
@@ -238,9 +255,9 @@ async function measureOptions(engine, machine, { n: [n], latency: [latency], wri
     }
     console.log(JSON.stringify(row));
     rows.push(row);
-    await project.dispose();
+    await end(project);
   }
-  const markdown = optionsMarkdown({ machine, n, latency, rows });
+  const markdown = optionsMarkdown({ date, machine, n, latency, rows });
   console.log(`\n${markdown}`);
   if (writing) write("options", markdown);
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { completeDialect, defaultApiKey, dialectChoices, Emulator, type EmulatorOptions } from "./index";
 
-const usage = `Usage: emulator [options]
+const usage = `Usage: pulumi-uptime emulator [options]
 
 An emulator of the domain and uptime monitor API, on 127.0.0.1 only.
 
