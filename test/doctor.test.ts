@@ -106,12 +106,14 @@ describe("of a program", () => {
   };
   /** The built command, which runs the program in a process of its own. */
   const looked = (...args: string[]): Promise<Outcome> =>
+    ran(folder, ["doctor", "--program", ".", ...args], {
+      UPTIME_BASE_URL: emulator.url,
+      UPTIME_API_KEY: emulator.apiKey,
+    });
+  const ran = (cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> =>
     new Promise((resolve) => {
       const main = join(root, "dist", "provider", "cli", "main.js");
-      const child = spawn(process.execPath, [main, "doctor", "--program", ".", ...args], {
-        cwd: folder,
-        env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey },
-      });
+      const child = spawn(process.execPath, [main, ...args], { cwd, env });
       const outcome = { code: -1, stdout: "", stderr: "" };
       child.stdout.on("data", (chunk) => (outcome.stdout += String(chunk)));
       child.stderr.on("data", (chunk) => (outcome.stderr += String(chunk)));
@@ -172,10 +174,8 @@ describe("of a program", () => {
   });
 
   test("takes settings from the stack that is selected, without being told; without one, says so", async () => {
-    const env = { UPTIME_BASE_URL: "", UPTIME_API_KEY: "" };
     const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
     const stack = withStack(folder, settings);
-    const known = { env: { ...env, ...stack } };
     write("index.ts", "");
     for (const [place, args] of [
       [folder, ["doctor"]],
@@ -183,19 +183,19 @@ describe("of a program", () => {
       [root, ["doctor", "--program", folder]],
       [root, ["doctor", "--cwd", folder]],
     ] as const) {
-      const { code, stdout } = await cli(emulator, place, args, known);
+      const { code, stdout } = await ran(place, args, stack);
       expect(code).toBe(0);
       expect(stdout).toContain("ok       The API key comes from uptime:apiKey\n");
     }
     writeFileSync(join(folder, "bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n");
-    const unknown = await cli(emulator, folder, ["doctor"], known);
+    const unknown = await ran(folder, ["doctor"], stack);
     expect(unknown.code).toBe(1);
     expect(unknown.stdout).toMatch(
       /warning .*cannot be read.*no stack selected\.?\nfailed .*baseUrl is not set/,
     );
-    const asked = await cli(emulator, folder, ["doctor", "--stack"], known);
+    const asked = await ran(folder, ["doctor", "--stack"], stack);
     expect(asked.stdout).toMatch(/^failed .*no stack selected/);
-    const there = await cli(emulator, folder, ["doctor"], { env: { PATH: stack.PATH } });
+    const there = await cli(emulator, folder, ["doctor"], { env: stack });
     expect([there.code, there.stdout]).toEqual([
       0,
       expect.stringMatching(/^warning .*\nok .*UPTIME_BASE_URL/),
