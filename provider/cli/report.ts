@@ -10,10 +10,8 @@ export function reportOf(report: ExportReport): string {
   const lines: string[] = [];
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
   const refused = resources.filter(({ problems }) => problems.length > 0);
-  const count = (kind: string): string => {
-    const number = resources.filter(({ type }) => kindOf(type) === kind).length;
-    return `${number} ${kind}${number === 1 ? "" : "s"}`;
-  };
+  const count = (kind: string): string =>
+    counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind);
   if (resources.length === 0)
     lines.push(known > 0 ? `Nothing is new: all ${known} records are known.` : "There are no such records.");
   else {
@@ -40,11 +38,11 @@ export function reportOf(report: ExportReport): string {
   if (required > 0)
     lines.push(
       "",
-      `${required} values of request headers are secrets that the stack's configuration must hold.`,
+      `The stack's configuration must hold ${counted(required, "value")} of request headers, as secrets.`,
     );
   if (passwords > 0)
     lines.push(
-      `${passwords} monitors have a user name; whether they have a password, the API does not show. ${page} says more.`,
+      `There is a user name at ${counted(passwords, "monitor")}; the API does not show whether there is a password. ${page} says more.`,
     );
   lines.push(...notes.flatMap((note) => ["", note]));
   if (report.next.length > 0 && !dryRun)
@@ -52,10 +50,14 @@ export function reportOf(report: ExportReport): string {
       "",
       report.newProject || resources.length === 0
         ? `Next, in ${directory}:`
-        : `Load the new files from the program, as ${page} in ${directory} says. Then, there:`,
+        : `Load the new files from the program, as ${page} says; then, in ${directory}:`,
       ...shortened(report.next, page).map((command) => `  ${command}`),
     );
   return `${lines.map(visible).join("\n")}\n`;
+}
+
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 /** All are in the page. */

@@ -69,8 +69,11 @@ export function nextSteps(made: Made): { commands: string[]; document: string } 
   );
   section("Put the state in place. The file may hold secrets: delete it afterwards.", "sh", load);
   section(
-    "Look at what would happen, and take the records over. Nothing is written at the API: a property that differs from " +
-      "its record is refused.",
+    "Look at what would happen, and take the records over. " +
+      (state === undefined
+        ? "The preview lists them as resources to create, each with its `importId`, and an "
+        : "An ") +
+      "`import` writes nothing at the API: a property that differs from its record is refused.",
     "sh",
     ["pulumi preview", "pulumi up"],
   );
