@@ -234,8 +234,9 @@ const programs = {
   },
   "TypeScript by tsx": {
     main: "index.ts",
-    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are.
-    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + import.meta.url;`,
+    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are. Written so that
+    // what loads this test leaves it as it is.
+    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + ${"import.meta"}.url;`,
     tools: { tsx: "4" },
     more: { type: "module" },
     loader: ["tsx", "dist", "loader.mjs"],
