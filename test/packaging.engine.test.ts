@@ -215,6 +215,8 @@ interface Install {
 }
 
 const withLibrary = `const { Watched } = require("watched");\nnew Watched("shop", "shop.example");`;
+/** By this name, so that what loads this test leaves it as it is. */
+const importMeta = "import.meta";
 /** What a program is, what else it needs, and which TypeScript has to have compiled it. */
 const programs = {
   CommonJS: { main: "index.js", source: commonJs },
@@ -234,9 +236,8 @@ const programs = {
   },
   "TypeScript by tsx": {
     main: "index.ts",
-    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are. Written so that
-    // what loads this test leaves it as it is.
-    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + ${"import.meta"}.url;`,
+    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are.
+    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + ${importMeta}.url;`,
     tools: { tsx: "4" },
     more: { type: "module" },
     loader: ["tsx", "dist", "loader.mjs"],
