@@ -13,7 +13,7 @@ import type { Definition } from "../fields";
 import { monitor } from "../monitor";
 import { typeToken } from "../resource";
 import { Lifecycle } from "../lifecycle";
-import { projectIn } from "./project";
+import { manifests, projectIn } from "./project";
 import { exportedState, nameIn } from "./pulumi";
 import type { StateResource } from "./pulumi";
 import { settingsOf } from "./settings";
@@ -75,7 +75,7 @@ export async function refusedImports(
 
 /** The folder that the option `main` of a project names. */
 function mainOf(directory: string): string {
-  for (const file of ["Pulumi.yaml", "Pulumi.yml"]) {
+  for (const file of manifests) {
     try {
       const [, main] = /^main:\s*["']?([^"'\s#]+)/m.exec(readFileSync(join(directory, file), "utf8")) ?? [];
       return main === undefined ? directory : join(directory, main);

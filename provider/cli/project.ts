@@ -32,7 +32,8 @@ export interface Project {
 const foreign = new Set(["node_modules", "dist", "bin", "build", "coverage"]);
 const program = /\.[cm]?[jt]sx?$/;
 
-const manifests = ["Pulumi.yaml", "Pulumi.yml"];
+/** The names that a project's own file may have; the first one counts. */
+export const manifests: readonly string[] = ["Pulumi.yaml", "Pulumi.yml"];
 
 /** Whether a folder is a Pulumi project. */
 export function isProject(directory: string): boolean {
