@@ -1,8 +1,6 @@
-export { Domain } from "./domain";
-export type { DomainArgs } from "./domain";
-export { Monitor } from "./monitor";
-export type { MonitorArgs } from "./monitor";
-export type { GetOptions, RequestHeader, RequestHeaderArgs } from "./fields";
+export { Domain, Monitor } from "./resources";
+export type { DomainArgs, MonitorArgs } from "./resources";
+export type { GetOptions, RequestHeader, RequestHeaderArgs } from "./definitions/field";
 export {
   getDomain,
   getDomainOutput,

@@ -1,12 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Input, Output, Unwrap } from "@pulumi/pulumi";
 
-import { domain } from "./domain";
-import type { DomainArgs } from "./domain";
-import type { Definition } from "./fields";
-import type * as lookup from "./lookup";
-import { monitor } from "./monitor";
-import type { MonitorArgs } from "./monitor";
+import { domain } from "./definitions/domain";
+import type { Definition } from "./definitions/field";
+import type * as lookup from "./lifecycle/lookup";
+import { monitor } from "./definitions/monitor";
+import type { DomainArgs, MonitorArgs } from "./resources";
 
 interface AccountFilter {
   /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. */
@@ -166,7 +165,7 @@ async function several<T>(definition: Definition, args: object): Promise<T[]> {
 
 /** HTTP and validation are loaded by the first lookup: most programs have none. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports
-const load = () => require("./lookup") as typeof lookup;
+const load = () => require("./lifecycle/lookup") as typeof lookup;
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 

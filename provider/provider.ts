@@ -1,7 +1,7 @@
-import { domain as domainDefinition } from "./domain";
-import { dynamicProvider } from "./dynamic-provider";
-import { endWithEngine, saveMemory } from "./host";
-import { monitor as monitorDefinition } from "./monitor";
+import { domain as domainDefinition } from "./definitions/domain";
+import { dynamicProvider } from "./engine/dynamic";
+import { endWithEngine, saveMemory } from "./engine/host";
+import { monitor as monitorDefinition } from "./definitions/monitor";
 
 saveMemory();
 endWithEngine();

@@ -7,8 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import type * as Pulumi from "@pulumi/pulumi";
 import type * as Typescript from "typescript";
 
-import { isObject } from "../codec";
-import { markKey, unknownValue } from "../marks";
+import { isObject } from "../definitions/kinds";
+import { markKey, unknownValue } from "../engine/marks";
 
 const [directory = ".", project = "project", stack = "stack"] = process.argv.slice(2);
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 
-import { isEmpty } from "../codec";
-import type { Definition } from "../fields";
-import type { State } from "../lifecycle";
-import { typeToken } from "../resource";
+import { isEmpty } from "../definitions/kinds";
+import type { Definition } from "../definitions/field";
+import type { State } from "../lifecycle/lifecycle";
+import { typeToken } from "../engine/props";
 import { secret } from "./pulumi";
 import type { Deployment, StateResource } from "./pulumi";
 

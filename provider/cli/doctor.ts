@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 
-import { pageIn, recordIn } from "../answer";
-import { shownOf } from "../attributes";
-import type { Answer } from "../client";
-import { isObject } from "../codec";
-import { connect } from "../connection";
-import { domain } from "../domain";
-import { UptimeError } from "../errors";
-import type { Definition } from "../fields";
-import { monitor } from "../monitor";
-import { deadlineOf } from "../passed-options";
-import type { Settings } from "../settings";
+import { pageIn, recordIn } from "../api/answer";
+import { shownOf } from "../lifecycle/attributes";
+import type { Answer } from "../api/client";
+import { isObject } from "../definitions/kinds";
+import { connect } from "../lifecycle/connection";
+import { domain } from "../definitions/domain";
+import { UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { monitor } from "../definitions/monitor";
+import { deadlineOf } from "../engine/options";
+import type { Settings } from "../api/settings";
 import { isProject } from "./project";
 import { settingsOf } from "./settings";
 import type { Given, SettingFlags } from "./settings";

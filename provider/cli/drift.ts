@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { connect } from "../connection";
-import type { Connection } from "../connection";
-import { domain } from "../domain";
-import { AnotherRecord, UptimeError } from "../errors";
-import type { Definition } from "../fields";
-import { Lifecycle } from "../lifecycle";
-import { monitor } from "../monitor";
-import { typeToken } from "../resource";
+import { connect } from "../lifecycle/connection";
+import type { Connection } from "../lifecycle/connection";
+import { domain } from "../definitions/domain";
+import { AnotherRecord, UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { Lifecycle } from "../lifecycle/lifecycle";
+import { monitor } from "../definitions/monitor";
+import { typeToken } from "../engine/props";
 import { codeCell } from "./markdown";
 import { deploymentIn, exportedState, labelIn, nameIn, revealed } from "./pulumi";
 import type { Deployment, StateResource } from "./pulumi";

@@ -4,15 +4,15 @@ import { join, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { excerpt } from "../answer";
-import { domain } from "../domain";
-import { connect } from "../connection";
-import type { Connection } from "../connection";
-import { UptimeError } from "../errors";
-import type { Definition } from "../fields";
-import { monitor } from "../monitor";
-import { typeToken } from "../resource";
-import { Lifecycle } from "../lifecycle";
+import { excerpt } from "../api/answer";
+import { domain } from "../definitions/domain";
+import { connect } from "../lifecycle/connection";
+import type { Connection } from "../lifecycle/connection";
+import { UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { monitor } from "../definitions/monitor";
+import { typeToken } from "../engine/props";
+import { Lifecycle } from "../lifecycle/lifecycle";
 import { manifests, projectIn } from "./project";
 import { exportedState, nameIn } from "./pulumi";
 import type { StateResource } from "./pulumi";

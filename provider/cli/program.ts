@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 
-import type * as emulatorCli from "../../test/emulator/cli";
-import { UptimeError } from "../errors";
+import type * as emulatorCli from "../emulator/cli";
+import { UptimeError } from "../api/errors";
 import { examine } from "./doctor";
 import type { DoctorOptions, Finding } from "./doctor";
 import { driftMarkdown, driftTable, findDrift } from "./drift";
@@ -217,4 +217,4 @@ function statusPageId(text: string): string {
 
 /** It is a test's, too, and most people never need it. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports
-const emulator = () => require("../../test/emulator/cli") as typeof emulatorCli;
+const emulator = () => require("../emulator/cli") as typeof emulatorCli;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { UptimeError } from "../errors";
+import { UptimeError } from "../api/errors";
 import { slug } from "./names";
 
 /** A resource that a program declares with the option `import`, as far as its text tells. */

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 
 import { z } from "zod";
 
-import { excerpt } from "../answer";
-import { isObject } from "../codec";
-import { UptimeError } from "../errors";
-import { markKey, secretMark } from "../marks";
+import { excerpt } from "../api/answer";
+import { isObject } from "../definitions/kinds";
+import { UptimeError } from "../api/errors";
+import { markKey, secretMark } from "../engine/marks";
 
 const resource = z.looseObject({
   urn: z.string(),

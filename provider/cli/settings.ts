@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { readSettings } from "../settings";
-import type { Settings } from "../settings";
+import { readSettings } from "../api/settings";
+import type { Settings } from "../api/settings";
 import { stackConfig } from "./pulumi";
 import type { Surroundings } from "./terminal";
 

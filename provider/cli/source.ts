@@ -1,6 +1,6 @@
-import { isObject } from "../codec";
-import type { Value } from "../codec";
-import type { Definition } from "../fields";
+import { isObject } from "../definitions/kinds";
+import type { Value } from "../definitions/kinds";
+import type { Definition } from "../definitions/field";
 import { visible } from "./terminal";
 
 /** A value that the program takes from the stack's configuration. */

@@ -1,4 +1,4 @@
-import type { Settings } from "../settings";
+import type { Settings } from "../api/settings";
 import { code } from "./markdown";
 import type { Project } from "./project";
 import { settingsIn } from "./source";

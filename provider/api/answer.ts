@@ -1,0 +1,126 @@
+import { isObject } from "../definitions/kinds";
+import type { Definition } from "../definitions/field";
+import { parseUrl } from "../definitions/url";
+
+/** A record as the API shows it: its id, and everything else under the API's own names. */
+export interface ApiRecord {
+  readonly id: string;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+/** One page of a list, and how to ask for the next: its query, or undefined after the last. */
+export interface Page {
+  readonly records: readonly ApiRecord[];
+  /** "unknown": the answer says nothing of further pages. */
+  readonly next: URLSearchParams | "unknown" | undefined;
+  /** The number of the last page, and how many records all of them hold, where the answer says so; else NaN. */
+  readonly last: number;
+  readonly total: number;
+}
+
+/** What is nested deeper than this is no record, and state could not hold it. */
+const depthLimit = 50;
+
+/** JSON, with whole numbers that a double cannot hold kept as their exact text. Throws SyntaxError. */
+export function parseJson(source: string): unknown {
+  const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
+  if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
+  return value;
+}
+
+/** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */
+function withExactNumbers(source: string): string {
+  let isText = false;
+  return source.replace(/\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
+    if (token === '"') isText = !isText;
+    const isExact = isText || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token));
+    return isExact ? token : `"${token}"`;
+  });
+}
+
+function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
+}
+
+/** The record in an answer: bare, under `data`, or under its resource's name. Undefined where there is none. */
+export function recordIn(body: unknown, definition: Definition): ApiRecord | undefined {
+  if (!isObject(body)) return undefined;
+  const id = idIn(body);
+  if (id !== undefined) {
+    const { id: _, ...shown } = body;
+    return { id, shown };
+  }
+  return recordIn(body.data, definition) ?? recordIn(body[definition.singular], definition);
+}
+
+/** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */
+export function pageIn(body: unknown, definition: Definition): Page | undefined {
+  const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const records = list.map((entry) => recordIn(entry, definition));
+  if (!records.every((record) => record !== undefined)) return undefined;
+  if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
+  const { last_page, total } = metaOf(body);
+  return { records, next: nextPage(body), last: numberIn(last_page), total: numberIn(total) };
+}
+
+function idIn(body: Record<string, unknown>): string | undefined {
+  const { id } = body;
+  if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+function nextPage(body: Record<string, unknown>): Page["next"] {
+  const links = isObject(body.links) ? body.links : {};
+  const meta = metaOf(body);
+  const next = links.next ?? body.next_page_url ?? meta.next_page_url;
+  // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
+  const address = typeof next === "string" && next !== "" && parseUrl(next, "http://list.invalid");
+  if (address) return address.searchParams;
+  const current = numberIn(meta.current_page);
+  const last = numberIn(meta.last_page);
+  if (current >= 1 && last >= 1)
+    return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
+  return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
+}
+
+function metaOf(body: Record<string, unknown>): Record<string, unknown> {
+  return isObject(body.meta) ? body.meta : body;
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
+}
+
+/** What an error's body says: as a whole, and of single fields under the API's own names. */
+export function complaintIn(
+  body: unknown,
+  source: string,
+): { said: string; fields: Map<string, readonly string[]> } {
+  const fields = new Map<string, readonly string[]>();
+  if (!isObject(body)) return { said: excerpt(source), fields };
+  if (isObject(body.errors))
+    for (const [name, reasons] of Object.entries(body.errors))
+      fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textOf));
+  const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
+  const said = whole === undefined ? (fields.size > 0 ? "" : excerpt(source)) : textOf(whole);
+  return { said, fields };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return excerpt(value);
+  if (isObject(value) && typeof value.message === "string") return excerpt(value.message);
+  return excerpt(JSON.stringify(value));
+}
+
+/** The first words of a text from the API, as one line without tags. */
+export function excerpt(source: string): string {
+  const line = source
+    .slice(0, 4000)
+    .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}

@@ -1,0 +1,60 @@
+import { setMaxListeners } from "node:events";
+
+import { systemClock } from "./clock";
+import type { Clock } from "./clock";
+
+/** Until when an operation may go on. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** On the clock's {@link Clock.now}. */
+  readonly at: number;
+  /** Gives back the time that the server's rate limit has taken. Absent if a person has set the time. */
+  readonly extend?: (milliseconds: number) => void;
+}
+
+/** Time for a whole operation, including retries and verification, unless the option `customTimeouts` says otherwise. */
+const defaultMilliseconds = 5 * 60_000;
+/** The longest time that a timer takes. */
+const longest = 2 ** 31 - 1;
+
+/**
+ * The end of an operation that begins now.
+ *
+ * @param milliseconds the time that a person has set; without it five minutes, not counting the time in which the server's
+ * rate limit holds the operation up and serves others: a thousand creates may take hours
+ * @param cancel ends the operation early
+ */
+export function deadlineAfter(
+  milliseconds?: number,
+  { clock = systemClock, cancel }: { readonly clock?: Clock; readonly cancel?: AbortSignal | undefined } = {},
+): Deadline {
+  const either = (signal: AbortSignal): AbortSignal =>
+    shared(cancel ? AbortSignal.any([signal, cancel]) : signal);
+  if (milliseconds !== undefined) {
+    const time = Math.min(Math.ceil(milliseconds), longest);
+    return { signal: either(clock.timeout(time)), at: clock.now() + time };
+  }
+  const over = new AbortController();
+  let at = clock.now() + defaultMilliseconds;
+  const check = (): void => {
+    const left = at - clock.now();
+    if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
+    else over.abort();
+  };
+  check();
+  return {
+    signal: either(over.signal),
+    get at() {
+      return at;
+    },
+    extend: (more) => {
+      at += more;
+    },
+  };
+}
+
+/** Any number of requests of an operation may wait for one signal, which is no leak. */
+function shared(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
+}

@@ -1,0 +1,23 @@
+import { hostname, url } from "./field";
+import type { Definition } from "./field";
+
+export const domainFields = {
+  /**
+   * The domain's name, for example `example.com`. Letter case means nothing. The API cannot change it: another name
+   * replaces the domain, and the new one is made before the old one goes. (API reference, section 2.1)
+   */
+  name: hostname("name", { required: true, replace: true }),
+  /** Homepage URL: an absolute http or https URL. (API reference, section 2.1) */
+  homepageUrl: url("homepage_url"),
+  /** URL for the 404 Not Found case: an absolute http or https URL. (API reference, section 2.1) */
+  notFoundUrl: url("not_found_url"),
+};
+
+export const domain: Definition = {
+  label: "Domain",
+  singular: "domain",
+  plural: "domains",
+  baseUrl: "baseUrl",
+  fields: domainFields,
+  rules: [],
+};

@@ -1,0 +1,102 @@
+import { boolean, choice, dateTime, headerList, idList, integer, text, url } from "./field";
+import type { Definition } from "./field";
+
+const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
+
+export const monitorFields = {
+  /** Name of the monitor. (API reference, section 2.2) */
+  name: text("name", { required: true }),
+  /** The URL being monitored: an absolute http or https URL. (API reference, section 2.2) */
+  url: url("url", { required: true }),
+  /**
+   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not name the unit; the values are those of
+   * seconds. (API reference, section 2.2)
+   */
+  interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
+  /**
+   * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
+   * `alertTextLookup`) or `url_no_text` (the response does not contain it). Default `url_unavailable`. (API reference,
+   * section 2.2)
+   */
+  alertCondition: choice("alert_condition", ["url_unavailable", "url_text", "url_no_text"], {
+    default: "url_unavailable",
+    resetByUpdate: true,
+  }),
+  /** Text looked up in the response; needed with `url_text` and `url_no_text`. (API reference, section 2.2) */
+  alertTextLookup: text("alert_text_lookup"),
+  /** Ids of the alert channels, numbers or numeric strings; their order means nothing. (API reference, section 2.2) */
+  alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
+  /**
+   * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET. (API reference,
+   * section 2.2)
+   */
+  requestMethod: choice("request_method", ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"], {
+    default: "GET",
+    resetByUpdate: true,
+  }),
+  /**
+   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name mean nothing. Secret
+   * as a whole. (API reference, section 2.2)
+   */
+  requestHeaders: headerList("request_headers", { secret: true }),
+  /** User name for Basic authentication of the check request. (API reference, section 2.2) */
+  requestAuthUsername: text("request_auth_username"),
+  /**
+   * Password for Basic authentication of the check request. Secret, and never compared with what the API shows.
+   * (API reference, section 2.2)
+   */
+  requestAuthPassword: text("request_auth_password", { secret: true, writeOnly: true }),
+  /** Whether the check request avoids caches. Default false. (API reference, section 2.2) */
+  cacheBuster: boolean("cache_buster", { default: false }),
+  /**
+   * Days before the SSL certificate expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (API reference, section 2.2)
+   */
+  sslAlertDays: integer("ssl_alert_days", alertDays, { zeroIsEmpty: true }),
+  /**
+   * Days before the domain name expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (API reference, section 2.2)
+   */
+  domainAlertDays: integer("domain_alert_days", alertDays, { zeroIsEmpty: true }),
+  /**
+   * Start of the maintenance window, `YYYY-MM-DDTHH:MM:SS`. The API does not say in which time zone. (API reference,
+   * section 2.2)
+   */
+  maintenanceStartAt: dateTime("maintenance_start_at"),
+  /** End of the maintenance window, in the form of `maintenanceStartAt` and later than it. (API reference, section 2.2) */
+  maintenanceEndAt: dateTime("maintenance_end_at"),
+  /**
+   * Whether the monitor is paused. The API takes it on updates only, so a monitor that is created paused is created and
+   * then updated. (API reference, section 2.2)
+   */
+  pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "paused_at"] }),
+};
+
+export const monitor: Definition = {
+  label: "Monitor",
+  singular: "monitor",
+  plural: "monitors",
+  baseUrl: "monitorsBaseUrl",
+  fields: monitorFields,
+  rules: [
+    {
+      of: ["alertCondition", "alertTextLookup"],
+      check: ({ alertCondition, alertTextLookup }) =>
+        (alertCondition === "url_text" || alertCondition === "url_no_text") &&
+        (alertTextLookup === undefined || alertTextLookup === null || alertTextLookup === "")
+          ? {
+              property: "alertTextLookup",
+              reason: `must be set when alertCondition is "${alertCondition}": it is the text to look for in the response`,
+            }
+          : undefined,
+    },
+    {
+      of: ["maintenanceStartAt", "maintenanceEndAt"],
+      check: ({ maintenanceStartAt: start, maintenanceEndAt: end }) =>
+        typeof start === "string" && typeof end === "string" && start !== "" && end !== "" && end <= start
+          ? {
+              property: "maintenanceEndAt",
+              reason: `must be later than maintenanceStartAt (${start}), not ${end}`,
+            }
+          : undefined,
+    },
+  ],
+};

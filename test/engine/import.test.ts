@@ -1,0 +1,168 @@
+import { startEmulator, startStack, stopStacks } from "../support/stack";
+
+afterEach(stopStacks);
+
+const record = {
+  name: "Home",
+  url: "https://example.com/",
+  interval: 60,
+  alert_condition: "url_unavailable",
+  request_method: "GET",
+  cache_buster: 0,
+};
+const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
+const lines = `const { Domain, Monitor } = require("pulumi-uptime");\n`;
+
+test("an import from its first preview to its last trace: refused, taken, kept, replaced, removed, renamed", async () => {
+  const { emulator, workspace } = await startStack({
+    program: `${lines} new Monitor("home", { ...${args}, interval: 300, pause: true }, { import: "1" });`,
+  });
+  emulator.monitors.add({ ...record, ssl_alert_days: 7 });
+  emulator.monitors.add({ name: "Seen", url: "https://seen.example/", interval: 900, pause: 1 });
+  emulator.domains.add({ name: "first.example" });
+  const writes = (): string[] => emulator.writes().map(({ method, path }) => `${method} ${path}`);
+
+  const refused = await workspace.run(["preview"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("interval is 300 in the program and 60 at the monitor 1");
+  expect(refused.output).toContain("pause is true in the program and false at the monitor 1");
+
+  const program = (monitor: [string, string], domain: [string, string]): string => `${lines}
+    new Monitor("${monitor[0]}", { ...${args}, requestAuthPassword: "canary" }, { ${monitor[1]} });
+    new Domain("shop", { name: "${domain[0]}" }, { ${domain[1]} });
+    const seen = Monitor.get("seen", "2");
+    exports.seen = [seen.name, seen.interval, seen.pause, seen.sslAlertDays];`;
+  const option = `import: "1"`;
+  await workspace.write(program(["home", option], ["first.example", option]));
+  const up = await workspace.up();
+  expect(up.output).toContain("the API does not show requestAuthPassword of the monitor 1");
+  expect(up.output).toMatch(/\[0\]: "Seen"\s+\[1\]: 900\s+\[2\]: true\s/);
+  expect(await workspace.resources()).toMatchObject({ home: { id: "1" }, shop: { id: "1" } });
+
+  // A refresh gives back the inputs as they are, also those of the record that is only read.
+  await workspace.refresh();
+  const { output } = await workspace.preview("--diff", "--expect-no-changes");
+  expect(output).not.toMatch(/^ +[-+~] \w+ *:/m);
+  expect(writes()).toEqual([]);
+
+  // A domain's new name replaces it, and so does --replace; here between the two steps of the latter something fails.
+  await workspace.write(program(["home", option], ["second.example", option]));
+  emulator.fault = ({ method, path }) =>
+    method === "POST" && path.endsWith("monitors")
+      ? { kind: "answer", effect: false, status: 422, body: {} }
+      : undefined;
+  const monitor = "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home";
+  const failed = await workspace.run(["up", "--yes", "--skip-preview", "--replace", monitor]);
+  expect(failed.code).not.toBe(0);
+  emulator.fault = undefined;
+  await workspace.up();
+  expect(writes().sort()).toEqual([
+    "DELETE /api/v1/domains/1",
+    "DELETE /api/v1/monitors/1",
+    "POST /api/v1/domains",
+    "POST /api/v1/monitors",
+    "POST /api/v1/monitors",
+  ]);
+  expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2, 3]);
+  expect(emulator.domains.all()).toMatchObject([{ id: 2, name: "second.example" }]);
+
+  // In the next run the monitor still has the option, with the id of a record that is gone; the domain has it no more.
+  emulator.forget();
+  await workspace.write(program(["home", option], ["second.example", ""]));
+  await workspace.preview("--refresh", "--expect-no-changes");
+
+  // Without an alias Pulumi takes the new name for a new resource, and deletes the old one after it.
+  await workspace.write(program(["renamed", `import: "3"`], ["second.example", ""]));
+  await workspace.up();
+  expect(await workspace.resources()).toMatchObject({ renamed: { id: "3" } });
+  expect(await workspace.resources()).not.toHaveProperty("home");
+  expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2, 3]);
+  expect(writes()).toEqual([]);
+});
+
+test("kill -9 between the steps of an import, a new name and --replace loses no record", async () => {
+  const program = (monitorOptions: string, domain: string): string => `${lines}
+    new Monitor("home", ${args}, { ${monitorOptions} });
+    new Domain("shop", { name: "${domain}" }, { import: "1" });`;
+  const { emulator, workspace } = await startStack({ program: program(`import: "1"`, "first.example") });
+  emulator.monitors.add(record);
+  emulator.domains.add({ name: "first.example" });
+
+  /** Kills the CLI as this request arrives, which still has its effect; then takes the lock away. */
+  const killedUp = async (victim: string, ...options: string[]): Promise<void> => {
+    const { child, done } = workspace.start(["up", "--yes", "--skip-preview", ...options]);
+    emulator.fault = ({ method, path }) => {
+      if (`${method} ${path}` === victim) child.kill("SIGKILL");
+      return undefined;
+    };
+    await done;
+    emulator.fault = undefined;
+    expect(child.signalCode).toBe("SIGKILL");
+    await workspace.mend();
+    await workspace.run(["cancel", "--yes"]);
+  };
+  const monitors = () => emulator.monitors.all().map(({ id, name }) => `${String(name)} ${id}`);
+  const domains = () => emulator.domains.all().map(({ id, name }) => `${String(name)} ${id}`);
+
+  await killedUp("GET /api/v1/monitors/1");
+  await killedUp("GET /api/v1/domains/1");
+  await workspace.up();
+  expect(await workspace.resources()).toMatchObject({ home: { id: "1" }, shop: { id: "1" } });
+  expect(emulator.writes()).toEqual([]);
+
+  // The new name: killed after the deletion, then after the creation, whose answer nobody hears.
+  await workspace.write(program(`import: "1"`, "second.example"));
+  await killedUp("DELETE /api/v1/domains/1");
+  expect(domains()).toEqual([]);
+  await workspace.up();
+  expect(domains()).toEqual(["second.example 2"]);
+  expect(monitors()).toEqual(["Home 1"]);
+
+  // The deletion of a replacement, which state does not know of.
+  const replace = ["--replace", "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home"];
+  await killedUp("DELETE /api/v1/monitors/1", ...replace);
+  const refused = await workspace.run(["up", "--yes", "--skip-preview", "--refresh"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("remove the option import");
+  await workspace.write(program("", "second.example"));
+  await workspace.up();
+  expect(monitors()).toEqual(["Home 2"]);
+
+  // Its creation.
+  await workspace.write(program(`import: "2"`, "second.example"));
+  await killedUp("POST /api/v1/monitors", ...replace);
+  expect(monitors()).toEqual(["Home 3"]);
+  await workspace.write(program("", "second.example"));
+  await workspace.setConfig({ "uptime:adoptExisting": "true" });
+  await workspace.up();
+  expect(monitors()).toEqual(["Home 3"]);
+  expect(domains()).toEqual(["second.example 2"]);
+  await workspace.preview("--refresh", "--expect-no-changes");
+});
+
+test("resources of several accounts in one program", async () => {
+  const other = await startEmulator({ apiKey: "canary-key", firstId: 100 });
+  other.monitors.add({ ...record, name: "Seen" });
+  const program = (account: string): string => `${lines}
+    const home = new Monitor("home", { ...${args} ${account} });
+    const seen = Monitor.get("seen", "100", { account: "other" });
+    exports.names = [home.account, seen.account, seen.name];`;
+  const { emulator, workspace } = await startStack({ program: program(`, account: "other"`) });
+  const set = async (...args: string[]): Promise<void> => {
+    expect(await workspace.run(["config", "set-all", "--path", ...args])).toMatchObject({ code: 0 });
+  };
+  const key = "uptime:accounts.other.apiKey=canary-key";
+  await set("--plaintext", `uptime:accounts.other.baseUrl=${other.url}`, "--plaintext", key);
+  const first = await workspace.up();
+  expect(first.output).toContain("uptime:accounts holds API keys as plain text");
+  expect(first.output).toMatch(/\[0\]: "other"\s+\[1\]: "other"\s+\[2\]: "Seen"/);
+  expect([emulator.monitors.size, other.monitors.size]).toEqual([0, 2]);
+
+  await set("--secret", key);
+  await workspace.write(program(""));
+  const second = await workspace.up();
+  expect(second.output).not.toContain("plain text");
+  expect(second.output).toContain("1 replaced");
+  expect([emulator.monitors.size, other.monitors.size]).toEqual([1, 1]);
+  expect(await workspace.stateText()).not.toContain("canary");
+});

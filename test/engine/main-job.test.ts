@@ -1,0 +1,513 @@
+import { canary } from "../support/canary.cjs";
+import {
+  changedIn,
+  type Declared,
+  diffsIn,
+  programOf,
+  startEmulator,
+  startStack,
+  stopStacks,
+} from "../support/stack";
+
+afterEach(stopStacks);
+
+const site = { name: "Site", url: "https://example.com/", interval: 60 };
+
+/** Every input of a Monitor, none at its default. */
+const everything = {
+  name: "Checkout",
+  url: "https://pay.example/health",
+  interval: 300,
+  alertCondition: "url_no_text",
+  alertTextLookup: "all good",
+  alertChannelIds: [1, "2"],
+  requestMethod: "POST",
+  requestHeaders: [
+    { key: "X-Probe", value: canary("declared-header") },
+    { key: "Accept", value: "*/*" },
+  ],
+  requestAuthUsername: "user",
+  requestAuthPassword: canary("declared-password"),
+  cacheBuster: true,
+  sslAlertDays: 14,
+  domainAlertDays: 30,
+  maintenanceStartAt: "2030-01-31T22:00:00",
+  maintenanceEndAt: "2030-01-31T23:30:00",
+  pause: true,
+};
+
+/** The same at the API. */
+const everythingStored = {
+  name: "Checkout",
+  url: "https://pay.example/health",
+  interval: 300,
+  alert_condition: "url_no_text",
+  alert_text_lookup: "all good",
+  alert_channel_ids: [1, 2],
+  request_method: "POST",
+  request_headers: everything.requestHeaders,
+  request_auth_username: "user",
+  request_auth_password: canary("declared-password"),
+  cache_buster: 1,
+  ssl_alert_days: 14,
+  domain_alert_days: 30,
+  maintenance_start_at: "2030-01-31T22:00:00",
+  maintenance_end_at: "2030-01-31T23:30:00",
+  pause: true,
+};
+
+/** What a Monitor holds at the API of which nothing but `site` was declared. */
+const bare = {
+  alert_condition: "url_unavailable",
+  alert_text_lookup: null,
+  alert_channel_ids: [],
+  request_method: "GET",
+  request_headers: [],
+  request_auth_username: null,
+  request_auth_password: null,
+  cache_buster: 0,
+  ssl_alert_days: null,
+  domain_alert_days: null,
+  maintenance_start_at: null,
+  maintenance_end_at: null,
+  pause: false,
+};
+
+const domainOf = (name: string, args: Record<string, unknown>): Declared => ({ kind: "Domain", name, args });
+const monitorOf = (name: string, args: Record<string, unknown>): Declared => ({
+  kind: "Monitor",
+  name,
+  args,
+});
+
+test("both resources are created, left alone, read, updated, replaced and deleted", async () => {
+  const domain = {
+    name: "shop.example",
+    homepageUrl: "https://shop.example/",
+    notFoundUrl: "https://404.example/",
+  };
+  const { emulator, workspace } = await startStack({
+    program: programOf([
+      domainOf("shop", domain),
+      domainOf("moving", { name: "old.example" }),
+      monitorOf("checkout", everything),
+      monitorOf("site", site),
+    ]),
+  });
+  await workspace.preview();
+  expect(emulator.requests).toEqual([]);
+
+  await workspace.up();
+  const [shop, moving] = ["shop.example", "old.example"].map((name) =>
+    emulator.domains.all().find((record) => record.name === name),
+  );
+  const [checkout, plain] = ["Checkout", "Site"].map((name) =>
+    emulator.monitors.all().find((record) => record.name === name),
+  );
+  expect(emulator.domains.size).toBe(2);
+  expect(emulator.monitors.size).toBe(2);
+  expect(shop).toMatchObject({
+    homepage_url: "https://shop.example/",
+    not_found_url: "https://404.example/",
+  });
+  expect(moving).toMatchObject({ homepage_url: null, not_found_url: null });
+  expect(checkout).toMatchObject(everythingStored);
+  expect(plain).toMatchObject({ ...site, ...bare });
+  const resources = await workspace.resources();
+  expect(resources.checkout?.id).toBe(String(checkout?.id));
+  expect(resources.shop?.id).toBe(String(shop?.id));
+  // The line of the program, though no stack is captured for anything else.
+  expect(resources.shop?.sourcePosition).toMatch(/index\.js#3,/);
+  expect(resources.checkout?.sourcePosition).toMatch(/index\.js#5,/);
+  // Every byte of state is written twice for each resource of a run.
+  expect(resources.shop?.stackTrace).toEqual([{ sourcePosition: resources.shop?.sourcePosition }]);
+  // The API takes `pause` on updates only.
+  const writesTo = (path: string) =>
+    emulator.writes().flatMap((request) => (request.path.endsWith(path) ? [request.method] : []));
+  expect(writesTo("/monitors")).toEqual(["POST", "POST"]);
+  expect(writesTo(`/monitors/${String(checkout?.id)}`)).toEqual(["PATCH"]);
+  expect(writesTo(`/monitors/${String(plain?.id)}`)).toEqual([]);
+
+  // With its preview.
+  emulator.forget();
+  const again = await workspace.run(["up", "--yes", "--expect-no-changes"]);
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.output).toMatch(/Resources:\s+5 unchanged/);
+  expect(emulator.requests).toEqual([]);
+
+  await workspace.refresh("--expect-no-changes");
+  expect(emulator.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    "GET /api/v1/domains/1",
+    "GET /api/v1/domains/2",
+    "GET /api/v1/monitors/1",
+    "GET /api/v1/monitors/2",
+  ]);
+  const attributes = (await workspace.resources()).site?.outputs?.attributes;
+  expect(attributes).toMatchObject({ pause: 0, created_at: plain?.created_at });
+  expect(attributes).not.toHaveProperty("last_checked_at");
+
+  // `pause` is no longer declared, and a name of a Domain is another one.
+  emulator.forget();
+  const { pause: _, ...running } = everything;
+  await workspace.write(
+    programOf([
+      domainOf("shop", { ...domain, homepageUrl: "https://new.example/" }),
+      domainOf("moving", { name: "new.example", homepageUrl: "https://new.example/" }),
+      monitorOf("checkout", { ...running, interval: 60, alertChannelIds: [], sslAlertDays: 7 }),
+      monitorOf("site", { ...site, name: "Renamed", pause: true }),
+    ]),
+  );
+  await workspace.up();
+  expect(emulator.domains.get(shop?.id ?? 0)).toMatchObject({
+    homepage_url: "https://new.example/",
+    not_found_url: "https://404.example/",
+  });
+  const { pause: paused, ...same } = everythingStored;
+  expect(paused).toBe(true);
+  expect(emulator.monitors.get(checkout?.id ?? 0)).toMatchObject({
+    ...same,
+    interval: 60,
+    alert_channel_ids: [],
+    ssl_alert_days: 7,
+    pause: false,
+  });
+  expect(emulator.monitors.get(plain?.id ?? 0)).toMatchObject({ name: "Renamed", pause: true });
+  expect(emulator.domains.get(moving?.id ?? 0)).toBeUndefined();
+  expect(emulator.domains.get(3)).toMatchObject({
+    name: "new.example",
+    homepage_url: "https://new.example/",
+  });
+  expect(
+    emulator.writes().flatMap(({ method, path }) => (path.includes("/domains") ? [`${method} ${path}`] : [])),
+  ).toEqual(
+    expect.arrayContaining([
+      "POST /api/v1/domains",
+      `PATCH /api/v1/domains/${String(shop?.id)}`,
+      `DELETE /api/v1/domains/${String(moving?.id)}`,
+    ]),
+  );
+  const order = emulator.writes().map(({ method, path }) => `${method} ${path}`);
+  expect(order.indexOf("POST /api/v1/domains")).toBeLessThan(
+    order.indexOf(`DELETE /api/v1/domains/${String(moving?.id)}`),
+  );
+  expect(order).toHaveLength(5);
+
+  emulator.forget();
+  await workspace.destroy();
+  expect(emulator.domains.size + emulator.monitors.size).toBe(0);
+  expect(emulator.writes().map(({ method, status }) => `${method} ${status}`)).toEqual(
+    Array.from({ length: 4 }, () => "DELETE 204"),
+  );
+});
+
+describe("drift", () => {
+  /** A value set by hand for each managed field, and how the old and the new one look in a diff. */
+  const edits: Record<string, { stored: Record<string, unknown>; old?: string; now?: string }> = {
+    name: { stored: { name: "By hand" }, old: '"Checkout"', now: '"By hand"' },
+    url: {
+      stored: { url: "https://hand.example/" },
+      old: '"https://pay.example/health"',
+      now: '"https://hand.example/"',
+    },
+    interval: { stored: { interval: 600 }, old: "300", now: "600" },
+    alertCondition: { stored: { alert_condition: "url_text" }, old: '"url_no_text"', now: '"url_text"' },
+    alertTextLookup: { stored: { alert_text_lookup: "by hand" }, old: '"all good"', now: '"by hand"' },
+    alertChannelIds: { stored: { alert_channel_ids: [1, 3] } },
+    requestMethod: { stored: { request_method: "PUT" }, old: '"POST"', now: '"PUT"' },
+    requestAuthUsername: { stored: { request_auth_username: "hand" }, old: '"user"', now: '"hand"' },
+    cacheBuster: { stored: { cache_buster: 0 }, old: "true", now: "false" },
+    sslAlertDays: { stored: { ssl_alert_days: 60 }, old: "14", now: "60" },
+    domainAlertDays: { stored: { domain_alert_days: 60 }, old: "30", now: "60" },
+    maintenanceStartAt: {
+      stored: { maintenance_start_at: "2030-01-31T21:00:00" },
+      old: '"2030-01-31T22:00:00"',
+      now: '"2030-01-31T21:00:00"',
+    },
+    maintenanceEndAt: {
+      stored: { maintenance_end_at: "2030-02-01T01:00:00" },
+      old: '"2030-01-31T23:30:00"',
+      now: '"2030-02-01T01:00:00"',
+    },
+    pause: { stored: { pause: false }, old: "true", now: "false" },
+  };
+  const domain = { name: "", homepageUrl: "https://a.example/", notFoundUrl: "https://b.example/" };
+  const domainEdits: typeof edits = {
+    homepageUrl: {
+      stored: { homepage_url: "https://hand.example/" },
+      old: '"https://a.example/"',
+      now: '"https://hand.example/"',
+    },
+    notFoundUrl: { stored: { not_found_url: null }, old: '"https://b.example/"' },
+  };
+
+  test("in every managed field is shown with both values, fails --expect-no-changes, and is repaired", async () => {
+    const fields = Object.keys(edits);
+    const domains = Object.keys(domainEdits);
+    const { emulator, workspace } = await startStack({
+      program: programOf([
+        ...[...fields, "requestHeaders", "requestAuthPassword", "gone"].map((field) =>
+          monitorOf(field, everything),
+        ),
+        ...[...domains, "goneDomain"].map((field) =>
+          domainOf(field, { ...domain, name: `${field}.example` }),
+        ),
+      ]),
+    });
+    await workspace.up();
+    const created = await workspace.resources();
+    const idOf = (name: string) => created[name]?.id ?? "";
+    for (const [field, { stored }] of Object.entries(edits)) emulator.monitors.edit(idOf(field), stored);
+    for (const [field, { stored }] of Object.entries(domainEdits)) emulator.domains.edit(idOf(field), stored);
+    emulator.monitors.edit(idOf("requestHeaders"), {
+      request_headers: [{ key: "X-Probe", value: "header-by-hand" }],
+    });
+    emulator.monitors.edit(idOf("requestAuthPassword"), { request_auth_password: "password-by-hand" });
+    emulator.monitors.remove(idOf("gone"));
+    emulator.domains.remove(idOf("goneDomain"));
+    // So that a password that comes back would be seen.
+    emulator.dialect = { password: "plain" };
+    emulator.forget();
+
+    const refresh = await workspace.run(["refresh", "--preview-only", "--diff", "--expect-no-changes"]);
+    const preview = await workspace.run(["preview", "--refresh", "--diff", "--expect-no-changes"]);
+    expect(emulator.writes()).toEqual([]);
+    for (const { code, output } of [refresh, preview]) {
+      expect(code).not.toBe(0);
+      expect(output).toContain("no changes were expected");
+      const diffs = diffsIn(output);
+      for (const [field, { old, now }] of Object.entries({ ...edits, ...domainEdits })) {
+        expect({ field, changed: changedIn(diffs[field]) }).toEqual({ field, changed: [field] });
+        if (old !== undefined && now !== undefined)
+          expect(diffs[field]?.replace(/ +:/, ":").replace(/ +/g, " ")).toMatch(`${old} => ${now}`);
+      }
+      expect(diffs.notFoundUrl).toMatch(/[-~] notFoundUrl *: "https:\/\/b\.example\/"/);
+      expect(diffs.alertChannelIds).toMatch(/~ \[1\]: "2" => 3/);
+      // Pulumi does not compare secrets for show: the resource is there, the secret is named, its value is not.
+      expect(diffs.requestHeaders).toMatch(/requestHeaders *: \[secret\]/);
+      expect(changedIn(diffs.requestAuthPassword)).toEqual([]);
+      expect(output).not.toMatch(/by-hand/);
+    }
+    expect(refresh.output).toMatch(/~ 17 to update\s+- 2 to delete/);
+    // The password is never compared.
+    expect(preview.output).toMatch(/\+ 2 to create\s+~ 17 to update/);
+
+    await workspace.up("--refresh");
+    const now = await workspace.resources();
+    for (const name of [...fields, "requestHeaders"])
+      expect({ name, record: emulator.monitors.get(idOf(name)) }).toMatchObject({
+        name,
+        record: everythingStored,
+      });
+    for (const name of domains)
+      expect(emulator.domains.get(idOf(name))).toMatchObject({
+        name: `${name}.example`,
+        homepage_url: "https://a.example/",
+        not_found_url: "https://b.example/",
+      });
+    expect(now.gone?.id).not.toBe(idOf("gone"));
+    expect(emulator.monitors.get(now.gone?.id ?? 0)).toMatchObject(everythingStored);
+    expect(emulator.domains.get(now.goneDomain?.id ?? 0)).toMatchObject({ name: "goneDomain.example" });
+    expect(emulator.monitors.size).toBe(fields.length + 3);
+    expect(emulator.domains.size).toBe(domains.length + 1);
+    const written = emulator.writes().map(({ method }) => method);
+    expect(written.filter((method) => method === "POST")).toHaveLength(2);
+
+    await workspace.preview("--refresh", "--expect-no-changes");
+  });
+
+  test("a field that was never declared is left alone; one that was declared and then removed is kept empty", async () => {
+    const { name: _, url: __, interval: ___, alertCondition, ...rest } = everything;
+    const { emulator, workspace } = await startStack({
+      program: programOf([
+        monitorOf("loose", site),
+        monitorOf("emptied", { ...site, ...rest, alertCondition }),
+        domainOf("looseDomain", { name: "loose.example", notFoundUrl: "https://404.example/" }),
+        domainOf("emptiedDomain", { name: "emptied.example", homepageUrl: "https://home.example/" }),
+      ]),
+    });
+    await workspace.up();
+    const ids = await workspace.resources();
+    const idOf = (name: string) => ids[name]?.id ?? "";
+    const {
+      name: ____,
+      url: _____,
+      interval: ______,
+      cache_buster,
+      request_method,
+      ...unmanaged
+    } = everythingStored;
+    expect([cache_buster, request_method]).toEqual([1, "POST"]);
+    const { alert_condition, ...byHand } = unmanaged;
+    expect(alert_condition).toBe("url_no_text");
+    emulator.monitors.edit(idOf("loose"), byHand);
+    emulator.domains.edit(idOf("looseDomain"), { homepage_url: "https://hand.example/" });
+    emulator.forget();
+    await workspace.refresh("--expect-no-changes");
+    await workspace.refresh("--expect-no-changes");
+    await workspace.preview("--expect-no-changes");
+    expect(emulator.writes()).toEqual([]);
+
+    await workspace.write(
+      programOf([
+        monitorOf("loose", { ...site, name: "Renamed" }),
+        monitorOf("emptied", site),
+        domainOf("looseDomain", { name: "loose.example", notFoundUrl: "https://new.example/" }),
+        domainOf("emptiedDomain", { name: "emptied.example" }),
+      ]),
+    );
+    await workspace.up();
+    expect(emulator.monitors.get(idOf("loose"))).toMatchObject({ ...byHand, name: "Renamed" });
+    expect(emulator.domains.get(idOf("looseDomain"))).toMatchObject({
+      homepage_url: "https://hand.example/",
+      not_found_url: "https://new.example/",
+    });
+    const emptied = () => emulator.monitors.get(idOf("emptied"));
+    expect(emptied()).toMatchObject({ ...site, ...bare });
+    const sent = (path: string) => emulator.writes().find((request) => request.path.endsWith(path))?.body;
+    expect(sent(`/domains/${idOf("emptiedDomain")}`)).toEqual([["homepage_url", ""]]);
+    const emptySsl = ["ssl_alert_days", ""];
+    expect(sent(`/monitors/${idOf("emptied")}`)).toEqual(
+      expect.arrayContaining([
+        emptySsl,
+        ["alert_channel_ids[]", ""],
+        ["pause", "0"],
+        ["request_auth_password", ""],
+      ]),
+    );
+
+    emulator.monitors.edit(idOf("emptied"), { ...unmanaged, cache_buster: 1 });
+    emulator.domains.edit(idOf("emptiedDomain"), { homepage_url: "https://hand.example/" });
+    const repaired = await workspace.up("--refresh");
+    expect(repaired.output).toMatch(/~ 2 updated\s+3 unchanged/);
+    expect(emptied()).toMatchObject({ ...site, ...bare });
+    expect(emulator.domains.get(idOf("emptiedDomain"))).toMatchObject({ homepage_url: null });
+
+    // Another name under the same id: it is not the record that state means.
+    emulator.domains.edit(idOf("looseDomain"), { name: "another.example" });
+    emulator.forget();
+    const refused = await workspace.run(["up", "--yes", "--skip-preview", "--refresh"]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toMatch(
+      /"another\.example" at the API and "loose\.example" in state: it is another record/,
+    );
+    expect(emulator.writes()).toEqual([]);
+    expect(await workspace.resources()).toHaveProperty("looseDomain");
+  });
+});
+
+test("bad input is refused in the preview, with all that is wrong with a resource at once", async () => {
+  const { emulator, workspace } = await startStack({});
+  const refused = async (resource: Declared, ...expected: string[]) => {
+    await workspace.write(programOf([resource]));
+    const { code, output } = await workspace.run(["preview"]);
+    expect(code).not.toBe(0);
+    for (const text of expected) expect(output.replace(/\s+/g, " ")).toContain(text);
+  };
+  await refused(
+    monitorOf("wrong", {
+      name: " Site ",
+      url: "example.com",
+      interval: 61,
+      alertCondition: "url_txt",
+      alertTextLookup: 5,
+      alertChannelIds: [1, "one"],
+      requestMethod: "PSOT",
+      requestHeaders: [{ key: "X Probe", value: "v" }, { key: "A" }],
+      requestAuthUsername: ["user"],
+      requestAuthPassword: true,
+      cacheBuster: "yes",
+      sslAlertDays: 15,
+      domainAlertDays: "7",
+      maintenanceStartAt: "2030-02-30T22:00:00",
+      maintenanceEndAt: "2030-01-31",
+      pause: 1,
+      intervall: 60,
+      alert_text_lookup: "text",
+    }),
+    "name must not begin or end with blanks",
+    "url must be an absolute URL",
+    "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 61; the nearest is 60",
+    'not "url_txt"; the nearest is "url_text"',
+    "alertTextLookup must be a text",
+    "alertChannelIds[1] must be the id of an alert channel",
+    'not "PSOT"; the nearest is "POST"',
+    "requestHeaders[0].key must be the name of a header",
+    "requestHeaders[1].value must be a text",
+    "requestAuthUsername must be a text",
+    "requestAuthPassword must be a text",
+    "cacheBuster must be true or false",
+    "sslAlertDays must be one of 0, 1, 2, 3, 7, 14, 30, 60, not 15; the nearest is 14",
+    "domainAlertDays must be one of",
+    "maintenanceStartAt must be a date that exists",
+    "maintenanceEndAt must be a date that exists",
+    "pause must be true or false",
+    "intervall is not a property of Monitor; did you mean interval?",
+    "alert_text_lookup is not a property of Monitor; did you mean alertTextLookup?",
+  );
+  await refused(
+    monitorOf("incomplete", {
+      url: "",
+      alertCondition: "url_text",
+      maintenanceStartAt: "2030-01-31T22:00:00",
+      maintenanceEndAt: "2030-01-31T21:00:00",
+    }),
+    "name is required",
+    "url must not be empty",
+    "interval is required",
+    'alertTextLookup must be set when alertCondition is "url_text"',
+    "maintenanceEndAt must be later than maintenanceStartAt",
+  );
+  await refused(
+    domainOf("wrong", {
+      name: "https://example.com",
+      homepageUrl: " https://example.com",
+      notFoundURL: "https://b.example",
+    }),
+    "name must be a name such as example.com",
+    "homepageUrl must not begin or end with blanks",
+    "notFoundURL is not a property of Domain; did you mean notFoundUrl?",
+  );
+  expect(emulator.requests).toEqual([]);
+});
+
+test("missing settings are named, and another address than state's drops nothing until movedFrom names it", async () => {
+  const declared = (name: string) =>
+    programOf([monitorOf("site", { ...site, name }), domainOf("shop", { name: "shop.example" })]);
+  const { emulator, workspace } = await startStack({ program: declared("Site"), env: {} });
+  const missing = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(missing.code).not.toBe(0);
+  expect(missing.output).toContain("uptime:baseUrl is not set");
+  expect(missing.output).toContain("uptime:apiKey is not set");
+
+  const apiKey = { value: emulator.apiKey, secret: true as const };
+  await workspace.setConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": apiKey });
+  await workspace.up();
+  const resources = await workspace.resources();
+  expect(Object.keys(resources).sort()).toEqual(["shop", "site"]);
+
+  // The new address has nothing, or records of somebody else's under the same ids.
+  const other = await startEmulator();
+  other.monitors.add({ ...site, name: "Somebody else's" });
+  await workspace.setConfig({ "uptime:baseUrl": other.url });
+  await workspace.write(declared("Renamed"));
+  for (const args of [
+    ["up", "--yes", "--skip-preview", "--refresh"],
+    ["up", "--yes", "--skip-preview"],
+    ["destroy", "--yes", "--skip-preview", "--run-program"],
+  ]) {
+    const { code, output } = await workspace.run(args);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/uptime:baseUrl[^]*uptime:movedFrom/);
+  }
+  expect(other.writes()).toEqual([]);
+  const kept = await workspace.resources();
+  expect(Object.values(kept).map(({ id }) => id)).toEqual(Object.values(resources).map(({ id }) => id));
+
+  other.monitors.edit(1, { name: "Site" });
+  other.domains.add({ name: "shop.example" });
+  await workspace.setConfig({ "uptime:movedFrom": emulator.url });
+  await workspace.up();
+  expect(other.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(["PATCH /api/v1/monitors/1"]);
+  expect(other.monitors.get(1)).toMatchObject({ name: "Renamed" });
+  expect(emulator.monitors.get(1)).toMatchObject({ name: "Site" });
+});

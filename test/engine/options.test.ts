@@ -1,0 +1,246 @@
+import { programOf, startStack, stopStacks } from "../support/stack";
+
+afterEach(stopStacks);
+
+const imports = `const pulumi = require("@pulumi/pulumi");
+const { Domain, Monitor, getMonitor, getMonitorOutput } = require("pulumi-uptime");
+const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
+`;
+
+test("Pulumi's options do what they say", async () => {
+  const program = (step: number) => `${imports}
+    const later = ${step} > 1;
+    const renamed = (name) => later ? name + " 2" : name;
+    new Monitor("ignored", site(renamed("ignored"), { sslAlertDays: 7, alertChannelIds: [1] }),
+      { ignoreChanges: ["sslAlertDays", "alertChannelIds"] });
+    new Monitor("condition", site(renamed("condition"), { alertCondition: "url_text", alertTextLookup: "ok" }),
+      { ignoreChanges: ["alertCondition"] });
+    new Monitor("replaced", site(renamed("replaced"), { url: later ? "https://new.example/" : "https://old.example/" }),
+      { replaceOnChanges: ["url"] });
+    new Monitor("notReplaced", site(renamed("notReplaced")), { replaceOnChanges: ["url"] });
+    new Domain("first", { name: later ? "second.example" : "first.example" }, { deleteBeforeReplace: true });
+    new Monitor(later ? "after" : "before", site("aliased"), { aliases: later ? [{ name: "before" }] : [] });
+    class Site extends pulumi.ComponentResource {
+      constructor(name, options) {
+        super("test:index:Site", name, {}, options);
+        new Monitor("child", site("child"), { parent: this });
+        this.registerOutputs({});
+      }
+    }
+    new Site("parent", { transforms: [({ type, props, opts }) =>
+      type.endsWith(":Monitor") ? { props: { ...props, interval: 300 }, opts } : undefined] });
+    if (!later) new Monitor("retained", site("retained"), { retainOnDelete: true });
+    if (${step} < 3) new Monitor("protected", site("protected"), { protect: true });`;
+  const { emulator, workspace } = await startStack({
+    program: program(1),
+    emulator: { dialect: { resetOnUpdate: true } },
+  });
+  await workspace.up();
+  const before = await workspace.resources();
+  const idOf = (name: string) => before[name]?.id ?? "";
+  const monitor = (name: string) => emulator.monitors.get(idOf(name));
+  expect(monitor("child")).toMatchObject({ interval: 300 });
+  emulator.monitors.edit(idOf("ignored"), { ssl_alert_days: 30, alert_channel_ids: [1, 2] });
+  emulator.monitors.edit(idOf("condition"), { alert_condition: "url_no_text" });
+  emulator.forget();
+
+  await workspace.write(program(2));
+  await workspace.up();
+  const after = await workspace.resources();
+  expect(monitor("ignored")).toMatchObject({
+    name: "ignored 2",
+    ssl_alert_days: 30,
+    alert_channel_ids: [1, 2],
+  });
+  expect(monitor("condition")).toMatchObject({ name: "condition 2", alert_condition: "url_no_text" });
+  expect(monitor("notReplaced")).toMatchObject({ name: "notReplaced 2" });
+  expect(monitor("replaced")).toBeUndefined();
+  expect(emulator.monitors.get(after.replaced?.id ?? 0)).toMatchObject({ url: "https://new.example/" });
+  expect(emulator.domains.all()).toMatchObject([{ name: "second.example" }]);
+  const writes = emulator.writes().map(({ method, path }) => `${method} ${path}`);
+  expect(writes.filter((write) => write.includes("/domains"))).toEqual([
+    "DELETE /api/v1/domains/1",
+    "POST /api/v1/domains",
+  ]);
+  expect(writes.filter((write) => write.includes("/monitors")).sort()).toEqual(
+    [
+      "POST /api/v1/monitors",
+      `DELETE /api/v1/monitors/${idOf("replaced")}`,
+      ...["ignored", "condition", "notReplaced"].map((name) => `PATCH /api/v1/monitors/${idOf(name)}`),
+    ].sort(),
+  );
+  expect(writes.indexOf("POST /api/v1/monitors")).toBeLessThan(
+    writes.indexOf(`DELETE /api/v1/monitors/${idOf("replaced")}`),
+  );
+  expect(after.after?.id).toBe(idOf("before"));
+  expect(after).not.toHaveProperty("retained");
+  expect(monitor("retained")).toMatchObject({ name: "retained" });
+
+  // The ignored fields stay as they are at the API after a refresh, too.
+  emulator.forget();
+  await workspace.preview("--expect-no-changes");
+  await workspace.preview("--refresh", "--expect-no-changes");
+  expect(emulator.writes()).toEqual([]);
+
+  await workspace.write(program(3));
+  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("protect");
+  expect(emulator.writes()).toEqual([]);
+  expect(monitor("protected")).toMatchObject({ name: "protected" });
+});
+
+test("customTimeouts end a create, an update and a delete, and say so", async () => {
+  const customTimeouts = { create: "2s", update: "2s", delete: "2s" };
+  const program = (quick: string) =>
+    programOf([
+      {
+        kind: "Monitor",
+        name: "slow",
+        args: { name: "slow", url: "https://a.example/", interval: 60 },
+        options: { customTimeouts },
+      },
+      {
+        kind: "Monitor",
+        name: "quick",
+        args: { name: quick, url: "https://a.example/", interval: 60 },
+        options: { customTimeouts },
+      },
+    ]);
+  const { emulator, workspace } = await startStack({ program: program("quick") });
+  const late = { kind: "cut", effect: false, delayMs: 600_000 } as const;
+  const givenUp = async (...args: string[]) => {
+    const { code, output } = await workspace.run([...args, "--yes", "--skip-preview", "--continue-on-error"]);
+    expect(code).not.toBe(0);
+    expect(output).toContain("the operation has used its time (see the option customTimeouts)");
+    return output;
+  };
+  emulator.fault = ({ method, body }) =>
+    method === "POST" && body.some(([, value]) => value === "slow") ? late : undefined;
+  expect(await givenUp("up")).toContain("POST");
+  const [{ id = "" } = {}, ...others] = Object.values(await workspace.resources());
+  expect(others).toEqual([]);
+  expect(emulator.monitors.all()).toMatchObject([{ id: Number(id), name: "quick" }]);
+
+  emulator.fault = ({ method }) => (method === "PATCH" ? late : undefined);
+  await workspace.write(program("renamed"));
+  expect(await givenUp("up")).toContain("PATCH");
+  expect((await workspace.resources()).quick?.outputs).toMatchObject({ name: "quick" });
+  expect(emulator.monitors.get(id)).toMatchObject({ name: "quick" });
+
+  emulator.fault = ({ method }) => (method === "DELETE" ? late : undefined);
+  expect(await givenUp("destroy")).toContain("DELETE");
+  expect(Object.keys(await workspace.resources()).sort()).toEqual(["quick", "slow"]);
+  expect(emulator.monitors.size).toBe(2);
+});
+
+test("values that are not known before the `up` can be anywhere", async () => {
+  const program = (name: string) => `${imports}
+    const source = new Domain("source", { name: ${JSON.stringify(name)} });
+    const of = (value) => source.id.apply((id) => typeof value === "function" ? value(id) : value);
+    new Monitor("all", {
+      name: of((id) => "Site of " + id),
+      url: source.attributes.apply(({ created_at }) => "https://example.com/?" + typeof created_at),
+      interval: of(300),
+      alertCondition: of("url_text"),
+      alertTextLookup: of((id) => "text " + id),
+      alertChannelIds: of((id) => [Number(id), 100]),
+      requestMethod: of("POST"),
+      requestHeaders: of((id) => [{ key: "X-Id", value: id }]),
+      requestAuthUsername: source.id,
+      requestAuthPassword: of((id) => "password " + id),
+      cacheBuster: of(true),
+      sslAlertDays: of(14),
+      domainAlertDays: of(30),
+      maintenanceStartAt: of("2030-01-31T22:00:00"),
+      maintenanceEndAt: of("2030-01-31T23:30:00"),
+      pause: of(true),
+    });
+    new Monitor("parts", site("Parts", {
+      alertChannelIds: [100, of(Number)],
+      requestHeaders: [{ key: "X-Id", value: source.id }, { key: of((id) => "X-" + id), value: "v" }, of(() => ({ key: "X-Whole", value: "w" }))],
+      alertCondition: "url_no_text",
+      alertTextLookup: source.id,
+      maintenanceStartAt: "2030-01-31T22:00:00",
+      maintenanceEndAt: of("2030-01-31T23:30:00"),
+    }));
+    new Domain("named", { name: of((id) => "d" + id + ".example"), homepageUrl: of((id) => "https://example.com/" + id), notFoundUrl: of((id) => "https://example.com/404/" + id) });
+    const made = new Monitor("made", site("Made"));
+    exports.seen = Monitor.get("seen", made.id).name;
+    exports.looked = getMonitorOutput({ id: made.id }).attributes.created_at.apply((at) => "made: " + typeof at);`;
+  const { emulator, workspace } = await startStack({ program: program("one.example") });
+  const stored = (id: number) => {
+    const [all, parts, named] = [
+      emulator.monitors.all().find((record) => String(record.name).startsWith("Site of")),
+      emulator.monitors.all().find(({ name }) => name === "Parts"),
+      emulator.domains.all().find((record) => String(record.name).startsWith("d")),
+    ];
+    const text = String(id);
+    expect(all).toMatchObject({
+      name: `Site of ${text}`,
+      url: "https://example.com/?string",
+      interval: 300,
+      alert_condition: "url_text",
+      alert_text_lookup: `text ${text}`,
+      alert_channel_ids: [id, 100],
+      request_method: "POST",
+      request_headers: [{ key: "X-Id", value: text }],
+      request_auth_username: text,
+      request_auth_password: `password ${text}`,
+      cache_buster: 1,
+      ssl_alert_days: 14,
+      domain_alert_days: 30,
+      maintenance_start_at: "2030-01-31T22:00:00",
+      maintenance_end_at: "2030-01-31T23:30:00",
+      pause: true,
+    });
+    expect(parts).toMatchObject({
+      alert_channel_ids: [100, id],
+      request_headers: [
+        { key: "X-Id", value: text },
+        { key: `X-${text}`, value: "v" },
+        { key: "X-Whole", value: "w" },
+      ],
+      alert_text_lookup: text,
+      maintenance_end_at: "2030-01-31T23:30:00",
+    });
+    expect(named).toMatchObject({
+      name: `d${text}.example`,
+      homepage_url: `https://example.com/${text}`,
+      not_found_url: `https://example.com/404/${text}`,
+    });
+  };
+  await workspace.preview();
+  expect(emulator.requests).toEqual([]);
+  const first = await workspace.up();
+  expect(first.output).toMatch(/seen *: "Made"/);
+  expect(first.output).toMatch(/looked: "made: string"/);
+  stored(Number((await workspace.resources()).source?.id));
+
+  // The source is replaced, so all that depends on it is unknown once more.
+  emulator.forget();
+  await workspace.write(program("two.example"));
+  const preview = await workspace.preview();
+  expect(preview.output).toMatch(/\+-\s*2 to replace/);
+  expect(preview.output).toMatch(/~ 2 to update/);
+  expect(emulator.writes()).toEqual([]);
+  await workspace.up();
+  const now = await workspace.resources();
+  stored(Number(now.source?.id));
+  expect(
+    emulator.domains
+      .all()
+      .map(({ id }) => String(id))
+      .sort(),
+  ).toEqual([now.source?.id, now.named?.id].sort());
+  expect(
+    emulator.writes().filter(({ method, path }) => method === "POST" && path.endsWith("/monitors")),
+  ).toEqual([]);
+
+  // A lookup is made in the preview, and what it says ends the program without a stack.
+  await workspace.write(`${imports} getMonitor({ name: "Nobody" });`);
+  const { code, output } = await workspace.run(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain(`getMonitor found no monitor with name "Nobody" at ${emulator.url}.`);
+  expect(output).not.toMatch(/unhandled|lookup\.js/);
+});

@@ -1,0 +1,387 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type ts from "typescript";
+import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
+import type { Manager, NodeVersion } from "../support/installs";
+import { startStack, stopStacks } from "../support/stack";
+import type { Workspace } from "../support/workspace";
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+const repository = join(__dirname, "..", "..");
+let folder: string;
+let packed: ReturnType<typeof pack>;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-packed-"));
+  packed = pack(folder);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+afterEach(stopStacks);
+
+/** Puts a program into the project in place of the one that was there. */
+function replace(
+  workspace: Workspace,
+  main: string,
+  source: string,
+  more: Record<string, unknown> = {},
+): void {
+  const file = join(workspace.project, "package.json");
+  const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  for (const name of readdirSync(workspace.project))
+    if (name.startsWith("index.")) rmSync(join(workspace.project, name));
+  writeFileSync(file, JSON.stringify({ name: "workspace", main, dependencies, ...more }));
+  writeFileSync(join(workspace.project, main), source);
+}
+
+const resources = `
+const shop = new Domain("shop", { name: "shop.example", homepageUrl: "https://shop.example/" });
+new Monitor("site", { name: "Site", url: "https://shop.example/", interval: 60, alertCondition: "url_text", alertTextLookup: "Shop" });
+`;
+const commonJs = `const { Domain, Monitor } = require("pulumi-uptime");\n${resources}`;
+const esModule = `import { Domain, Monitor } from "pulumi-uptime";\n${resources}`;
+/** Notes which compiler has compiled it, and uses all that has a type. */
+const typeScript = `import * as fs from "fs";
+import * as pulumi from "@pulumi/pulumi";
+import { Domain, DomainArgs, Monitor, MonitorArgs } from "pulumi-uptime";
+const compilers = Object.keys(require.cache).filter((path) => /[\\\\/]typescript\\.js$/.test(path));
+fs.writeFileSync("compilers.json", JSON.stringify(compilers));
+const domainArgs: DomainArgs = { name: "shop.example", homepageUrl: "https://shop.example/" };
+const shop = new Domain("shop", domainArgs);
+const args: MonitorArgs = { name: "Site", url: pulumi.interpolate\`https://\${shop.name}/\`, interval: 60, alertCondition: "url_text", alertTextLookup: "Shop" };
+const site = new Monitor("site", args);
+const interval: pulumi.Output<60 | 180 | 300 | 600 | 900 | 1800 | 3600> = site.interval;
+const days: pulumi.Output<number | undefined> = site.sslAlertDays;
+const headers: pulumi.Output<{ key: string; value: string }[] | undefined> = site.requestHeaders;
+const text: pulumi.Output<string | undefined> = shop.homepageUrl;
+`;
+const wrong = `import * as pulumi from "@pulumi/pulumi";
+import { Domain, Monitor } from "pulumi-uptime";
+const site = { name: "Site", url: "https://shop.example/", interval: 60 } as const;
+new Monitor("a", { ...site, interval: 61 });
+new Monitor("b", { ...site, alertCondition: "url_txt" });
+new Monitor("c", { name: "Site", interval: 60 });
+new Monitor("d", { name: "Site", url: "https://shop.example/", intervall: 60 });
+new Monitor("e", { ...site, requestHeaders: [{ key: "X" }] });
+new Monitor("f", { ...site, alertChannelIds: ["1", true] });
+const text: pulumi.Output<string> = new Monitor("g", site).interval;
+const name: pulumi.Output<number> = new Domain("h", { name: "shop.example" }).name;
+`;
+
+const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert_condition: "url_text" };
+
+test("linked into a project, it works from TypeScript and ES modules, and state holds one short line of code", async () => {
+  const { emulator, workspace } = await startStack({ language: "ts" });
+  // The same resources from a program in each language: only the first changes anything.
+  replace(workspace, "index.ts", typeScript);
+  await workspace.up();
+  replace(workspace, "index.js", esModule, { type: "module" });
+  await workspace.up("--expect-no-changes");
+  expect(emulator.monitors.all()).toMatchObject([stored]);
+  expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+  expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "POST"]);
+  const { site, shop } = await workspace.resources();
+  for (const [resource, name] of [
+    [site, "monitor"],
+    [shop, "domain"],
+  ] as const) {
+    const code = `exports.handler=()=>require("pulumi-uptime/provider").${name}`;
+    expect(code.length).toBeLessThanOrEqual(64);
+    expect(resource?.inputs?.__provider).toBe(code);
+    expect(resource?.outputs?.__provider).toBe(code);
+  }
+});
+
+test("the tarball holds the build, the sources that its maps name, and nothing else", () => {
+  const modulesIn = (folder: string): string[] =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
+      file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
+    );
+  const provider = modulesIn("provider");
+  expect(provider).toContain("provider/index");
+  // Of the tests, only the emulator is for everybody.
+  const built = [...provider, ...modulesIn("test/emulator")].flatMap((module) =>
+    [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
+  );
+  const wanted = ["LICENSE", "README.md", "package.json", ...built, ...provider.map((name) => `${name}.ts`)];
+  expect([...packed.files].sort()).toEqual(wanted.sort());
+  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  // Nothing of ours runs where the package is installed.
+  const running = /^(pre|post)?(install|prepare|publish)$|^prepublishOnly$|^dependencies$/;
+  expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
+});
+
+test("publint and attw find nothing to mend in the tarball", () => {
+  const bin = (name: string) => join(repository, "node_modules", ".bin", name);
+  const options = { cwd: folder, env: cleanEnv, encoding: "utf8" } as const;
+  expect(execFileSync(bin("publint"), [packed.tarball, "--strict"], options)).toContain("All good!");
+  expect(execFileSync(bin("attw"), [packed.tarball], options)).toContain("No problems found");
+});
+
+test("installed from its packed tarball, it works from every kind of program, and types are checked without a compiler of one's own", async () => {
+  const { emulator, workspace } = await startStack({ language: "ts" });
+  rmSync(join(workspace.project, "node_modules"), { recursive: true });
+  const sdk = `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`;
+  const quickly = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+  npm(workspace.project, "install", packed.tarball, sdk, ...quickly);
+  const modules = join(workspace.project, "node_modules");
+  expect(existsSync(join(modules, "typescript"))).toBe(false);
+
+  replace(workspace, "index.ts", typeScript);
+  await workspace.up();
+  replace(workspace, "index.js", commonJs);
+  await workspace.up("--expect-no-changes");
+  replace(workspace, "index.mjs", esModule);
+  await workspace.up("--expect-no-changes");
+  expect(emulator.monitors.all()).toMatchObject([stored]);
+  expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "POST"]);
+  const compilers = JSON.parse(readFileSync(join(workspace.project, "compilers.json"), "utf8")) as string[];
+  const bundled = join(modules, "@pulumi", "pulumi", "vendor", "typescript@3.8.3", "typescript.js");
+  expect(compilers).toEqual([bundled]);
+
+  // That the check is a real one: every mistake is reported, each on its line.
+  replace(workspace, "index.ts", wrong);
+  const refused = await workspace.run(["preview"]);
+  expect(refused.code).not.toBe(0);
+  const lines = new Set(
+    [...refused.output.matchAll(/index\.ts\((\d+),\d+\): error TS/g)].map(([, line]) => Number(line)),
+  );
+  expect([...lines].sort((a, b) => a - b)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
+
+  // The declarations hold nothing that the old compiler does not know.
+  const compiler = createRequire(__filename)(bundled) as typeof ts;
+  const entry = join(modules, "pulumi-uptime", "dist", "provider", "index.d.ts");
+  const program = compiler.createProgram([entry], {
+    strict: true,
+    types: [],
+    lib: ["lib.es2018.d.ts"],
+    noEmit: true,
+  });
+  const ours = program.getSourceFiles().filter(({ fileName }) => fileName.includes("/pulumi-uptime/"));
+  expect(compiler.version).toBe("3.8.3");
+  expect(ours.length).toBeGreaterThan(2);
+  const problems = ours.flatMap((file) => [
+    ...program.getSyntacticDiagnostics(file),
+    ...program.getSemanticDiagnostics(file),
+  ]);
+  expect(problems.map(({ messageText }) => messageText)).toEqual([]);
+
+  const tool = (...args: string[]): string =>
+    execFileSync(join(modules, ".bin", "pulumi-uptime"), args, {
+      cwd: workspace.project,
+      env: cleanEnv,
+      encoding: "utf8",
+    });
+  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    version: string;
+  };
+  expect(tool("--version")).toBe(`${version}\n`);
+  expect(tool("emulator", "--help")).toContain("Usage: pulumi-uptime emulator [options]");
+
+  // What a program loads of it.
+  const report =
+    "const { Domain, Monitor } = loaded; if (!Domain || !Monitor) throw new Error('incomplete');";
+  for (const load of [
+    `const loaded = require("pulumi-uptime"); ${report}`,
+    `import("pulumi-uptime").then((loaded) => { ${report} })`,
+  ]) {
+    const source = `${load}; setImmediate(() => console.log(JSON.stringify(Object.keys(require.cache))))`;
+    const output = execFileSync(process.execPath, ["-e", source], {
+      cwd: workspace.project,
+      env: cleanEnv,
+      encoding: "utf8",
+    });
+    const files = JSON.parse(output) as string[];
+    expect(files.filter((file) => /node_modules\/(zod|undici)\//.test(file))).toEqual([]);
+  }
+});
+
+interface Install {
+  manager: Manager;
+  node: NodeVersion;
+  /** Of `@pulumi/pulumi`: the lowest that package.json allows, or the newest. */
+  sdk: "lowest" | "newest";
+  program: keyof typeof programs;
+  /** Of workspaces, with or without hoisting; otherwise one package. */
+  workspaces?: "hoisted" | "nested";
+  /** The program uses a library, which depends on this package: alone, or beside the program itself. */
+  library?: "alone" | "beside";
+}
+
+const withLibrary = `const { Watched } = require("watched");\nnew Watched("shop", "shop.example");`;
+/** By this name, so that what loads this test leaves it as it is. */
+const importMeta = "import.meta";
+/** What a program is, what else it needs, and which TypeScript has to have compiled it. */
+const programs = {
+  CommonJS: { main: "index.js", source: commonJs },
+  "an ES module": { main: "index.mjs", source: esModule },
+  "TypeScript by what Pulumi brings": {
+    main: "index.ts",
+    source: typeScript,
+    // Beside the program, as Pulumi's template has them: pnpm puts nothing there that was not asked for.
+    tools: { "@types/node": "20" },
+    compiler: ["@pulumi", "pulumi", "vendor", "typescript@3.8.3"],
+  },
+  "TypeScript by ts-node": {
+    main: "index.ts",
+    source: typeScript,
+    tools: { "@types/node": "20", "ts-node": "10", typescript: "5" },
+    compiler: ["typescript", "lib"],
+  },
+  "TypeScript by tsx": {
+    main: "index.ts",
+    // Neither ts-node nor Node.js itself can do this: they leave ES modules, or enumerations, as they are.
+    source: `${esModule}\nenum By { Tsx = "tsx" }\nexport const by: string = By.Tsx + ${importMeta}.url;`,
+    tools: { tsx: "4" },
+    more: { type: "module" },
+    loader: ["tsx", "dist", "loader.mjs"],
+  },
+} as const satisfies Record<string, Program>;
+
+interface Program {
+  main: string;
+  source: string;
+  tools?: Record<string, string>;
+  more?: object;
+  /** Imported before the program, by its path in node_modules. */
+  loader?: readonly string[];
+  compiler?: readonly string[];
+}
+
+const npmOn = (node: NodeVersion, program: Install["program"], sdk: Install["sdk"] = "newest"): Install => ({
+  manager: "npm",
+  node,
+  sdk,
+  program,
+});
+/** Each value of each dimension at least once, and what has to do with one another together. */
+const installs: Install[] = [
+  npmOn("20.18", "TypeScript by what Pulumi brings", "lowest"),
+  npmOn("24", "TypeScript by what Pulumi brings"),
+  npmOn("20.18", "TypeScript by ts-node"),
+  npmOn("24", "TypeScript by ts-node", "lowest"),
+  npmOn("20.18", "TypeScript by tsx"),
+  npmOn("22", "TypeScript by tsx"),
+  npmOn("24", "an ES module", "lowest"),
+  npmOn("20.18", "CommonJS"),
+  { manager: "pnpm", node: "22", sdk: "newest", program: "TypeScript by what Pulumi brings" },
+  { manager: "pnpm", node: "24", sdk: "lowest", program: "an ES module" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "TypeScript by ts-node" },
+  { manager: "yarn", node: "20.18", sdk: "lowest", program: "CommonJS" },
+  { manager: "yarn with Plug'n'Play", node: "22", sdk: "newest", program: "CommonJS" },
+  { ...npmOn("22", "CommonJS"), workspaces: "hoisted" },
+  { ...npmOn("22", "CommonJS"), workspaces: "nested" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "hoisted" },
+  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
+  { ...npmOn("22", "CommonJS"), library: "alone" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "beside" },
+  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "alone" },
+];
+
+const nameOf = ({ manager, node, sdk, program, workspaces, library }: Install) =>
+  [
+    `${manager}, Node.js ${node}, the ${sdk} SDK, ${program}`,
+    ...(workspaces ? [`${workspaces} workspaces`] : []),
+    ...(library ? [`a library ${library}`] : []),
+  ].join(", ");
+
+if (full)
+  describe("installed by", () => {
+    let tools: Tools;
+    let library: string;
+    beforeAll(() => {
+      tools = new Tools(join(folder, "tools"));
+      library = packLibrary(folder, packed.tarball);
+    }, 600_000);
+
+    test.each(installs.map((install) => [nameOf(install), install] as const))(
+      "%s",
+      async (_, install) => {
+        const { emulator, workspace } = await startStack({});
+        const { output, code } = await installAndRun(install, workspace);
+        if (install.manager === "pnpm" && install.library === "alone") {
+          // pnpm keeps it out of the program's reach; the program says what to do.
+          expect(code).not.toBe(0);
+          expect(output).toContain("Add it to the dependencies in the program's own package.json");
+          expect(output).toContain("`pnpm add pulumi-uptime`");
+          expect(emulator.writes()).toEqual([]);
+          return;
+        }
+        expect(output).not.toContain("warning");
+        expect(emulator.monitors.all()).toMatchObject([stored]);
+        expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+      },
+      600_000,
+    );
+
+    async function installAndRun(install: Install, workspace: Workspace) {
+      const { manager, node, workspaces } = install;
+      const { main, source, tools: more = {}, more: fields = {}, loader, compiler } = programOf(install);
+      const root = workspace.project;
+      const project = workspaces ? join(root, "infra") : root;
+      const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+        peerDependencies: Record<string, string>;
+      };
+      const allowed = peerDependencies["@pulumi/pulumi"] ?? "";
+      const sdk = install.sdk === "lowest" ? allowed.replace("^", "") : allowed;
+      const ours = install.library === "alone" ? {} : { "pulumi-uptime": `file:${packed.tarball}` };
+      const theirs = install.library ? { watched: `file:${library}` } : {};
+      rmSync(root, { recursive: true });
+      lay(root, {
+        "Pulumi.yaml": { name: "workspace", runtime: "nodejs", ...(workspaces && { main: "infra" }) },
+        ...(workspaces && {
+          "package.json": { name: "all", private: true, workspaces: ["infra", "other"] },
+          "pnpm-workspace.yaml": { packages: ["infra", "other"] },
+          "other/package.json": { name: "other", version: "1.0.0" },
+        }),
+      });
+      lay(project, {
+        "package.json": {
+          name: "infra",
+          version: "1.0.0",
+          main,
+          dependencies: { "@pulumi/pulumi": sdk, ...ours, ...theirs, ...more },
+          ...fields,
+        },
+        [main]: install.library ? withLibrary : source,
+      });
+      tools.install(manager, root, workspaces === "nested");
+
+      const env: Record<string, string> = { PATH: await tools.pathWith(node) };
+      if (manager === "yarn with Plug'n'Play") {
+        const plain = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+        expect(plain.code).not.toBe(0);
+        expect(plain.output).toContain("It looks like the Pulumi SDK has not been installed.");
+        // As `yarn exec` and `yarn run` set it: without it, nothing at all is found.
+        env.NODE_OPTIONS = `--require ${join(root, ".pnp.cjs")}`;
+      } else if (!(manager === "pnpm" && install.library === "alone")) {
+        const installed = join(project, "node_modules", "@pulumi", "pulumi", "package.json");
+        const hoisted = join(root, "node_modules", "@pulumi", "pulumi", "package.json");
+        // What is hoisted is not beside the program, and the other way round.
+        expect(existsSync(installed)).toBe(workspaces !== "hoisted");
+        const version = versionIn(workspaces === "hoisted" ? hoisted : installed);
+        if (install.sdk === "lowest") expect(`^${version}`).toBe(allowed);
+      }
+      if (loader)
+        env.NODE_OPTIONS = `--import ${pathToFileURL(join(project, "node_modules", ...loader)).href}`;
+      const result = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+      if (result.code !== 0 && !(manager === "pnpm" && install.library === "alone"))
+        throw new Error(`pulumi up ended with code ${result.code}:\n${result.output}`);
+      if (compiler) {
+        const compilers = JSON.parse(readFileSync(join(project, "compilers.json"), "utf8")) as string[];
+        expect(compilers).toEqual([expect.stringContaining(join(...compiler, "typescript.js"))]);
+      }
+      return result;
+    }
+  });
+
+function programOf({ program }: Install): Program {
+  return programs[program];
+}

@@ -1,0 +1,273 @@
+import { canary, leaksIn } from "../support/canary.cjs";
+import { startStack, stopStacks } from "../support/stack";
+import type { StateResource } from "../support/workspace";
+
+afterEach(stopStacks);
+
+/** By this key the engine marks what is a secret in state. */
+const secretMark = "4dabf18193072939515e22adb298388d";
+const token = canary("token");
+
+function expectEncrypted(resource: StateResource | undefined, ...keys: ("inputs" | "outputs")[]): void {
+  for (const key of keys)
+    expect(resource?.[key]).toMatchObject({
+      requestAuthPassword: {
+        [secretMark]: expect.any(String) as string,
+        ciphertext: expect.any(String) as string,
+      },
+      requestHeaders: {
+        [secretMark]: expect.any(String) as string,
+        ciphertext: expect.any(String) as string,
+      },
+    });
+}
+
+test("secrets are in no output and no file, whatever happens, and reach the API", async () => {
+  const program = (version: number) => `
+    const pulumi = require("@pulumi/pulumi");
+    const { Monitor } = require("pulumi-uptime");
+    const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
+    const secrets = (name) => ({
+      requestAuthUsername: "user",
+      requestAuthPassword: "${canary("password-")}" + name + '-"&<é-${version}',
+      requestHeaders: [{ key: "X-Token", value: "${canary("header-")}" + name + '-"&<é-${version}' }, { key: "Accept", value: "*/*" }],
+    });
+    const plain = new Monitor("plain", site("plain", secrets("plain")));
+    new Monitor("undeclared", site("undeclared"));
+    new Monitor("removed", site("removed", ${version} === 1 ? secrets("removed") : {}));
+    new Monitor("paused", site("paused", { ...secrets("paused"), pause: true }));
+    new Monitor("refused", site("refused", secrets("refused")));
+    // What a transform adds, nobody has marked.
+    const transforms = [({ props, opts }) => ({ props: { ...props, ...secrets("transformed") }, opts })];
+    new Monitor("transformed", site("transformed"), { transforms });
+    const seen = Monitor.get("seen", "1");
+    exports.password = plain.requestAuthPassword;
+    exports.headers = plain.requestHeaders;
+    exports.seen = pulumi.all([seen.requestAuthPassword, seen.requestHeaders]);
+    exports.attributes = plain.attributes;`;
+  const { emulator, workspace } = await startStack({
+    program: program(1),
+    env: {},
+    emulator: { apiKey: token, dialect: { password: "plain" } },
+  });
+  const byHand = {
+    request_auth_password: canary("password-by-hand"),
+    request_headers: [{ key: "X-Token", value: canary("header-by-hand") }],
+  };
+  emulator.monitors.add({ name: "seen", url: "https://seen.example/", interval: 60, ...byHand });
+  await workspace.setConfig({
+    "uptime:baseUrl": emulator.url,
+    "uptime:apiKey": { value: token, secret: true },
+    "uptime:logLevel": "requests",
+  });
+  const run = async (...args: string[]) => {
+    const result = await workspace.run(args);
+    // What is printed is looked through by the workspace itself.
+    const kept = await workspace.backendText();
+    expect(kept.length).toBeGreaterThan(100);
+    expect(leaksIn(kept)).toEqual([]);
+    return result;
+  };
+  const record = (name: string) => emulator.monitors.all().find((one) => one.name === name);
+
+  // The API repeats what it does not like, in the ways in which servers do.
+  emulator.fault = ({ method, path, body }) => {
+    const form = new Map(body);
+    if (method === "PATCH" && path.endsWith(String(record("paused")?.id)))
+      return { kind: "answer", effect: false };
+    if (method !== "POST" || form.get("name") !== "refused") return undefined;
+    const password = form.get("request_auth_password") ?? "";
+    const errors = {
+      request_auth_password: [`${password} is too weak`, `${JSON.stringify(password)} is too weak`],
+      "request_headers.0.value": [
+        `${form.get("request_headers[0][value]")?.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;")} is too weak`,
+      ],
+    };
+    return {
+      kind: "answer",
+      effect: false,
+      status: 422,
+      body: { message: `Not ${encodeURIComponent(password)}.`, errors },
+    };
+  };
+  const failed = await run("up", "--yes", "--skip-preview", "--continue-on-error");
+  expect(failed.code).not.toBe(0);
+  expect(failed.output).toContain("requestAuthPassword");
+  expect(failed.output).toMatch(/was created with the id \d+, but PATCH/);
+  // The engine interrupts the provider at the end of the run, and shows its last words.
+  const [, diagnostics = ""] = failed.output.split("Diagnostics:");
+  expect(diagnostics).toMatch(/^ +uptime: POST \/api\/v1\/monitors 422, \d+ ms/m);
+  expect(diagnostics).toContain(` uptime: ${emulator.requests.length} requests (`);
+  const kept = await workspace.resources();
+  expect(kept).not.toHaveProperty("refused");
+  expect(kept.paused?.id).toBe(String(record("paused")?.id));
+  expect(record("paused")).toMatchObject({ pause: false });
+  expectEncrypted(kept.plain, "inputs", "outputs");
+  expectEncrypted(kept.paused, "inputs", "outputs");
+  expectEncrypted(kept.transformed, "inputs", "outputs");
+  expectEncrypted(kept.seen, "outputs");
+  expect(record("plain")).toMatchObject({
+    request_auth_password: `${canary("password-plain")}-"&<é-1`,
+    request_headers: [
+      { key: "X-Token", value: `${canary("header-plain")}-"&<é-1` },
+      { key: "Accept", value: "*/*" },
+    ],
+  });
+
+  // The next `up` finishes what is half done, with no second record.
+  emulator.fault = undefined;
+  emulator.forget();
+  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  expect(
+    emulator.monitors
+      .all()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(["paused", "plain", "refused", "removed", "seen", "transformed", "undeclared"]);
+  expect(record("paused")).toMatchObject({ pause: true });
+  expect(
+    emulator
+      .writes()
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort(),
+  ).toEqual([`PATCH /api/v1/monitors/${String(record("paused")?.id)}`, "POST /api/v1/monitors"]);
+
+  // Other secrets, which the API takes and does not store.
+  await workspace.write(program(2));
+  emulator.monitors.edit(record("undeclared")?.id ?? 0, byHand);
+  emulator.forget();
+  const preview = await run("preview", "--diff");
+  expect(preview).toMatchObject({ code: 0 });
+  expect(preview.output).toMatch(/~ 5 to update/);
+  expect(preview.output).toMatch(/^ *uptime: 1 request \(GET 1\)$/m);
+  expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  emulator.dialect = { password: "plain", notStored: ["request_headers"] };
+  const lost = await run("up", "--yes", "--skip-preview", "--continue-on-error");
+  expect(lost.code).not.toBe(0);
+  expect(lost.output).toContain("requestHeaders (what is there differs from what was sent)");
+  expectEncrypted((await workspace.resources()).plain, "inputs", "outputs");
+
+  emulator.dialect = { password: "plain" };
+  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  for (const name of ["plain", "paused", "refused", "transformed"])
+    expect(record(name)).toMatchObject({
+      request_auth_password: `${canary(`password-${name}`)}-"&<é-2`,
+      request_headers: [
+        { key: "X-Token", value: `${canary(`header-${name}`)}-"&<é-2` },
+        { key: "Accept", value: "*/*" },
+      ],
+    });
+  expect(record("removed")).toMatchObject({ request_auth_password: null, request_headers: [] });
+  // Where none is declared any more, what is set by hand is drift, and a secret all the same.
+  emulator.monitors.edit(record("removed")?.id ?? 0, byHand);
+  expect(await run("refresh", "--yes", "--skip-preview", "--diff")).toMatchObject({ code: 0 });
+  const refreshed = await workspace.resources();
+  for (const name of ["plain", "paused", "refused", "transformed"])
+    expectEncrypted(refreshed[name], "inputs", "outputs");
+  const headers = { [secretMark]: expect.any(String) as string, ciphertext: expect.any(String) as string };
+  expect(refreshed.removed).toMatchObject({
+    inputs: { requestHeaders: headers },
+    outputs: { requestHeaders: headers },
+  });
+  // Of a record that is only read, the inputs are what the program says: nothing.
+  expect(refreshed.seen?.outputs).toMatchObject({ requestHeaders: headers });
+  expect(Object.keys(refreshed.seen?.inputs ?? {})).toEqual(["__provider"]);
+  expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_headers");
+  expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_auth_password");
+
+  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  expect(record("removed")).toMatchObject({ request_headers: [] });
+
+  // A masked password is no drift, nor is one that is not shown.
+  emulator.forget();
+  for (const password of ["masked", "null"] as const) {
+    emulator.dialect = { password };
+    expect(await run("preview", "--refresh", "--diff", "--expect-no-changes")).toMatchObject({ code: 0 });
+  }
+  expect(emulator.writes()).toEqual([]);
+  expect((await run("stack", "export")).output).toContain("requestHeaders");
+  expect((await run("stack", "output", "--json")).output).toContain("[secret]");
+});
+
+test("secrets that are refused before they are sent are not printed, under their name or a mistyped one", async () => {
+  const { emulator, workspace } = await startStack({
+    program: `const { Monitor } = require("pulumi-uptime");
+      new Monitor("site", { name: "Site", url: "https://example.com/", interval: 60,
+        requestAuthPassword: "${canary("password")}\\n", requestHeaders: "${canary("header")}", requestAuthPasword: "${canary("typo")}",
+        request_headers: [{ key: "X-Token", value: "${canary("wire")}" }] });`,
+  });
+  const { code, output } = await workspace.run(["preview", "--diff"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain("requestAuthPassword must not begin or end with blanks");
+  expect(output).toContain("requestHeaders must be a list");
+  expect(output).toContain(
+    "requestAuthPasword is not a property of Monitor; did you mean requestAuthPassword?",
+  );
+  expect(output).toContain("request_headers is not a property of Monitor; did you mean requestHeaders?");
+  expect(emulator.requests).toEqual([]);
+
+  // So that "not printed" is not said of what nobody looks at.
+  await workspace.setConfig({ shown: canary("shown") });
+  await expect(workspace.run(["config", "get", "shown"])).rejects.toThrow(
+    "`pulumi config` printed secrets: shown.",
+  );
+});
+
+test("get shows every field of a record and writes nothing; the key from the environment stays there", async () => {
+  const { emulator, workspace } = await startStack({
+    program: "",
+    emulator: { apiKey: token },
+  });
+  const stored = {
+    name: "Checkout",
+    url: "https://pay.example/health",
+    interval: 300,
+    alert_condition: "url_no_text",
+    alert_text_lookup: "all good",
+    alert_channel_ids: [1, 2],
+    request_method: "POST",
+    request_headers: [{ key: "X-Probe", value: "probe" }],
+    request_auth_username: "user",
+    cache_buster: 1,
+    ssl_alert_days: 14,
+    domain_alert_days: 30,
+    maintenance_start_at: "2030-01-31T22:00:00",
+    maintenance_end_at: "2030-01-31T23:30:00",
+    pause: true,
+  };
+  emulator.monitors.add(stored);
+  emulator.domains.add({ name: "shop.example", homepage_url: "https://home.example/", not_found_url: null });
+  await workspace.write(`
+    const { Domain, Monitor } = require("pulumi-uptime");
+    const monitor = Monitor.get("monitor", "1");
+    const domain = Domain.get("domain", "1");
+    for (const key of ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
+      "requestHeaders", "requestAuthUsername", "cacheBuster", "sslAlertDays", "domainAlertDays", "maintenanceStartAt",
+      "maintenanceEndAt", "pause", "attributes"]) exports[key] = monitor[key];
+    exports.domain = [domain.id, domain.name, domain.homepageUrl, domain.notFoundUrl];`);
+  await workspace.up();
+  expect(leaksIn(await workspace.backendText())).toEqual([]);
+  expect(await workspace.outputs()).toMatchObject({
+    name: "Checkout",
+    url: "https://pay.example/health",
+    interval: 300,
+    alertCondition: "url_no_text",
+    alertTextLookup: "all good",
+    alertChannelIds: [1, 2],
+    requestMethod: "POST",
+    requestHeaders: [{ key: "X-Probe", value: "probe" }],
+    requestAuthUsername: "user",
+    cacheBuster: true,
+    sslAlertDays: 14,
+    domainAlertDays: 30,
+    maintenanceStartAt: "2030-01-31T22:00:00",
+    maintenanceEndAt: "2030-01-31T23:30:00",
+    pause: true,
+    attributes: { created_at: expect.any(String) as string },
+    domain: ["1", "shop.example", "https://home.example/", null],
+  });
+  expect(emulator.writes()).toEqual([]);
+  expect(emulator.monitors.get(1)).toMatchObject(stored);
+  expect(emulator.requests.every(({ headers }) => headers.authorization === `Bearer ${token}`)).toBe(true);
+  expect(emulator.requests.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,99 @@
+import { createContext, Script } from "node:vm";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import ts from "typescript";
+
+import { run } from "../../provider/cli/program";
+import type { Emulator } from "../../provider/emulator";
+
+/** What the tool did. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the tool in this process, as if from a folder, with an emulator's settings in the environment. */
+export async function cli(
+  emulator: Pick<Emulator, "url" | "apiKey">,
+  cwd: string,
+  args: readonly string[],
+  more: { env?: NodeJS.ProcessEnv; isTTY?: boolean } = {},
+): Promise<Outcome> {
+  const outcome = { code: -1, stdout: "", stderr: "" };
+  const stream = (name: "stdout" | "stderr") => ({
+    isTTY: more.isTTY,
+    write: (text: string) => {
+      outcome[name] += text;
+    },
+  });
+  outcome.code = await run(args, {
+    stdout: stream("stdout"),
+    stderr: stream("stderr"),
+    cwd,
+    env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey, ...more.env },
+  });
+  return outcome;
+}
+
+/** A resource as a program declares it. */
+export interface Declaration {
+  kind: "Domain" | "Monitor";
+  name: string;
+  args: Record<string, unknown>;
+  options: Record<string, unknown>;
+}
+
+/** What the modules of an exported program declare; secrets of the configuration are read as `config:KEY`. */
+export function declaredBy(directory: string): Declaration[] {
+  const declared: Declaration[] = [];
+  const classOf = (kind: Declaration["kind"]) =>
+    function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {
+      declared.push({ kind, name, args, options });
+    };
+  class Config {
+    requireSecret(key: string): string {
+      return `config:${key}`;
+    }
+    getSecret(): undefined {
+      return undefined;
+    }
+  }
+  const modules: Record<string, unknown> = {
+    "@pulumi/pulumi": { Config },
+    "pulumi-uptime": { Domain: classOf("Domain"), Monitor: classOf("Monitor") },
+  };
+  for (const file of readdirSync(directory).filter((name) => name.endsWith(".ts") && name !== "index.ts")) {
+    const { outputText } = ts.transpileModule(readFileSync(join(directory, file), "utf8"), {
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
+    });
+    new Script(outputText, { filename: file }).runInContext(
+      createContext({ exports: {}, require: (name: string) => modules[name] }),
+    );
+  }
+  // As values of this realm.
+  return JSON.parse(JSON.stringify(declared)) as Declaration[];
+}
+
+/** The environment with a CLI on PATH that knows one stack, and nothing but to show it. */
+export function withStack(
+  folder: string,
+  config: Record<string, string>,
+  resources: readonly unknown[] = [],
+): NodeJS.ProcessEnv {
+  const bin = join(folder, "bin");
+  mkdirSync(bin, { recursive: true });
+  const values = Object.entries(config).map(([key, value]) => [key, { value, secret: false }]);
+  writeFileSync(join(bin, "config.json"), JSON.stringify(Object.fromEntries(values)));
+  writeFileSync(join(bin, "state.json"), JSON.stringify({ version: 3, deployment: { resources } }));
+  const script = `#!/bin/sh
+case "$1 $2" in
+  "config --show-secrets") cat "${bin}/config.json" ;;
+  "stack export") cat "${bin}/state.json" ;;
+  *) echo "error: not known: $*" >&2; exit 255 ;;
+esac
+`;
+  writeFileSync(join(bin, "pulumi"), script, { mode: 0o755 });
+  return { PATH: [bin, process.env.PATH].join(delimiter) };
+}

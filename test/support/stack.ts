@@ -1,0 +1,68 @@
+import { Emulator, type EmulatorOptions } from "../../provider/emulator";
+import { Workspace, type WorkspaceOptions } from "./workspace";
+
+export interface StackOptions extends Partial<WorkspaceOptions> {
+  emulator?: EmulatorOptions;
+}
+
+/** An API of its own and a Pulumi project that uses it, through the environment unless there is `config`. */
+export interface Stack {
+  emulator: Emulator;
+  workspace: Workspace;
+}
+
+const emulators: Emulator[] = [];
+const workspaces: Workspace[] = [];
+
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await Emulator.start(options);
+  emulators.push(emulator);
+  return emulator;
+}
+
+export async function startStack({ emulator: options, ...rest }: StackOptions): Promise<Stack> {
+  const emulator = await startEmulator(options);
+  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
+  const workspace = await Workspace.create({ program: "", env, ...rest });
+  workspaces.push(workspace);
+  return { emulator, workspace };
+}
+
+/** For afterEach: ends what the test has started. */
+export async function stopStacks(): Promise<void> {
+  await Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose()));
+  await Promise.all(emulators.splice(0).map((emulator) => emulator.stop()));
+}
+
+/** One resource of a program. */
+export interface Declared {
+  kind: "Domain" | "Monitor";
+  name: string;
+  args: Record<string, unknown>;
+  options?: Record<string, unknown>;
+}
+
+/** A program that declares these resources; `tail` can use them as `all["name"]`. */
+export function programOf(resources: readonly Declared[], tail = ""): string {
+  const lines = resources.map(({ kind, name, args, options = {} }) => {
+    const key = JSON.stringify(name);
+    return `all[${key}] = new uptime.${kind}(${key}, ${JSON.stringify(args)}, ${JSON.stringify(options)});`;
+  });
+  return [`const uptime = require("pulumi-uptime");`, `const all = {};`, ...lines, tail].join("\n");
+}
+
+/** What a `--diff` output shows of each resource, by its logical name; a refresh's part comes before the update's. */
+export function diffsIn(output: string): Record<string, string> {
+  const diffs: Record<string, string> = {};
+  for (const part of output.split(/\[urn=urn:pulumi:\S*::/).slice(1)) {
+    const [name = "", ...rest] = part.split("]\n");
+    diffs[name] = (diffs[name] ?? "") + rest.join("]\n").replace(/^ *[~+-]* *pulumi-?\w*:\S+: \([^]*$/m, "");
+  }
+  return diffs;
+}
+
+/** The properties that such a part marks as changed, without the unmanaged ones. */
+export function changedIn(diff = ""): string[] {
+  const names = [...diff.matchAll(/^ {6}[~+-] (\w+) *:/gm)].map(([, name]) => name ?? "");
+  return [...new Set(names)].filter((name) => name !== "attributes").sort();
+}

@@ -1,0 +1,307 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { leaksIn } from "./canary.cjs";
+
+const repository = join(__dirname, "..", "..");
+
+export type Config = Record<string, string | { value: string; secret: true }>;
+
+export interface WorkspaceOptions {
+  /** The Pulumi program's source. */
+  program: string;
+  /** "ts" is compiled by the TypeScript that is found from the SDK's real folder: this repository's. */
+  language?: "js" | "ts";
+  config?: Config;
+  /** Set for every command of this workspace, such as UPTIME_API_KEY. No variable of that name is inherited. */
+  env?: Record<string, string>;
+  /** More packages of this repository that the program can load. */
+  packages?: string[];
+}
+
+export interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** Both, in the order in which they were printed. */
+  output: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+/** A command that is still running, for tests that interrupt or kill it. */
+export interface Running {
+  child: ChildProcess;
+  done: Promise<Result>;
+}
+
+/** One resource in `stack export`; only what tests look at. */
+export interface StateResource {
+  urn: string;
+  type: string;
+  id?: string;
+  custom?: boolean;
+  inputs?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+  initErrors?: string[];
+  /** The file, line and column of the program. */
+  sourcePosition?: string;
+  stackTrace?: { sourcePosition?: string }[];
+  delete?: boolean;
+}
+
+interface Snapshot {
+  resources?: StateResource[];
+  pending_operations?: unknown[];
+  [key: string]: unknown;
+}
+
+/** What `stack export` prints and `stack import` reads. */
+export interface Deployment {
+  version: number;
+  deployment: Snapshot;
+}
+
+/** What the state file holds; before the first `up` there is no snapshot. */
+interface Checkpoint {
+  latest?: Snapshot;
+}
+
+/** One step of `preview --json`. */
+export interface Step {
+  op: string;
+  urn: string;
+  oldState?: StateResource;
+  newState?: StateResource;
+  diffReasons?: string[] | null;
+  replaceReasons?: string[] | null;
+  detailedDiff?: Record<string, { kind: string; inputDiff: boolean }> | null;
+}
+
+/**
+ * A Pulumi project in a temporary folder with its own state, home and settings, driven by the real CLI. It sees this
+ * repository as the installed package `pulumi-uptime`.
+ */
+export class Workspace {
+  readonly project: string;
+  readonly stack = "test";
+  private readonly running = new Set<ChildProcess>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly language: "js" | "ts",
+    readonly env: Record<string, string>,
+  ) {
+    this.project = join(folder, "project");
+  }
+
+  static async create(options: WorkspaceOptions): Promise<Workspace> {
+    const { ensureEngine } = await import("../tools/engine/install.mjs");
+    const { engineEnv } = await import("../tools/engine/env.mjs");
+    const engine = await ensureEngine({ log: console.warn });
+    // Resolved, since the engine prints real paths and a temporary folder may be a link.
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
+    const at = (name: string) => join(folder, name);
+    const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
+    await Promise.all(Object.values(folders).map((path) => mkdir(path)));
+    const env = { ...engineEnv(engine, folders), ...options.env };
+    const workspace = new Workspace(folder, options.language ?? "js", env);
+    try {
+      await workspace.lay(options);
+      await workspace.ok(["stack", "init", workspace.stack]);
+      if (options.config) await workspace.setConfig(options.config);
+    } catch (error) {
+      await workspace.dispose();
+      throw error;
+    }
+    return workspace;
+  }
+
+  /** What every command of this workspace sees: for other tools that run the CLI in it. */
+  get environment(): Readonly<Record<string, string | undefined>> {
+    return this.env;
+  }
+
+  /** Replaces the program. */
+  async write(program: string): Promise<void> {
+    await writeFile(join(this.project, this.main), program);
+  }
+
+  async setConfig(config: Config): Promise<void> {
+    const pairs = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === "string" ? ["--plaintext", `${key}=${value}`] : ["--secret", `${key}=${value.value}`],
+    );
+    await this.ok(["config", "set-all", ...pairs]);
+  }
+
+  async removeConfig(...keys: string[]): Promise<void> {
+    await this.ok(["config", "rm-all", ...keys]);
+  }
+
+  /** Fails when the command does, as do preview, refresh and destroy. To see it fail: `run(["up", ...])`. */
+  up(...args: string[]): Promise<Result> {
+    return this.ok(["up", "--yes", "--skip-preview", ...args]);
+  }
+
+  preview(...args: string[]): Promise<Result> {
+    return this.ok(["preview", ...args]);
+  }
+
+  refresh(...args: string[]): Promise<Result> {
+    return this.ok(["refresh", "--yes", "--skip-preview", ...args]);
+  }
+
+  destroy(...args: string[]): Promise<Result> {
+    return this.ok(["destroy", "--yes", "--skip-preview", ...args]);
+  }
+
+  /** What a preview would do, the stack itself and unchanged resources included (`op` is "same"). */
+  async previewSteps(...args: string[]): Promise<Step[]> {
+    const { stdout } = await this.ok(["preview", "--json", ...args]);
+    return (JSON.parse(stdout) as { steps: Step[] }).steps;
+  }
+
+  /** What a preview would change: empty when nothing would. */
+  async previewChanges(...args: string[]): Promise<Step[]> {
+    return (await this.previewSteps(...args)).filter(({ op }) => op !== "same");
+  }
+
+  async exportState(...args: string[]): Promise<Deployment> {
+    const { stdout } = await this.ok(["stack", "export", ...args]);
+    return JSON.parse(stdout) as Deployment;
+  }
+
+  async importState(deployment: Deployment): Promise<void> {
+    const file = join(this.folder, "import.json");
+    await writeFile(file, JSON.stringify(deployment));
+    await this.ok(["stack", "import", "--file", file]);
+  }
+
+  /** The resources of the provider in state, by their logical name; secrets are as they are stored. */
+  async resources(): Promise<Record<string, StateResource>> {
+    // Read from disk: asking the CLI takes a second.
+    const { checkpoint } = JSON.parse(await this.stateText()) as { checkpoint: Checkpoint };
+    const dynamic = (checkpoint.latest?.resources ?? []).filter(({ type }) =>
+      type.startsWith("pulumi-nodejs:"),
+    );
+    return Object.fromEntries(dynamic.map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]));
+  }
+
+  /** The state as it is on disk, to look for what must not be there. */
+  async stateText(): Promise<string> {
+    const file = join(this.folder, "backend", ".pulumi", "stacks", "workspace", `${this.stack}.json`);
+    return readFile(file, "utf8");
+  }
+
+  async outputs(): Promise<Record<string, unknown>> {
+    const { stdout } = await this.ok(["stack", "output", "--json", "--show-secrets"]);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  /** Runs the CLI; a failure is a result like any other. */
+  run(args: string[], options: RunOptions = {}): Promise<Result> {
+    return this.start(args, options).done;
+  }
+
+  /** What it prints may hold no secret, whatever the test looks at, unless it is asked to show them. */
+  start(args: string[], { env, stdin }: RunOptions = {}): Running {
+    const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
+      cwd: this.project,
+      env: { ...this.env, ...env },
+      stdio: "pipe",
+    });
+    this.running.add(child);
+    child.stdin.on("error", () => {
+      // It ended without reading.
+    });
+    child.stdin.end(stdin ?? "");
+    const done = new Promise<Result>((resolve, reject) => {
+      const result: Result = { code: -1, stdout: "", stderr: "", output: "" };
+      const collect = (name: "stdout" | "stderr") => (text: string) => {
+        result[name] += text;
+        result.output += text;
+      };
+      child.stdout.setEncoding("utf8").on("data", collect("stdout"));
+      child.stderr.setEncoding("utf8").on("data", collect("stderr"));
+      child.on("error", reject);
+      child.on("close", (code) => {
+        this.running.delete(child);
+        const leaks = args.includes("--show-secrets") ? [] : leaksIn(result.output);
+        if (leaks.length > 0)
+          reject(new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`));
+        else resolve({ ...result, code: code ?? -1 });
+      });
+    });
+    return { child, done };
+  }
+
+  /** Removes the folder and ends what is still running; what was created at the API stays there. */
+  async dispose(): Promise<void> {
+    for (const child of this.running) child.kill("SIGKILL");
+    const leaks = leaksIn(await this.backendText());
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    if (leaks.length > 0)
+      throw new Error(`Secrets are in the state, its history or backups: ${leaks.join(", ")}.`);
+  }
+
+  /** After `kill -9`: Pulumi's local backend writes these files in place, so they may be empty, and then no state is read. */
+  async mend(): Promise<void> {
+    const folder = join(this.folder, "backend", ".pulumi");
+    for (const name of await readdir(folder, { recursive: true })) {
+      const file = join(folder, name);
+      if (name.endsWith(".attrs") && (await stat(file)).size === 0) await rm(file);
+    }
+  }
+
+  /** Everything that the backend keeps on disk, its history and backups too, to look for what must not be there. */
+  async backendText(): Promise<string> {
+    const folder = join(this.folder, "backend");
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return (
+      await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")))
+    ).join("\n");
+  }
+
+  private async ok(args: string[]): Promise<Result> {
+    const result = await this.run(args);
+    if (result.code !== 0) {
+      throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${result.code}:\n${result.output}`);
+    }
+    return result;
+  }
+
+  private get main(): string {
+    return `index.${this.language}`;
+  }
+
+  private async lay({ program, packages = [] }: WorkspaceOptions): Promise<void> {
+    const modules = join(this.project, "node_modules");
+    await mkdir(modules, { recursive: true });
+    await symlink(repository, join(modules, "pulumi-uptime"));
+    for (const name of ["@pulumi/pulumi", ...packages]) {
+      await mkdir(dirname(join(modules, name)), { recursive: true });
+      await symlink(join(repository, "node_modules", name), join(modules, name));
+    }
+    await writeFile(join(this.project, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
+    await writeFile(
+      join(this.project, "package.json"),
+      JSON.stringify({ name: "workspace", main: this.main }),
+    );
+    if (this.language === "ts") {
+      const compilerOptions = {
+        strict: true,
+        target: "es2018",
+        module: "commonjs",
+        moduleResolution: "node",
+      };
+      await writeFile(join(this.project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    }
+    await this.write(program);
+  }
+}

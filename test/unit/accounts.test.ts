@@ -1,0 +1,126 @@
+import { Emulator } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+
+let first: Emulator;
+let second: Emulator;
+beforeEach(async () => {
+  first = await Emulator.start({ apiKey: "first-key" });
+  second = await Emulator.start({ apiKey: "second-key", firstId: 100 });
+});
+afterEach(() => Promise.all([first.stop(), second.stop()]));
+
+function resource(accounts?: object, importer?: string): ModelStack {
+  const config = {
+    "uptime:baseUrl": first.url,
+    "uptime:apiKey": "first-key",
+    "uptime:accounts": JSON.stringify(accounts ?? { other: { apiKey: "second-key", baseUrl: second.url } }),
+  };
+  return new ModelStack("monitor", config, importer === undefined ? {} : { importer });
+}
+
+test("a resource lives in its account, and state holds no more than the name", async () => {
+  const one = resource();
+  const declared = { ...home, account: "other" };
+  expect(await one.up(declared)).toBe("create");
+  expect(one.state).toMatchObject({ id: "100", inputs: { account: "other" }, outputs: { account: "other" } });
+  expect(JSON.stringify(one.state)).not.toMatch(/second-key|127\.0\.0\.1/);
+  one.nextRun();
+  await one.refresh();
+  expect(await one.up(declared)).toBe("same");
+  expect(await one.up({ ...declared, interval: 300 })).toBe("update");
+  expect(second.monitors.get(100)).toMatchObject({ interval: 300 });
+  one.nextRun();
+  await one.destroy();
+  expect(second.monitors.size).toBe(0);
+  expect(first.requests).toEqual([]);
+});
+
+test("another account replaces: made there first, then deleted where it was", async () => {
+  const one = resource();
+  await one.up(home);
+  one.nextRun();
+  expect(await one.up({ ...home, account: "other" })).toBe("replace");
+  expect([first.monitors.size, second.monitors.size]).toEqual([0, 1]);
+  expect(one.state?.id).toBe("100");
+  one.nextRun();
+  expect(await one.up(home)).toBe("replace");
+  expect([first.monitors.size, second.monitors.size]).toEqual([1, 0]);
+});
+
+test("accounts at one address each send their own key, at the same time too", async () => {
+  const keys = new Map<string, Set<string | undefined>>();
+  first.fault = ({ headers, body }) => {
+    const name = body.find(([key]) => key === "name")?.[1];
+    if (name !== undefined) keys.set(name, (keys.get(name) ?? new Set()).add(headers.authorization));
+    // As an install with three accounts accepts all their keys.
+    first.apiKey = headers.authorization?.replace("Bearer ", "") ?? "";
+    return undefined;
+  };
+  const one = resource({ a: { apiKey: "key-a" }, b: { apiKey: "key-b" } });
+  await Promise.all(
+    [undefined, "a", "b"].map((account) =>
+      one.beside().up({ ...home, name: account ?? "none", ...(account !== undefined && { account }) }),
+    ),
+  );
+  expect(Object.fromEntries(keys)).toEqual({
+    none: new Set(["Bearer first-key"]),
+    a: new Set(["Bearer key-a"]),
+    b: new Set(["Bearer key-b"]),
+  });
+});
+
+test.each([
+  ["typo", /account cannot be "typo": uptime:accounts has no account "typo"; it has other\./],
+  ["", /account must be the name of an account in uptime:accounts/],
+  [5, /account must be the name of an account in uptime:accounts/],
+  ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", /account must be known in the preview/],
+])("the account %j is refused in the preview, beside all else", async (account, message) => {
+  const preview = resource().preview({ ...home, interval: 61, account });
+  await expect(preview).rejects.toThrow(message);
+  await expect(preview).rejects.toThrow(/interval must be one of/);
+});
+
+test("an account that is not set any more leaves its records alone, and says so", async () => {
+  const one = resource();
+  await one.up({ ...home, account: "other" });
+  const later = resource({ third: { apiKey: "k" } });
+  later.state = one.state;
+  await expect(later.destroy()).rejects.toThrow(/uptime:accounts has no account "other"; it has third\./);
+  expect(second.monitors.size).toBe(1);
+});
+
+test("an account that has moved to another address is refused, by its own setting", async () => {
+  const one = resource();
+  await one.up({ ...home, account: "other" });
+  const later = resource({ other: { apiKey: "first-key", baseUrl: first.url } });
+  later.state = one.state;
+  await expect(later.refresh()).rejects.toThrow(
+    /State was made with another address than .*, which uptime:accounts\.other\.baseUrl names now/,
+  );
+});
+
+test("a key that is not accepted is told by the account's setting, and never shown", async () => {
+  const one = resource({ other: { apiKey: "wrong-key", baseUrl: second.url } });
+  const failed = one.up({ ...home, account: "other" });
+  await expect(failed).rejects.toThrow(/The API does not accept the key from uptime:accounts\.other\.apiKey/);
+  await expect(failed).rejects.not.toThrow(/wrong-key/);
+});
+
+test("an import looks in its account, where the same id is another record", async () => {
+  const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
+  const [one, two] = [resource(undefined, "one"), resource(undefined, "two")];
+  first.monitors.add(record);
+  second.monitors.add({ ...record, interval: 300 });
+  await one.up({ ...home, importId: "1" });
+  await expect(two.preview({ ...home, importId: "1", account: "other" })).rejects.toThrow(
+    /The monitor 1 does not exist/,
+  );
+  await two.up({ ...home, interval: 300, importId: "100", account: "other" });
+  // The option names a record of the new account, and there is none: nothing is replaced.
+  one.nextRun();
+  await expect(one.up({ ...home, importId: "1", account: "other" })).rejects.toThrow(/does not exist/);
+  expect([first.monitors.size, second.monitors.size]).toEqual([1, 1]);
+  expect([...first.writes(), ...second.writes()]).toEqual([]);
+});

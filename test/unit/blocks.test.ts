@@ -1,0 +1,287 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import ts from "typescript";
+import { blocksOf, commandsIn, pages } from "../support/blocks";
+import type { Block } from "../support/blocks";
+import { Emulator } from "../../provider/emulator";
+
+const root = join(__dirname, "..", "..");
+const blocks = pages.flatMap((page) => blocksOf(page));
+const at = ({ page, line }: Block) => `${page}:${line}`;
+const inLanguage = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language));
+const pathOf = ({ page, line, file }: Block) =>
+  join(root, "examples", file ?? `${basename(page, ".md")}-${line}.ts`);
+
+/** As a program of one's own is compiled, with Node.js's types beside this package's. */
+const options: ts.CompilerOptions = {
+  strict: true,
+  noEmit: true,
+  target: ts.ScriptTarget.ES2020,
+  module: ts.ModuleKind.Node16,
+  moduleResolution: ts.ModuleResolutionKind.Node16,
+  types: ["node"],
+  skipLibCheck: true,
+};
+
+/** The problems of files that exist only here, in a project where the built package is installed. */
+function problemsIn(sources: ReadonlyMap<string, string>, compilerOptions = options): string[] {
+  const disk = ts.createCompilerHost(compilerOptions);
+  const host: ts.CompilerHost = {
+    ...disk,
+    getCurrentDirectory: () => root,
+    fileExists: (path) => sources.has(path) || disk.fileExists(path),
+    readFile: (path) => sources.get(path) ?? disk.readFile(path),
+    getSourceFile: (path, ...rest) => {
+      const source = sources.get(path);
+      return source === undefined
+        ? disk.getSourceFile(path, ...rest)
+        : ts.createSourceFile(path, source, ts.ScriptTarget.ES2022, true);
+    },
+  };
+  const program = ts.createProgram([...sources.keys()], compilerOptions, host);
+  return [...sources.keys()].flatMap((path) => {
+    const file = program.getSourceFile(path);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
+      ({ messageText }) => `${basename(path)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+    );
+  });
+}
+
+/** A program as it is, a part of one with the imports that it leaves out. */
+function programOf({ code }: Block): string {
+  const exported =
+    readFileSync(join(root, "dist", "provider", "index.d.ts"), "utf8").match(/\w+(?= \})/g) ?? [];
+  const imports = `import * as pulumi from "@pulumi/pulumi"; import { ${exported.join(", ")} } from "pulumi-uptime";\n`;
+  return /^import /m.test(code) ? code : imports + code;
+}
+
+const partOfSource = ({ file }: Block) => file?.startsWith("provider/") ?? false;
+
+test("every block says in which language it is, and a test knows that language", () => {
+  // "text" is what a command prints.
+  const known = ["ts", "js", "sh", "yaml", "json", "text"];
+  expect(blocks.length).toBeGreaterThan(10);
+  expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
+});
+
+test("TypeScript on the pages compiles, and a mistake in it would be found", () => {
+  const programs = inLanguage("ts").filter((block) => !partOfSource(block));
+  expect(programs.length).toBeGreaterThan(3);
+  const sources = new Map(programs.map((block) => [pathOf(block), programOf(block)]));
+  const [[, right] = ["", ""]] = sources;
+  const wrong = right.replace("interval: 60", "interval: 61");
+  const problems = problemsIn(sources.set(join(root, "examples", "wrong.ts"), wrong));
+  expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*61/)]);
+});
+
+test("JavaScript and JSON on the pages can be parsed", () => {
+  for (const { code } of inLanguage("js"))
+    expect(ts.transpileModule(code, { reportDiagnostics: true }).diagnostics).toEqual([]);
+  for (const { code } of inLanguage("json")) expect(() => JSON.parse(code) as unknown).not.toThrow();
+});
+
+describe("the commands on the pages", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const helps = new Map<string, string>();
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    const { ensureEngine } = await import("../tools/engine/install.mjs");
+    const { enginePath } = await import("../tools/engine/env.mjs");
+    const path = enginePath(await ensureEngine({ log: console.warn }), process.env.PATH);
+    env = { ...process.env, PATH: path, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  });
+
+  const help = (command: string, args: string[]): string => {
+    const key = [command, ...args].join(" ");
+    const known = helps.get(key);
+    if (known !== undefined) return known;
+    const { stdout, stderr } = spawnSync(command, [...args, "--help"], { cwd: root, env, encoding: "utf8" });
+    helps.set(key, stdout + stderr);
+    return stdout + stderr;
+  };
+
+  /** What is wrong with a command, in as far as that can be told without running it. */
+  function problemOf([command = "", ...args]: string[]): string | undefined {
+    const flags = args.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
+    const words = args.filter((arg) => !arg.startsWith("-"));
+    const lacking = (text: string) =>
+      flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(text));
+    if (["cd", "mkdir", "export", "git", "find", "curl"].includes(command) || /^[A-Z_]+=/.test(command))
+      return undefined;
+    if (command === "npm") {
+      const [name = "", script = ""] = words;
+      if (name === "run") return script in scripts ? undefined : `package.json has no script ${script}`;
+      if (name === "test") return "test" in scripts ? undefined : "package.json has no tests";
+      return ["install", "ci", "audit"].includes(name) ? undefined : `npm ${name} is not known here`;
+    }
+    if (command === "pnpm" || command === "yarn")
+      return ["add", "install", "exec"].includes(words[0] ?? "")
+        ? undefined
+        : `${words[0] ?? ""} is not known here`;
+    if (command === "npx" && words[0] === "pulumi-uptime") {
+      const name = words[1] ?? "";
+      const text = help("node", ["dist/provider/cli/main.js", name]);
+      const flag = text.includes(`pulumi-uptime ${name} `) ? lacking(text) : name;
+      return flag && `pulumi-uptime has no ${flag}`;
+    }
+    if (command === "npx") {
+      const [tool = "", ...files] = words;
+      if (!existsSync(join(root, "node_modules", ".bin", tool))) return `${tool} is not installed`;
+      return files.find((file) => file.includes("/") && !existsSync(join(root, file)));
+    }
+    if (command === "node") {
+      const [script = ""] = words;
+      if (!existsSync(join(root, script))) return `${script} does not exist`;
+      const flag = lacking(help("node", [script]));
+      return flag && `${script} has no ${flag}`;
+    }
+    if (command === "pulumi") {
+      let path: string[] = [];
+      for (const word of words) {
+        if (!new RegExp(`^  ${word}\\s`, "m").test(help("pulumi", path))) break;
+        path = [...path, word];
+      }
+      if (path.length === 0) return `pulumi has no ${words[0] ?? "command"}`;
+      const flag = lacking(help("pulumi", path));
+      return flag && `pulumi ${path.join(" ")} has no ${flag}`;
+    }
+    return `${command} is not known here`;
+  }
+
+  test("exist, with their flags", () => {
+    const all = inLanguage("sh").flatMap((block) =>
+      commandsIn(block.code).map((words) => ({ place: at(block), words })),
+    );
+    expect(all.length).toBeGreaterThan(10);
+    const problems = all.map(({ place, words }) => ({ place, problem: problemOf(words) }));
+    expect(problems.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  });
+
+  test.each([
+    ["npm run nothing", "package.json has no script nothing"],
+    ["npx pulumi-uptime exprt --out uptime", "pulumi-uptime has no exprt"],
+    ["npx pulumi-uptime export --into uptime", "pulumi-uptime has no --into"],
+    ["pulumi previev --diff", "pulumi has no previev"],
+    ["pulumi preview --expect-no-change", "pulumi preview has no --expect-no-change"],
+    ["pulumi config set --secrets uptime:apiKey", "pulumi config set has no --secrets"],
+    ["node dist/test/emulator/cli.js --ports 1", "dist/test/emulator/cli.js has no --ports"],
+    ["npx jests", "jests is not installed"],
+  ])("would be found if they did not: %s", (line, problem) => {
+    expect(commandsIn(line).map(problemOf)).toEqual([problem]);
+  });
+});
+
+test("the request in docs/testing.md edits a monitor of the emulator", async () => {
+  const emulator = await Emulator.start({ apiKey: "emulator-key" });
+  try {
+    emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
+    const [words = []] = inLanguage("sh")
+      .filter(({ page }) => page === "docs/testing.md")
+      .flatMap(({ code }) => commandsIn(code))
+      .filter(([command]) => command === "curl");
+    // As curl sends it, which a machine need not have.
+    const after = (flag: string) =>
+      words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
+    const url = words
+      .find((word) => word.startsWith("http://"))
+      ?.replace("http://127.0.0.1:8080", emulator.url);
+    const { status } = await fetch(url ?? "", {
+      method: after("-X").join(),
+      headers: [
+        ...after("-H").map((header): [string, string] => [
+          header.split(": ")[0] ?? "",
+          header.split(": ")[1] ?? "",
+        ]),
+        ["Content-Type", "application/x-www-form-urlencoded"],
+      ],
+      body: after("-d").join("&"),
+    });
+    expect(status).toBe(200);
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home page", interval: 3600 }]);
+  } finally {
+    await emulator.stop();
+  }
+});
+
+test("the unit test in docs/testing.md runs, and fails when the program is another", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-docs-"));
+  try {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
+    const write = (change = (code: string) => code) => {
+      for (const { file = "", code } of files)
+        writeFileSync(
+          join(folder, file.replace(/\.ts$/, ".js")),
+          ts.transpileModule(change(code), { compilerOptions: { module: ts.ModuleKind.CommonJS } })
+            .outputText,
+        );
+    };
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_)/.test(name)),
+    );
+    const run = () => spawnSync(process.execPath, ["--test", folder], { cwd: folder, env, encoding: "utf8" });
+    write();
+    const passed = run();
+    expect(passed.stdout).toMatch(/# pass 2\b|ℹ pass 2\b/);
+    expect(passed.status).toBe(0);
+    write((code) => code.replace("/health`,", "/wrong`,"));
+    const failed = run();
+    expect(failed.stdout).toMatch(/# fail 1\b|ℹ fail 1\b/);
+    expect(failed.status).not.toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the field in CONTRIBUTING.md is added by that block alone", async () => {
+  const block = inLanguage("ts").find(partOfSource);
+  const file = block?.file;
+  if (!block || file === undefined) throw new Error("CONTRIBUTING.md does not show how to add a field.");
+  const source = readFileSync(join(root, file), "utf8");
+  const changed = source.replace("const fields = {\n", (start) => start + block.code);
+  expect(changed).not.toBe(source);
+  const key = /^(\w+): /m.exec(block.code)?.[1] ?? "";
+  const program = (value: number) =>
+    `import { Monitor } from "../../provider";
+    new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
+  const problems = problemsIn(
+    new Map([
+      [join(root, file), changed],
+      [join(root, "examples", "right.ts"), program(30)],
+      [join(root, "examples", "wrong.ts"), program(31)],
+    ]),
+    { ...options, lib: ["lib.es2023.d.ts"] },
+  );
+  expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*31/)]);
+  const { sentencesOf } = await import("../tools/docs.mjs");
+  expect(sentencesOf(changed).get(key)).toContain("Default 10.");
+});
+
+test("links between the pages lead somewhere", () => {
+  const broken = pages.flatMap((page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    return [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(#[^)\s]+)?\)/g)]
+      .map(([, path = basename(page), anchor = ""]) => ({ path: join(dirname(page), path), anchor }))
+      .filter(({ path, anchor }) => {
+        if (!existsSync(join(root, path))) return true;
+        return anchor !== "" && !anchorsOf(readFileSync(join(root, path), "utf8")).includes(anchor);
+      })
+      .map(({ path, anchor }) => `${page}: ${path}${anchor}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+/** As GitHub makes them of headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(
+    ([, heading = ""]) =>
+      `#${heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-")}`,
+  );
+}

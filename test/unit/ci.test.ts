@@ -1,0 +1,183 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bodyOf, gitHubWorkflow, gitLabPipeline, marker, Shell, stepOf } from "../support/workflow";
+
+const workflows = ["preview", "apply", "drift"];
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** Steps whose commands are all replaced; `ci.engine.test.ts` has the real ones. */
+function newShell(): Shell {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-ci-"));
+  folders.push(folder);
+  return new Shell(folder, { PATH: process.env.PATH ?? "" });
+}
+
+const values = {
+  "vars.PULUMI_STACK": "prod",
+  "vars.UPTIME_BASE_URL": "https://uptime.example.com",
+  "secrets.PULUMI_BACKEND_URL": "file:///state",
+  "secrets.PULUMI_CONFIG_PASSPHRASE": "",
+  "secrets.UPTIME_API_KEY": "key",
+  "github.token": "token-of-github",
+  "github.repository": "team/monitors",
+  "github.event.pull_request.number": "12",
+};
+
+describe("what the workflows for GitHub may do", () => {
+  test.each(workflows)("%s.yml: as little as it needs, and never for a fork with secrets", (name) => {
+    const workflow = gitHubWorkflow(name);
+    expect(workflow.permissions).toEqual({
+      contents: "read",
+      ...(name === "preview" && { "pull-requests": "write" }),
+      ...(name === "drift" && { issues: "write" }),
+    });
+    expect(Object.keys(workflow.on)).not.toContain("pull_request_target");
+    for (const job of Object.values(workflow.jobs)) {
+      if ("pull_request" in workflow.on)
+        expect(job.if).toBe("github.event.pull_request.head.repo.full_name == github.repository");
+      else expect(job.environment).toBe("production");
+      for (const { uses, run = "", env } of job.steps) {
+        if (uses !== undefined) expect(uses).toMatch(/^(actions|pulumi)\/[\w-]+@v\d+/);
+        // An expression in a script is text from outside that is run.
+        expect(run).not.toContain("${{");
+        // Installing runs the scripts of packages.
+        if (run.startsWith("npm ")) expect(env).toEqual({});
+        // The step that speaks to GitHub has no key of the API.
+        if (env.GH_TOKEN !== undefined) expect(JSON.stringify(env)).not.toContain("secrets.");
+      }
+    }
+  });
+
+  test("two applies wait for each other, none is cancelled, and only what is merged is applied", () => {
+    const { concurrency, on } = gitHubWorkflow("apply");
+    expect(concurrency).toEqual({ group: "uptime-apply", "cancel-in-progress": false });
+    expect(on).toEqual({ push: { branches: ["main"] }, workflow_dispatch: null });
+  });
+});
+
+test("the pipeline for GitLab runs the same commands, previews no fork, and applies one at a time", () => {
+  const { preview, apply, drift } = gitLabPipeline();
+  expect(preview.rules[0]?.if).toContain("$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID");
+  expect(apply.rules).toEqual([
+    { if: '$CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH' },
+  ]);
+  expect(apply.resource_group).toBe("uptime-apply");
+  const commands = (text: string) => text.match(/^ *(pulumi|npx) .*$/gm)?.map((line) => line.trim());
+  expect(commands(preview.script.join("\n"))).toEqual(commands(stepOf("preview", "Preview").run));
+  expect(commands(apply.script.join("\n"))).toEqual(commands(stepOf("apply", "Apply").run));
+  expect(commands(drift.script.join("\n"))).toEqual(commands(stepOf("drift", "Look for drift").run));
+});
+
+/** Answers as GitLab's API does to what the pipeline asks. */
+const gitLab = (list: unknown) =>
+  `return args.some((arg) => arg.includes("?")) ? ${JSON.stringify(JSON.stringify(list))} : "{}"`;
+const notes = "https://gitlab.example.com/api/v4/projects/7/merge_requests/12/notes";
+
+test("GitLab: a merge request shows the diff in one comment that is kept up to date", async () => {
+  const shell = newShell();
+  shell.replace("pulumi", 'return "    + Monitor site\\n    ~ interval: 60 => 300\\n"');
+  shell.replace("curl", gitLab([{ id: 5, body: "Looks good" }]));
+  expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
+  const posted = shell.calls().at(-1);
+  expect(posted?.args.slice(3)).toEqual([
+    "--header",
+    "PRIVATE-TOKEN: token-of-gitlab",
+    "--data-urlencode",
+    "body@comment.md",
+    notes,
+  ]);
+  expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview -->\n### What merging this changes\n/);
+  expect(bodyOf(posted)).toMatch(/^! .*interval *: 60 => 300/m);
+
+  // The preview fails: so does the job, and not before the comment says it.
+  shell.replace("pulumi", "process.exitCode = 255");
+  shell.replace(
+    "curl",
+    gitLab([
+      { id: 5, body: "Looks good" },
+      { id: 6, body: `${marker}\n…` },
+    ]),
+  );
+  expect((await shell.job("preview", {})).code).toBe(255);
+  const changed = shell.calls().at(-1);
+  expect(changed?.args.slice(5)).toEqual([
+    "--request",
+    "PUT",
+    "--data-urlencode",
+    "body@comment.md",
+    `${notes}/6`,
+  ]);
+  expect(bodyOf(changed)).toContain("### The preview failed");
+});
+
+test("a preview that is longer than a comment may be is cut, and says so", async () => {
+  const shell = newShell();
+  shell.replace("pulumi", 'return "    + é".repeat(20_000)');
+  expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 0 });
+  shell.replace("gh", "");
+  expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
+  const body = bodyOf(shell.calls().at(-1));
+  expect(Buffer.byteLength(body)).toBeLessThan(65_536);
+  expect(body).not.toContain("\ufffd");
+  expect(body.endsWith("~~~~~~\nThe rest is in the log of the job.\n")).toBe(true);
+});
+
+describe("drift by night", () => {
+  /** The command is replaced by what it promises: 0 none, 2 drift, 1 error. */
+  const command = (code: number) => `process.exitCode = ${code}; return "| site | interval | 60 | 900 |\\n"`;
+  const issues = "https://gitlab.example.com/api/v4/projects/7/issues";
+
+  test.each<[string, number, string, string[][]]>([
+    ["none, and no issue", 0, "", []],
+    ["none any more: the issue is closed", 0, "9", [["issue", "close", "9"]]],
+    ["drift: an issue", 2, "", [["issue", "create", "--label"]]],
+    ["drift still: the same issue", 2, "9", [["issue", "edit", "9"]]],
+  ])("GitHub: %s", async (_, code, issue, calls) => {
+    const shell = newShell();
+    shell.replace("pulumi", "");
+    shell.replace("npx", command(code));
+    shell.replace("gh", `return args[1] === "list" ? ${JSON.stringify(issue)} : ""`);
+    expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 0 });
+    const outputs = readFileSync(join(shell.folder, ".ci-output"), "utf8");
+    expect(outputs).toBe(`code=${code}\n`);
+    shell.calls();
+    const told = await shell.step("drift", "Alert", { ...values, "steps.drift.outputs.code": String(code) });
+    // Drift makes the run red.
+    expect(told.code).toBe(code === 2 ? 1 : 0);
+    const made = shell.calls().slice(2);
+    expect(made.map(({ args }) => args.slice(0, 3))).toEqual(calls);
+    if (code === 2) expect(bodyOf(made[0])).toContain("| site | interval | 60 | 900 |");
+  });
+
+  test("GitHub: an error is neither drift nor none", async () => {
+    const shell = newShell();
+    shell.replace("pulumi", "");
+    shell.replace("npx", command(1));
+    expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 1 });
+    expect(readdirSync(shell.folder)).not.toContain(".ci-output");
+    expect(stepOf("drift", "Alert").if).toBeUndefined();
+  });
+
+  test.each<[string, number, { iid: number }[], string[]]>([
+    ["none, and no issue", 0, [], []],
+    ["none any more: the issue is closed", 0, [{ iid: 9 }], ["state_event=close", `${issues}/9`]],
+    ["drift: an issue", 2, [], ["description@drift.md", issues]],
+    ["drift still: the same issue", 2, [{ iid: 9 }], ["description@drift.md", `${issues}/9`]],
+    ["an error is neither", 1, [{ iid: 9 }], []],
+  ])("GitLab: %s", async (_, code, open, sent) => {
+    const shell = newShell();
+    shell.replace("pulumi", "");
+    shell.replace("npx", command(code));
+    shell.replace("curl", gitLab(open));
+    expect((await shell.job("drift", {})).code).toBe(code);
+    const made = shell
+      .calls()
+      .filter(({ program, args }) => program === "curl" && !args.join().includes("?"));
+    expect(made.map(({ args }) => args.slice(-2))).toEqual(sent.length > 0 ? [sent] : []);
+  });
+});

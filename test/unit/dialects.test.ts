@@ -1,0 +1,556 @@
+import { Emulator } from "../../provider/emulator";
+import type { Dialect } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+});
+afterEach(() => emulator.stop());
+
+function stack(
+  kind: "monitor" | "domain" = "monitor",
+  config: Record<string, string> = {},
+  options?: ConstructorParameters<typeof ModelStack>[2],
+): ModelStack {
+  return new ModelStack(
+    kind,
+    { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config },
+    options,
+  );
+}
+
+const speak = (dialect: Partial<Dialect>): void => {
+  emulator.dialect = { ...emulator.dialect, ...dialect };
+};
+const bodies = (): string[][] =>
+  emulator.writes().map(({ body }) => body.map(([name, value]) => `${name}=${value}`));
+const only = (): Readonly<Record<string, unknown>> => {
+  const [record, ...others] = emulator.monitors.all();
+  if (!record || others.length > 0) throw new Error("there must be one monitor");
+  return record;
+};
+const outputsOf = (of: ModelStack): Inputs => of.state?.outputs ?? {};
+
+describe("wire forms", () => {
+  test("are those of the API's reference", async () => {
+    await stack().up({
+      ...home,
+      alertChannelIds: [2, "10"],
+      requestHeaders: [
+        { key: "X-A", value: "1 & 2" },
+        { key: "X-B", value: "ü" },
+      ],
+      cacheBuster: true,
+      pause: true,
+    });
+    const fields = [
+      "name=Home",
+      "url=https://example.com/",
+      "interval=60",
+      "alert_condition=url_unavailable",
+      "alert_channel_ids[]=2",
+      "alert_channel_ids[]=10",
+      "request_method=GET",
+      "request_headers[0][key]=X-A",
+      "request_headers[0][value]=1 & 2",
+      "request_headers[1][key]=X-B",
+      "request_headers[1][value]=ü",
+      "cache_buster=1",
+    ];
+    expect(bodies()).toEqual([fields, [...fields, "pause=1"]]);
+    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /api/v1/monitors",
+      "POST /api/v1/monitors",
+      "PATCH /api/v1/monitors/1",
+    ]);
+  });
+
+  test("a removed field is sent as empty, a text as `field=`, a list as one empty entry, pause as 0", async () => {
+    const one = stack();
+    await one.up({
+      ...home,
+      alertChannelIds: [1],
+      requestHeaders: [{ key: "A", value: "1" }],
+      requestAuthUsername: "bob",
+      requestAuthPassword: "secret",
+      maintenanceStartAt: "2030-01-01T00:00:00",
+      pause: true,
+    });
+    emulator.forget();
+    await one.up(home);
+    expect(bodies()).toHaveLength(1);
+    expect(bodies()[0]).toEqual(
+      expect.arrayContaining([
+        "alert_channel_ids[]=",
+        "request_headers[0][key]=",
+        "request_headers[0][value]=",
+        "request_auth_username=",
+        "request_auth_password=",
+        "maintenance_start_at=",
+        "pause=0",
+      ]),
+    );
+    expect(only()).toMatchObject({ request_auth_password: null, pause: false });
+  });
+
+  test.each(["bracketsRefused", "bracketsIgnored"] as const)(
+    "where an empty list is %s, the other form is sent, and kept",
+    async (emptyLists) => {
+      speak({ emptyLists });
+      const one = stack();
+      const lists = { alertChannelIds: [1], requestHeaders: [{ key: "A", value: "1" }] };
+      await one.up({ ...home, ...lists });
+      emulator.forget();
+      await one.up(home);
+      expect(only()).toMatchObject({ alert_channel_ids: [], request_headers: [] });
+      expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([false, true]);
+      await one.up({ ...home, ...lists });
+      emulator.forget();
+      await one.up(home);
+      expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([true]);
+      expect(only()).toMatchObject({ alert_channel_ids: [], request_headers: [] });
+    },
+  );
+
+  test("where alert days cannot be sent empty, 0 is sent", async () => {
+    speak({ emptyDays: "refused" });
+    const one = stack();
+    await one.up({ ...home, sslAlertDays: 7 });
+    await one.up(home);
+    expect(only()).toMatchObject({ ssl_alert_days: 0 });
+    expect(await one.preview(home)).toBe("same");
+  });
+
+  test("where PATCH is refused with 405, PUT is sent, from then on at once", async () => {
+    speak({ patch: "405" });
+    const one = stack();
+    await one.up(home);
+    await one.up({ ...home, interval: 300 });
+    await one.up({ ...home, interval: 600 });
+    expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "PATCH", "PUT", "PUT"]);
+    expect(only()).toMatchObject({ interval: 600 });
+  });
+
+  test("updates that are refused PATCH at the same time all go on with PUT", async () => {
+    speak({ patch: "405" });
+    const one = stack();
+    const all = [one, one.beside(), one.beside(), one.beside()];
+    await Promise.all(all.map((each) => each.up(home)));
+    await Promise.all(all.map((each) => each.up({ ...home, interval: 300 })));
+    expect(emulator.monitors.all().map(({ interval }) => interval)).toEqual([300, 300, 300, 300]);
+  });
+});
+
+describe("a create whose answer does not tell the id", () => {
+  test("is found, and two equal ones are told apart, as is somebody else's", async () => {
+    emulator.monitors.add({ ...home, interval: 60 });
+    speak({ createAnswer: "empty", listBrief: true });
+    const one = stack();
+    const two = one.beside();
+    await Promise.all([one.up(home), two.up(home), one.beside().up({ ...home, interval: 300 })]);
+    expect([one.state?.id, two.state?.id].sort()).toEqual(
+      emulator.monitors
+        .all()
+        .filter(({ id, interval }) => id !== 1 && interval === 60)
+        .map(({ id }) => String(id)),
+    );
+  });
+
+  test("is not one that declares more, whichever is looked for first", async () => {
+    speak({ createAnswer: "empty", uniqueDomainNames: false });
+    const all = [
+      { name: "one.example" },
+      { name: "One.Example", homepageUrl: "https://a.example/" },
+      { name: "one.example", homepageUrl: "https://a.example/", notFoundUrl: "https://b.example/" },
+    ];
+    for (const order of [all, [...all].reverse()]) {
+      const one = stack("domain");
+      const stacks = order.map(() => one.beside());
+      await Promise.all(stacks.map((each, index) => each.up(order[index] ?? {})));
+      for (const [index, each] of stacks.entries()) {
+        const { homepageUrl = null, notFoundUrl = null } = order[index] ?? {};
+        expect(emulator.domains.get(each.state?.id ?? "")).toMatchObject({
+          homepage_url: homepageUrl,
+          not_found_url: notFoundUrl,
+        });
+      }
+    }
+  });
+
+  test("is never one that was there before", async () => {
+    emulator.monitors.add(home);
+    emulator.fault = ({ method }) =>
+      method === "POST" ? { kind: "answer", effect: false, status: 200, body: "" } : undefined;
+    const one = stack();
+    await expect(one.up(home)).rejects.toThrow("its list shows no new record");
+    expect(one.state).toBeUndefined();
+  });
+
+  test("is taken from the Location header where there is one", async () => {
+    speak({ createAnswer: "empty", createLocation: true, listBrief: true });
+    const one = stack();
+    await one.up(home);
+    expect(one.state?.id).toBe("1");
+    expect(emulator.requests.filter(({ path }) => path === "/api/v1/monitors")).toHaveLength(2);
+  });
+});
+
+describe("a value that the API takes and does not store", () => {
+  test("on create: an error with property, sent and stored value; the id is kept, the next up goes on", async () => {
+    speak({ notStored: ["ssl_alert_days"] });
+    const one = stack();
+    const declared = { ...home, sslAlertDays: 7 };
+    await expect(one.up(declared)).rejects.toThrow(
+      "The Monitor was created with the id 1, but the API took these properties and did not store them: " +
+        "sslAlertDays was sent as 7 and is null.",
+    );
+    expect(one.state).toMatchObject({ id: "1", outputs: { sslAlertDays: null } });
+    await expect(one.up(declared)).rejects.toThrow("sslAlertDays was sent as 7 and is null");
+    speak({ notStored: [] });
+    expect(await one.up(declared)).toBe("update");
+    expect(only()).toMatchObject({ ssl_alert_days: 7 });
+    expect(await one.up(declared)).toBe("same");
+  });
+
+  test.each(["id", "empty"] as const)(
+    "is found out where a create answers with the id alone, or nothing (%s)",
+    async (createAnswer) => {
+      speak({ createAnswer, notStored: ["ssl_alert_days"] });
+      await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
+        "sslAlertDays was sent as 7 and is null",
+      );
+    },
+  );
+
+  test("on update: the same, and state shows what is there", async () => {
+    const one = stack();
+    await one.up({ ...home, requestAuthUsername: "bob" });
+    speak({ notStored: ["request_auth_username"] });
+    await expect(one.up({ ...home, requestAuthUsername: "eve", interval: 300 })).rejects.toThrow(
+      'requestAuthUsername was sent as "eve" and is "bob"',
+    );
+    expect(outputsOf(one)).toMatchObject({ requestAuthUsername: "bob", interval: 300 });
+  });
+
+  test("of a secret only is said that it differs", async () => {
+    speak({ notStored: ["request_headers"] });
+    const one = stack();
+    const failure: unknown = await one
+      .up({ ...home, requestHeaders: [{ key: "X-A", value: "canary" }] })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toContain("requestHeaders (what is there differs from what was sent)");
+    expect(String(failure)).not.toContain("canary");
+  });
+
+  test("a date with an offset other than +00:00 is not supported, and the error says so", async () => {
+    speak({ dates: "+02:00" });
+    await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
+      'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
+    );
+  });
+
+  test("an API that ignores what it does not like is found out", async () => {
+    speak({ ignoreInvalid: true, emptyLists: "bracketsIgnored" });
+    const one = stack();
+    await one.up({ ...home, alertChannelIds: [1] });
+    await one.up(home);
+    expect(only()).toMatchObject({ alert_channel_ids: [] });
+  });
+});
+
+describe("pause", () => {
+  test.each(["pause", "paused", "paused_at", "hidden"] as const)(
+    "shown as %s: set in one up with the create, resumed when removed",
+    async (pauseShown) => {
+      speak({ pauseShown });
+      const one = stack();
+      await one.up({ ...home, pause: true });
+      expect(only()).toMatchObject({ pause: true });
+      await one.refresh();
+      expect(await one.up({ ...home, pause: true })).toBe("same");
+      await one.up(home);
+      expect(only()).toMatchObject({ pause: false });
+      await one.refresh();
+      expect(await one.up(home)).toBe("same");
+    },
+  );
+
+  test.each(["pause", "hidden"] as const)(
+    "whose update fails keeps the id, also over a refresh, and the next up finishes (shown as %s)",
+    async (pauseShown) => {
+      speak({ pauseShown });
+      const one = stack("monitor", { "uptime:maxRetries": "0" });
+      emulator.fault = ({ method }) =>
+        method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
+      await expect(one.up({ ...home, pause: true })).rejects.toThrow(
+        /^The Monitor was created with the id 1, but PATCH .*status 500/,
+      );
+      expect(one.state?.id).toBe("1");
+      emulator.fault = () => undefined;
+      await one.refresh();
+      await one.up({ ...home, pause: true });
+      expect(only()).toMatchObject({ pause: true });
+      expect(emulator.writes().filter(({ method }) => method === "POST")).toHaveLength(1);
+    },
+  );
+});
+
+describe("attributes", () => {
+  test("hold what is not managed under the API's names, and follow a refresh", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.monitors.edit(1, { uptime: 99.5, ssl_alert_days: 7, extra: { deep: [{ null: null }] } });
+    await one.refresh();
+    expect(outputsOf(one).attributes).toMatchObject({
+      uptime: 99.5,
+      ssl_alert_days: 7,
+      alert_channel_ids: [],
+      extra: { deep: [{ null: null }] },
+    });
+    expect(outputsOf(one).attributes).not.toHaveProperty("name");
+    expect(await one.up(home)).toBe("same");
+  });
+
+  test("keep awkward keys and numbers, and rename what the engine claims for itself", async () => {
+    const one = stack();
+    await one.up(home);
+    const record =
+      '{"id":1,"name":"Home","url":"https://example.com/","interval":60,"big":12345678901234567890,"most":9007199254740991,' +
+      '"text":"12345678901234567890","nested":{"id":5,"urn":"u","__provider":"p","big":[-98765432109876543210, 1e3, 0.12345],' +
+      '"quote\\"12345678901234567890":"\\\\","__proto__":{"polluted":true},"4dabf18193072939515e22adb298388d":"x"},' +
+      '"unknown":"04da6b54-80e4-46f7-96ec-b56ff0331ba9"}';
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: record });
+    await one.refresh();
+    const attributes = outputsOf(one).attributes as Record<string, Record<string, unknown>>;
+    expect(attributes).toMatchObject({
+      big: "12345678901234567890",
+      most: 9007199254740991,
+      text: "12345678901234567890",
+      unknown: "[secret]",
+    });
+    expect(Object.entries(attributes.nested ?? {})).toEqual([
+      ["id", 5],
+      ["urn", "u"],
+      ["__provider", "p"],
+      ["big", ["-98765432109876543210", 1000, 0.12345]],
+      ['quote"12345678901234567890', "\\"],
+      ["__proto__", { polluted: true }],
+      ["4dabf18193072939515e22adb298388d_", "x"],
+    ]);
+    expect({}).not.toHaveProperty("polluted");
+    expect(await one.preview(home)).toBe("same");
+  });
+
+  test("never hold a secret, declared or not", async () => {
+    speak({ password: "plain", extraFields: { copy: { of: "canary-2" } } });
+    emulator.monitors.add({
+      ...home,
+      request_auth_password: "canary-1",
+      request_headers: [{ key: "A", value: "canary-3" }],
+    });
+    const one = stack();
+    await one.up({ ...home, requestAuthPassword: "canary-2" });
+    expect(JSON.stringify(outputsOf(one).attributes)).not.toContain("canary");
+    expect(outputsOf(one)).toMatchObject({ attributes: { copy: { of: "[secret]" } } });
+    const two = stack();
+    two.state = { id: "1", inputs: home, outputs: { ...home, attributes: {} }, unfinished: false };
+    await two.refresh();
+    expect(outputsOf(two)).toMatchObject(home);
+    expect(JSON.stringify(two.state)).not.toMatch(/canary-[13]/);
+  });
+});
+
+describe("refusals", () => {
+  test.each([
+    [
+      "laravel",
+      422,
+      /POST .*\/api\/v1\/monitors was refused with status 422 \(.*\): requestHeaders\[0\]\.key: no; interval: bad, worse/,
+    ],
+    ["laravel", 400, /refused with status 400/],
+  ])("in the form %s with status %i name the properties", async (_form, status, message) => {
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? {
+            kind: "answer",
+            effect: false,
+            status,
+            body: JSON.stringify({
+              message: "The given data was invalid.",
+              errors: { "request_headers.0.key": ["no"], interval: ["bad,", "worse"] },
+            }),
+          }
+        : undefined;
+    await expect(stack().up(home)).rejects.toThrow(message);
+    expect(emulator.monitors.size).toBe(0);
+  });
+
+  test.each([
+    ['{"error":"Not so."}', /status 422: Not so\.$/],
+    ['{"message":"Nope."}', /status 422: Nope\.$/],
+    ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
+    ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
+    ["", /status 422$/],
+    ["{", /status 422: \{$/],
+  ])("with the body %j are told in the API's own words", async (body, message) => {
+    emulator.fault = ({ method }) =>
+      method === "POST" ? { kind: "answer", effect: false, status: 422, body } : undefined;
+    await expect(stack().up(home)).rejects.toThrow(message);
+  });
+
+  test("do not repeat a secret that the API repeats", async () => {
+    emulator.fault = ({ method, headers }) =>
+      method === "POST"
+        ? {
+            kind: "answer",
+            effect: false,
+            status: 422,
+            body: JSON.stringify({
+              message: `canary-password is weak, says ${String(headers.authorization)}`,
+            }),
+          }
+        : undefined;
+    const failure: unknown = await stack()
+      .up({ ...home, requestAuthPassword: "canary-password" })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/status 422: \[secret\] is weak, says Bearer \[key\]/);
+  });
+
+  test("do not repeat the beginning of a secret where a long text is cut", async () => {
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? {
+            kind: "answer",
+            effect: false,
+            status: 422,
+            body: `${"x".repeat(285)} canary-password-that-is-long`,
+          }
+        : undefined;
+    const failure: unknown = await stack()
+      .up({ ...home, requestAuthPassword: "canary-password-that-is-long" })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/x \[secret\]…$/);
+  });
+
+  test("of the key name the setting and the rotation trap", async () => {
+    await expect(stack("monitor", { "uptime:apiKey": "wrong-key" }).up(home)).rejects.toThrow(
+      /status 401.* key from uptime:apiKey.*settings of the last `up`/s,
+    );
+  });
+});
+
+describe("answers that fit nothing", () => {
+  test.each([
+    ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
+    ['{"data": {"id"', /not JSON/],
+    ['"text"', /not answered with a list of monitors: ""text""/],
+    ['{"data":[{"name":"no id"}]}', /not answered with a list of monitors/],
+  ])("such as %j are a clear error, and nothing is created", async (body, message) => {
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
+    await expect(stack().up(home)).rejects.toThrow(message);
+  });
+
+  test("another record than was asked for is not taken", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: '{"id":2,"name":"x"}' });
+    await expect(one.refresh()).rejects.toThrow("answered with the record 2 instead");
+  });
+});
+
+describe("gone", () => {
+  test.each([404, 410, 403] as const)(
+    "is %i when a list proves it; the next up creates again",
+    async (gone) => {
+      speak({ gone });
+      const one = stack("monitor", { "uptime:goneStatuses": "403" });
+      await one.up(home);
+      emulator.monitors.remove(1);
+      await one.refresh();
+      expect(one.state).toBeUndefined();
+      await one.up(home);
+      expect(emulator.monitors.size).toBe(1);
+    },
+  );
+
+  test("is not believed while the list holds the record, or is no list", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.fault = ({ path }) =>
+      path.endsWith("/1") ? { kind: "answer", effect: false, status: 404 } : undefined;
+    await expect(one.refresh()).rejects.toThrow("yet the list of monitors holds 1");
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 404 });
+    await expect(one.refresh()).rejects.toThrow(/GET .*\/api\/v1\/monitors was answered with status 404/);
+    expect(one.state?.id).toBe("1");
+  });
+
+  test("is success for a delete, and for an update an error that says what to do", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.monitors.remove(1);
+    await expect(one.up({ ...home, interval: 300 })).rejects.toThrow("Run `pulumi up --refresh`");
+    await one.destroy();
+    expect(one.state).toBeUndefined();
+  });
+});
+
+test("ignoreChanges leaves an edit by hand alone, and what the API resets is sent as it is there", async () => {
+  speak({ resetOnUpdate: true });
+  const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
+  const declared = { ...home, requestAuthUsername: "bob", requestMethod: "POST" };
+  await one.up(declared);
+  expect(only()).toMatchObject({ request_auth_username: "bob", request_method: "POST" });
+  emulator.monitors.edit(1, { request_auth_username: "by hand", request_method: "HEAD" });
+  expect(await one.up({ ...declared, interval: 300 })).toBe("update");
+  expect(only()).toMatchObject({ request_auth_username: "by hand", request_method: "HEAD", interval: 300 });
+  await one.refresh();
+  expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
+});
+
+test("an API that resets on update what is left out changes nothing that was declared or defaulted", async () => {
+  speak({ resetOnUpdate: true });
+  const one = stack();
+  const declared = { ...home, requestMethod: "POST", alertCondition: "url_text", alertTextLookup: "ok" };
+  await one.up(declared);
+  await one.up({ ...declared, interval: 300 });
+  expect(only()).toMatchObject({ request_method: "POST", alert_condition: "url_text", interval: 300 });
+});
+
+test("a domain that is found under another name is another record: neither read, updated nor deleted", async () => {
+  const one = stack("domain");
+  await one.up({ name: "a.example" });
+  emulator.domains.edit(1, { name: "b.example" });
+  emulator.forget();
+  const problem =
+    /The domain 1 has the name "b\.example" at the API and "a\.example" in state: it is another record/;
+  await expect(one.refresh()).rejects.toThrow(problem);
+  await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
+  await expect(one.destroy()).rejects.toThrow(problem);
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("state of another address is not touched until movedFrom names that address", async () => {
+  const one = stack();
+  await one.up(home);
+  const moved = await Emulator.start();
+  try {
+    moved.monitors.add({ ...only() });
+    const config = { "uptime:baseUrl": moved.url, "uptime:apiKey": moved.apiKey };
+    const two = stack("monitor", config);
+    two.state = one.state;
+    for (const operation of [two.refresh(), two.up({ ...home, interval: 300 }), two.destroy()])
+      await expect(operation).rejects.toThrow(/another address than .*uptime:movedFrom/s);
+    expect(moved.requests).toEqual([]);
+    const three = stack("monitor", { ...config, "uptime:movedFrom": `${emulator.url}/` });
+    three.state = one.state;
+    await three.up({ ...home, interval: 300 });
+    await two.refresh().catch(() => undefined);
+    expect(moved.monitors.get(1)).toMatchObject({ interval: 300 });
+  } finally {
+    await moved.stop();
+  }
+});

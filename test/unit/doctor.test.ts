@@ -1,0 +1,204 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { cli, withStack } from "../support/cli";
+import type { Outcome } from "../support/cli";
+import { Emulator } from "../../provider/emulator";
+import type { Dialect } from "../../provider/emulator";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
+});
+afterEach(() => emulator.stop());
+
+const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
+
+test.each<[Partial<Dialect>, RegExp]>([
+  [{}, /the list can be read; it is under `data`, and `links\.next` tells/],
+  [{ paging: "nextPageUrl" }, /`next_page_url` tells of the next page/],
+  [{ paging: "meta", record: "named" }, /`meta` tells which page it is[^]*a record is under `monitor`/],
+  [
+    { paging: "bare", list: "bare", record: "bare" },
+    /it is bare, and nothing tells of further pages[^]*a record is bare/,
+  ],
+  [{ listBrief: true }, /lists leave out interval, .*, so records are read one by one/],
+  [{ hidden: ["request_headers"] }, /the record 1 does not show requestHeaders; what is never shown/],
+])("says how the install answers: %j", async (dialect, said) => {
+  emulator.dialect = dialect;
+  const { code, stdout, stderr } = await doctor();
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(said);
+  expect(stdout).toContain("ok       domains: there are none yet\n");
+  expect(stdout).not.toContain(emulator.apiKey);
+  expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+});
+
+test("says what is wrong: code 1", async () => {
+  emulator.apiKey = "another";
+  const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, __dirname, ["doctor"]);
+  expect(refused).toMatchObject({ code: 1, stderr: "Not all is well; see above.\n" });
+  expect(refused.stdout).toMatch(/failed {3}GET .* status 401.*UPTIME_API_KEY/);
+  expect(refused.stdout).not.toContain("s3cret");
+  const unset = await cli({ url: "", apiKey: "" }, __dirname, ["doctor"]);
+  expect(unset).toMatchObject({ code: 1 });
+  expect(unset.stdout).toMatch(/failed .*uptime:baseUrl is not set.*uptime:apiKey is not set/);
+  emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: "<h1>Welcome</h1>" });
+  expect((await doctor()).stdout).toMatch(/failed .*not JSON: "Welcome"/);
+});
+
+test("warns of a clock that differs, and of http without encryption", async () => {
+  emulator.fault = () => ({
+    kind: "answer",
+    effect: false,
+    status: 200,
+    headers: { date: new Date(Date.now() - 600_000).toUTCString() },
+    body: { data: [] },
+  });
+  const { code, stdout } = await doctor("--json");
+  expect(code).toBe(0);
+  const { findings } = JSON.parse(stdout) as { findings: { level: string; text: string }[] };
+  expect(findings.filter(({ level }) => level === "warning").map(({ text }) => text)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/clock is (59\d|60\d) seconds ahead of the server's/)]),
+  );
+  const plain = await doctor(
+    "--base-url",
+    "http://192.0.2.1:9",
+    "--max-retries",
+    "0",
+    "--timeout-seconds",
+    "1",
+  );
+  expect(plain.stdout).toMatch(/failed .*must begin with https/);
+  const allowed = await doctor("--base-url", "http://uptime.invalid", "--allow-http", "--max-retries", "0");
+  expect(allowed.stdout).toMatch(
+    /warning {2}uptime:baseUrl is http:\/\/uptime\.invalid: everybody on the way/,
+  );
+});
+
+test("uses colours on a terminal, unless it is asked not to", async () => {
+  const on = (env: NodeJS.ProcessEnv) => cli(emulator, __dirname, ["doctor"], { isTTY: true, env });
+  expect((await on({})).stdout).toContain("\u001b[32mok");
+  expect((await on({ NO_COLOR: "1" })).stdout).not.toContain("\u001b[32m");
+});
+
+describe("of a program", () => {
+  const root = join(__dirname, "..", "..");
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-doctor-"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    // A file beside the folder that Node.js would take for it.
+    writeFileSync(`${folder}.json`, "{}");
+    write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
+    write("package.json", '{ "name": "mine", "main": "index.ts" }');
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+    rmSync(`${folder}.json`);
+  });
+
+  const write = (file: string, content: string): void => {
+    writeFileSync(join(folder, file), content);
+  };
+  /** The built command, which runs the program in a process of its own. */
+  const looked = (...args: string[]): Promise<Outcome> =>
+    ran(folder, ["doctor", "--program", ".", ...args], {
+      UPTIME_BASE_URL: emulator.url,
+      UPTIME_API_KEY: emulator.apiKey,
+    });
+  const ran = (cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const main = join(root, "dist", "provider", "cli", "main.js");
+      const child = spawn(process.execPath, [main, ...args], { cwd, env });
+      const outcome = { code: -1, stdout: "", stderr: "" };
+      child.stdout.on("data", (chunk) => (outcome.stdout += String(chunk)));
+      child.stderr.on("data", (chunk) => (outcome.stderr += String(chunk)));
+      child.on("close", (code) => {
+        resolve({ ...outcome, code: code ?? -1 });
+      });
+    });
+
+  test("lists every import that would be refused, all at once: code 2", async () => {
+    emulator.monitors.add({ name: "Second", url: "https://example.com/", interval: 60 });
+    emulator.domains.add({ name: "shop.example" });
+    write(
+      "index.ts",
+      `import * as pulumi from "@pulumi/pulumi";
+       import { Domain, getMonitors, Monitor } from "pulumi-uptime";
+       import "./more";
+       const url = "https://example.com/";
+       new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
+       new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
+       new Monitor("gone", { name: "Third", url, interval: 60 }, { import: "3" });
+       const made = new Domain("made", { name: "made.example" });
+       new Domain("late", { name: pulumi.interpolate\`\${made.id}.example\`, homepageUrl: made.attributes.apply(String) }, { import: "1" });
+       new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 });
+       const config: string = getMonitors().then((all) => console.log(all.length)) && new pulumi.Config().get("x") || "";`,
+    );
+    write(
+      "more.ts",
+      `import { Monitor } from "pulumi-uptime"; export const again = new Monitor("again", { name: "x", url: "https://x.example/", interval: 60 }, { import: "2" });`,
+    );
+    const { code, stdout, stderr } = await looked();
+    expect([code, stderr]).toEqual([2, ""]);
+    const failed = stdout.split("\n").filter((line) => line.startsWith("failed"));
+    expect(failed).toHaveLength(4);
+    const all = failed.join("\n");
+    expect(all).toMatch(
+      /Monitor again \(import 2\): name is "x" in the program and "Second" at the monitor 2/,
+    );
+    expect(all).toMatch(/Monitor wrong \(import 2\): .*only one resource can have it/);
+    expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
+    expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
+    expect(stdout).toContain("The program imports 5 records; 4 resources would be refused");
+    expect(stdout).not.toContain("s3cret");
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("that is right: code 0; that fails: code 1, with what it says", async () => {
+    write(
+      "index.ts",
+      `import { Monitor } from "pulumi-uptime"; new Monitor("home", { name: "Home", url: "https://example.com/", interval: 60 }, { import: "1" });`,
+    );
+    const right = await looked("--json");
+    expect(right.code).toBe(0);
+    expect(JSON.parse(right.stdout)).toMatchObject({ program: { imports: 1, refused: [] } });
+    write("index.ts", 'import { Config } from "@pulumi/pulumi"; new Config().requireSecret("token");');
+    const wrong = await looked();
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/cannot be run without an engine: .*mine:token/);
+  });
+
+  test("takes settings from the stack that is selected, without being told; without one, says so", async () => {
+    const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+    const stack = withStack(folder, settings);
+    write("index.ts", "");
+    for (const [place, args] of [
+      [folder, ["doctor"]],
+      [folder, ["doctor", "--program", "."]],
+      [root, ["doctor", "--program", folder]],
+      [root, ["doctor", "--cwd", folder]],
+    ] as const) {
+      const { code, stdout } = await ran(place, args, stack);
+      expect(code).toBe(0);
+      expect(stdout).toContain("ok       The API key comes from uptime:apiKey\n");
+    }
+    writeFileSync(join(folder, "bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n");
+    const unknown = await ran(folder, ["doctor"], stack);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stdout).toMatch(
+      /warning .*cannot be read.*no stack selected\.?\nfailed .*baseUrl is not set/,
+    );
+    const asked = await ran(folder, ["doctor", "--stack"], stack);
+    expect(asked.stdout).toMatch(/^failed .*no stack selected/);
+    const there = await cli(emulator, folder, ["doctor"], { env: stack });
+    expect([there.code, there.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^warning .*\nok .*UPTIME_BASE_URL/),
+    ]);
+  });
+});

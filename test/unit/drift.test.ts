@@ -1,0 +1,273 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { cli, withStack } from "../support/cli";
+import type { Outcome } from "../support/cli";
+import { Emulator } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
+
+let emulator: Emulator;
+let folder: string;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-drift-"));
+});
+afterEach(async () => {
+  await emulator.stop();
+  rmSync(folder, { recursive: true });
+});
+
+type Kind = "monitor" | "domain";
+const labels = { monitor: "Monitor", domain: "Domain" };
+const secrets = ["requestHeaders", "requestAuthPassword"];
+const mark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+
+const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
+
+/** Brings resources up, and writes the state that Pulumi would export, secrets in the clear or encrypted. */
+async function state(
+  resources: Record<string, [kind: Kind, inputs: Inputs, ignoreChanges?: string[]]>,
+  form: "plaintext" | "ciphertext" = "plaintext",
+): Promise<unknown[]> {
+  const seal = (properties: Inputs) =>
+    Object.fromEntries(
+      Object.entries(properties).map(([key, value]) => [
+        key,
+        secrets.includes(key) && value !== null ? { ...mark, [form]: JSON.stringify(value) } : value,
+      ]),
+    );
+  const entries = [];
+  for (const [name, [kind, inputs, ignoreChanges]] of Object.entries(resources)) {
+    const config = {
+      "uptime:baseUrl": emulator.url,
+      "uptime:apiKey": emulator.apiKey,
+      "uptime:accounts": accounts,
+    };
+    const stack = new ModelStack(kind, config, ignoreChanges ? { ignoreChanges } : {});
+    await stack.up(inputs);
+    if (!stack.state) throw new Error("Nothing is in state.");
+    const type = `pulumi-nodejs:dynamic/uptime:${labels[kind]}`;
+    entries.push({
+      urn: `urn:pulumi:test::workspace::${type}::${name}`,
+      custom: true,
+      id: stack.state.id,
+      type,
+      inputs: seal(stack.state.inputs),
+      outputs: seal(stack.state.outputs),
+    });
+  }
+  // What else is in a state is not looked at.
+  entries.push(
+    { urn: "urn:pulumi:test::workspace::pulumi:pulumi:Stack::workspace-test", type: "pulumi:pulumi:Stack" },
+    { ...entries[0], urn: `${String(entries[0]?.urn)}-old`, id: "999", delete: true },
+    { ...entries[0], urn: `${String(entries[0]?.urn)}-seen`, id: "998", external: true },
+  );
+  writeFileSync(
+    join(folder, "state.json"),
+    JSON.stringify({ version: 3, deployment: { resources: entries } }),
+  );
+  emulator.forget();
+  return entries;
+}
+
+const drift = (...args: string[]): Promise<Outcome> =>
+  cli(emulator, folder, ["drift", "--state", "state.json", ...args]);
+
+test("without drift there is none: code 0, one line, no write anywhere", async () => {
+  emulator.dialect = { shuffle: true, numbers: "string", urlStyle: "normalised", dates: "Z" };
+  await state({
+    home: [
+      "monitor",
+      {
+        ...home,
+        url: "https://EXAMPLE.com",
+        alertChannelIds: [1, 2],
+        maintenanceStartAt: "2030-01-31T22:00:00",
+        requestHeaders: [{ key: "A", value: "s3cret" }],
+        requestAuthPassword: "s3cret",
+      },
+    ],
+    shop: ["domain", { name: "Shop.example" }],
+  });
+  expect(await drift()).toEqual({ code: 0, stdout: "2 resources compared: no drift.\n", stderr: "" });
+  expect(await drift("--markdown")).toMatchObject({ code: 0, stdout: "2 resources compared: no drift.\n" });
+  expect(JSON.parse((await drift("--json")).stdout)).toEqual({
+    checked: 2,
+    drifted: [],
+    errors: [],
+    notes: [],
+  });
+  expect(emulator.writes()).toEqual([]);
+  expect(readdirSync(folder)).toEqual(["state.json"]);
+});
+
+test("drift is a table of what was declared and what is there: code 2", async () => {
+  await state({
+    home: ["monitor", { ...home, sslAlertDays: 7, requestHeaders: [{ key: "A", value: "s3cret-1" }] }],
+    other: ["monitor", { ...home, name: "Other" }, ["interval"]],
+    gone: ["monitor", { ...home, name: "Gone" }],
+    shop: ["domain", { name: "shop.example", homepageUrl: "https://shop.example/" }],
+    moved: ["domain", { name: "moved.example" }],
+  });
+  emulator.monitors.edit(1, {
+    interval: 300,
+    name: "x|`y`\u001b[31m\u202e\n",
+    ssl_alert_days: null,
+    request_headers: [{ key: "A", value: "s3cret-2" }],
+    // Nobody manages it.
+    domain_alert_days: 30,
+  });
+  emulator.monitors.edit(2, { interval: 300 });
+  emulator.monitors.remove(3);
+  emulator.domains.edit(1, { homepage_url: "https://shop.example/2" });
+  emulator.domains.edit(2, { name: "another.example" });
+  const { code, stdout, stderr } = await drift();
+  expect([code, stderr]).toEqual([2, ""]);
+  expect(stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+    "Resource  Property  Declared  Actual",
+    'Monitor home  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
+    "Monitor home  interval  60  300",
+    "Monitor home  requestHeaders  [secret]  differs",
+    "Monitor home  sslAlertDays  7  null",
+    "Monitor gone  (gone)  is not at the API any more",
+    'Domain shop  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
+    'Domain moved  (another record)  The domain 2 has the name "another.example" at the API and …',
+    "",
+    "5 resources compared: 4 drifted.",
+    "",
+  ]);
+  const markdown = await drift("--markdown");
+  expect(markdown.code).toBe(2);
+  expect(markdown.stdout.split("\n").slice(0, 4)).toEqual([
+    "| Resource | Property | Declared | Actual |",
+    "| --- | --- | --- | --- |",
+    '| `Monitor home` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
+    "| `Monitor home` | `interval` | `60` | `300` |",
+  ]);
+  const json = await drift("--json");
+  expect(json.code).toBe(2);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    checked: 5,
+    drifted: [
+      {
+        name: "home",
+        id: "1",
+        kind: "changed",
+        properties: [
+          { property: "name", declared: "Home", secret: false },
+          { property: "interval", declared: 60, actual: 300 },
+          { property: "requestHeaders", secret: true },
+          { property: "sslAlertDays", declared: 7, actual: null },
+        ],
+      },
+      { name: "gone", kind: "gone" },
+      { name: "shop", kind: "changed" },
+      { name: "moved", kind: "another record" },
+    ],
+  });
+  expect([stdout, markdown.stdout, json.stdout].join()).not.toContain("s3cret");
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("what is encrypted in the state is not compared, and that is said", async () => {
+  await state(
+    { home: ["monitor", { ...home, requestHeaders: [{ key: "A", value: "s3cret-1" }] }] },
+    "ciphertext",
+  );
+  emulator.monitors.edit(1, { request_headers: [{ key: "A", value: "s3cret-2" }] });
+  const { code, stdout } = await drift();
+  expect(code).toBe(0);
+  expect(stdout).toContain("Encrypted in the state, and so not compared: Monitor.requestHeaders.");
+});
+
+test("what cannot be compared is an error: code 1, and the rest is told all the same", async () => {
+  await state({ home: ["monitor", home], other: ["monitor", { ...home, name: "Other" }] });
+  emulator.monitors.edit(2, { interval: 300 });
+  emulator.fault = ({ path }) =>
+    path.endsWith("/1") ? { kind: "answer", effect: false, status: 403, body: { message: "no" } } : undefined;
+  const { code, stdout, stderr } = await drift();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^Monitor other +interval +60 +300$/m);
+  expect(stdout).toContain("1 resource compared, 1 could not be: 1 drifted.");
+  expect(stderr).toMatch(/^home: GET .* was answered with status 403: no\..*\n$/);
+});
+
+test("a state of another install, and a state that is none, are errors", async () => {
+  await state({ home: ["monitor", home] });
+  const elsewhere = await Emulator.start();
+  try {
+    const { code, stderr } = await cli(elsewhere, folder, ["drift", "--state", "state.json"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("State was made with another address");
+  } finally {
+    await elsewhere.stop();
+  }
+  expect(await drift("--state", "nothing.json")).toMatchObject({ code: 1 });
+  writeFileSync(join(folder, "state.json"), "[]");
+  const { code, stderr } = await drift();
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^\S+state\.json is not a deployment, as `pulumi stack export` writes it\.\n$/);
+});
+
+test("without a file, state and settings are those of the stack, each resource's account included", async () => {
+  const resources = await state({
+    home: ["monitor", home],
+    other: ["monitor", { ...home, name: "Other", account: "other" }],
+  });
+  emulator.monitors.edit(2, { interval: 300 });
+  const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const inStack = (more: Record<string, string>) =>
+    cli({ url: "", apiKey: "" }, folder, ["drift", "--stack", "prod"], {
+      env: withStack(folder, { ...config, ...more }, resources),
+    });
+  const found = await inStack({ "uptime:accounts": accounts });
+  expect(found).toMatchObject({ code: 2, stderr: "" });
+  expect(found.stdout).toMatch(/^Monitor other +interval +60 +300\n\n2 resources compared: 1 drifted\.$/m);
+  const unset = await inStack({});
+  expect(unset.code).toBe(1);
+  expect(unset.stdout).toContain("1 resource compared, 1 could not be: no drift.");
+  expect(unset.stderr).toMatch(/^other: .*uptime:accounts/);
+  rmSync(join(folder, "bin", "config.json"));
+  const broken = await cli(emulator, folder, ["drift"], { env: { PATH: join(folder, "bin") } });
+  expect(broken).toMatchObject({ code: 1, stdout: "" });
+  expect(broken.stderr).toMatch(/^`pulumi config --show-secrets` in \S+ failed: .*\n$/);
+});
+
+describe("the command itself", () => {
+  const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
+  const started = (...args: string[]): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const child = spawn(process.execPath, [main, ...args], {
+        cwd: folder,
+        env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: "emulator-key", FORCE_COLOR: "1" },
+      });
+      const outcome = { code: -1, stdout: "", stderr: "" };
+      child.stdout.on("data", (chunk) => (outcome.stdout += String(chunk)));
+      child.stderr.on("data", (chunk) => (outcome.stderr += String(chunk)));
+      child.on("close", (code) => {
+        resolve({ ...outcome, code: code ?? -1 });
+      });
+    });
+
+  test("ends with the codes that its help names", async () => {
+    await state({ home: ["monitor", home] });
+    expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 0 });
+    emulator.monitors.edit(1, { interval: 300 });
+    expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 2 });
+    emulator.apiKey = "another";
+    const refused = await started("drift", "--state", "state.json");
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be") as string });
+    expect(refused.stderr).toMatch(/^home: .*UPTIME_API_KEY/);
+    expect(await started("drift", "--nonsense")).toMatchObject({ code: 1, stdout: "" });
+    const doctor = await started("doctor");
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).not.toContain("\u001b");
+    expect(await started("export", "--help")).toMatchObject({ code: 0, stderr: "" });
+    expect((await started("--help")).stdout).toMatch(/Exit codes:\s+0 [^]*1 [^]*2 /);
+    expect(await started("emulator", "--help")).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,749 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
+
+const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
+const site = { name: "Site", url: "https://example.com", interval: "60" };
+const running: Emulator[] = [];
+const directory = mkdtempSync(join(tmpdir(), "emulator-test-"));
+
+async function start(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await Emulator.start(options);
+  running.push(emulator);
+  return emulator;
+}
+
+afterEach(() => Promise.all(running.splice(0).map((emulator) => emulator.stop())));
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  json: unknown;
+}
+
+type Form = Record<string, string> | [string, string][] | string;
+
+async function call(emulator: Emulator, method: string, path: string, form?: Form, init: RequestInit = {}) {
+  const body = form === undefined ? null : new URLSearchParams(form);
+  const url = `${emulator.url}/api/v1${path}`;
+  const response = await fetch(url, { method, body, headers, ...init });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type") === "application/json";
+  const reply: Reply = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+  return reply;
+}
+
+describe("what the API documents", () => {
+  test("a monitor is stored with the documented defaults, shown, updated and deleted", async () => {
+    const emulator = await start({ now: () => new Date("2030-01-01T00:00:00Z") });
+    const created = await call(emulator, "POST", "/monitors", site);
+    const record = {
+      id: 1,
+      name: "Site",
+      url: "https://example.com",
+      interval: 60,
+      alert_condition: "url_unavailable",
+      alert_text_lookup: null,
+      alert_channel_ids: [],
+      request_method: "GET",
+      request_headers: [],
+      request_auth_username: null,
+      request_auth_password: null,
+      cache_buster: 0,
+      ssl_alert_days: null,
+      domain_alert_days: null,
+      maintenance_start_at: null,
+      maintenance_end_at: null,
+      pause: false,
+      last_checked_at: null,
+      uptime: null,
+      created_at: "2030-01-01T00:00:00.000Z",
+      updated_at: "2030-01-01T00:00:00.000Z",
+    };
+    expect(emulator.monitors.all()).toEqual([record]);
+    const visible = { ...record, request_auth_password: undefined };
+    expect([created.status, created.json]).toEqual([201, { data: { ...visible, pause: 0 } }]);
+    expect((await call(emulator, "GET", "/monitors/1")).json).toEqual(created.json);
+
+    const updated = await call(emulator, "PUT", "/monitors/1", "ssl_alert_days=7&pause=true");
+    expect(updated.json).toEqual({ data: { ...visible, ssl_alert_days: 7, pause: 1 } });
+    expect((await call(emulator, "DELETE", "/monitors/1")).status).toBe(204);
+    expect((await call(emulator, "GET", "/monitors/1")).status).toBe(404);
+    expect((await call(emulator, "POST", "/monitors", site)).json).toMatchObject({ data: { id: 2 } });
+  });
+
+  test("every field of a monitor is stored as what it means", async () => {
+    const emulator = await start();
+    const form =
+      "name=A&url=u&interval=3600&alert_condition=url_text&alert_text_lookup=ok&alert_channel_ids[]=9" +
+      "&alert_channel_ids[]=2&request_method=PATCH&request_headers[3][key]=X-A&request_headers[3][value]=1" +
+      "&request_headers[0][key]=X-B&request_auth_username=me&request_auth_password=pw&cache_buster=1" +
+      "&ssl_alert_days=0&domain_alert_days=60&maintenance_start_at=2028-02-29T23:59:59&maintenance_end_at=";
+    expect((await call(emulator, "POST", "/monitors", form)).status).toBe(201);
+    expect(emulator.monitors.get("1")).toMatchObject({
+      ...{ name: "A", url: "u", interval: 3600, alert_condition: "url_text", alert_text_lookup: "ok" },
+      ...{ alert_channel_ids: [9, 2], request_method: "PATCH", cache_buster: 1, pause: false },
+      request_headers: [
+        { key: "X-A", value: "1" },
+        { key: "X-B", value: "" },
+      ],
+      ...{
+        request_auth_username: "me",
+        request_auth_password: "pw",
+        ssl_alert_days: 0,
+        domain_alert_days: 60,
+      },
+      ...{ maintenance_start_at: "2028-02-29T23:59:59", maintenance_end_at: null },
+    });
+  });
+
+  test.each([
+    ["alert_text_lookup=", { alert_text_lookup: null }],
+    ["ssl_alert_days=", { ssl_alert_days: null }],
+    ["maintenance_start_at=", { maintenance_start_at: null }],
+    ["alert_condition=&request_method=", { alert_condition: "url_unavailable", request_method: "GET" }],
+    ["cache_buster=", { cache_buster: 0 }],
+    ["alert_channel_ids[]=", { alert_channel_ids: [] }],
+    ["alert_channel_ids=", { alert_channel_ids: [] }],
+    ["request_headers[0][key]=&request_headers[0][value]=", { request_headers: [] }],
+    ["request_headers=", { request_headers: [] }],
+    ["pause=0", { pause: false }],
+    ["pause=false", { pause: false }],
+  ])("an update with %s empties the field and leaves the others", async (form, cleared) => {
+    const emulator = await start();
+    const full = {
+      ...{ name: "A", url: "u", interval: 60, alert_condition: "url_text", alert_text_lookup: "t" },
+      ...{ request_method: "PUT", cache_buster: 1, ssl_alert_days: 7, pause: true, alert_channel_ids: [1] },
+      ...{ maintenance_start_at: "2030-01-01T00:00:00", request_headers: [{ key: "a", value: "b" }] },
+    };
+    const before = emulator.monitors.add(full);
+    expect((await call(emulator, "PATCH", "/monitors/1", form)).status).toBe(200);
+    const { updated_at, ...rest } = before;
+    expect(emulator.monitors.get(1)).toMatchObject({ ...rest, ...cleared });
+    expect(typeof updated_at).toBe("string");
+  });
+
+  test("the name of a domain is ignored on update", async () => {
+    const emulator = await start({ firstId: 100 });
+    emulator.domains.add({ name: "example.com" });
+    await call(emulator, "PUT", "/domains/100", "name=other.com&homepage_url=https://example.com");
+    expect(emulator.domains.get(100)).toMatchObject({
+      ...{ id: 100, name: "example.com", homepage_url: "https://example.com", not_found_url: null },
+    });
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["an unknown field", "colour=red", "colour"],
+    ["the list's filter", "status_page_id=1", "status_page_id"],
+    ["pause on create", "pause=0", "pause"],
+    ["an interval that is not offered", "interval=61", "interval"],
+    ["an interval that is not a whole number", "interval=60.0", "interval"],
+    ["an empty interval", "interval=", "interval"],
+    ["an empty name", "name=", "name"],
+    ["an unknown condition", "alert_condition=down", "alert_condition"],
+    ["a method in lower case", "request_method=get", "request_method"],
+    ["a cache buster that is a word", "cache_buster=true", "cache_buster"],
+    ["alert days that are not offered", "ssl_alert_days=5", "ssl_alert_days"],
+    ["a date with a blank", "maintenance_start_at=2030-01-01 00:00:00", "maintenance_start_at"],
+    ["a date with a zone", "maintenance_end_at=2030-01-01T00:00:00Z", "maintenance_end_at"],
+    ["an impossible date", "maintenance_end_at=2030-02-30T00:00:00", "maintenance_end_at"],
+    ["an impossible hour", "maintenance_end_at=2030-02-20T24:00:00", "maintenance_end_at"],
+    ["a channel that is not a number", "alert_channel_ids[]=1&alert_channel_ids[]=x", "alert_channel_ids.1"],
+    ["an empty channel among others", "alert_channel_ids[]=&alert_channel_ids[]=1", "alert_channel_ids.0"],
+    ["channels as a text", "alert_channel_ids=1", "alert_channel_ids"],
+    ["channels with an index", "alert_channel_ids[0]=1", "alert_channel_ids[0]"],
+    ["a header without a key", "request_headers[0][value]=1", "request_headers.0.key"],
+    ["a header of another shape", "request_headers[0][name]=1", "request_headers[0][name]"],
+    ["a header with an index that is none", "request_headers[a][key]=1", "request_headers[a][key]"],
+    ["a list where there is none", "alert_text_lookup[]=1", "alert_text_lookup[]"],
+    ["a field that is sent twice", "alert_text_lookup=1&alert_text_lookup=2", "alert_text_lookup"],
+  ])("%s, by its name on the wire", async (_, part, field) => {
+    const emulator = await start();
+    const form = new URLSearchParams(site);
+    for (const name of new URLSearchParams(part).keys()) form.delete(name);
+    const reply = await call(emulator, "POST", "/monitors", `${form.toString()}&${part}`);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({
+      message: expect.any(String) as string,
+      errors: { [field]: [expect.stringContaining(field) as string] },
+    });
+    expect(emulator.monitors.size).toBe(0);
+  });
+
+  test("a create without its required fields names them all, an update needs none", async () => {
+    const emulator = await start();
+    const reply = await call(emulator, "POST", "/monitors", "cache_buster=1");
+    expect(reply.json).toEqual({
+      message: "The name field is required. (and 2 more errors)",
+      errors: {
+        name: ["The name field is required."],
+        url: ["The url field is required."],
+        interval: ["The interval field is required."],
+      },
+    });
+    emulator.monitors.add(site);
+    expect((await call(emulator, "PATCH", "/monitors/1", "")).status).toBe(200);
+    expect((await call(emulator, "PATCH", "/monitors/1", "url=")).status).toBe(422);
+    expect((await call(emulator, "PATCH", "/monitors/1", "pause=")).status).toBe(422);
+  });
+
+  test.each([
+    ["a request without a key", "GET", "/monitors", { accept: "application/json" }, 401],
+    ["a wrong key", "GET", "/monitors", { ...headers, authorization: "Bearer other" }, 401],
+    ["a GET without Accept", "GET", "/monitors", { authorization: headers.authorization }, 406],
+    ["a GET that accepts anything", "GET", "/monitors/1", { ...headers, accept: "*/*" }, 406],
+    ["JSON", "POST", "/monitors", { ...headers, "content-type": "application/json" }, 415],
+    [
+      "a form without its content type",
+      "PUT",
+      "/monitors/1",
+      { ...headers, "content-type": "text/plain" },
+      415,
+    ],
+    ["an unknown route", "GET", "/monitor", headers, 404],
+    ["a slash at the end", "GET", "/monitors/", headers, 404],
+    ["an id that is no number", "GET", "/monitors/one", headers, 404],
+    ["an unknown id", "DELETE", "/monitors/7", headers, 404],
+    ["a method that is not offered", "DELETE", "/monitors", headers, 405],
+    ["a create at an id", "POST", "/monitors/1", headers, 405],
+    ["a query on one record", "GET", "/monitors/1?page=1", headers, 422],
+  ])("%s", async (_, method, path, sent, status) => {
+    const emulator = await start();
+    emulator.monitors.add(site);
+    const body = method === "POST" || method === "PUT" ? "{}" : null;
+    const reply = await call(emulator, method, path, undefined, { headers: sent, body });
+    expect(reply.status).toBe(status);
+    expect(reply.json).toHaveProperty("message");
+  });
+
+  test.each(["per_page=20", "per_page=", "sort=up", "sort_by=interval", "search_by=id", "page=0", "limit=5"])(
+    "a list with %s",
+    async (query) => {
+      const emulator = await start();
+      const reply = await call(emulator, "GET", `/monitors?${query}`);
+      expect([reply.status, reply.json]).toMatchObject([
+        422,
+        { errors: { [query.split("=")[0] ?? ""]: {} } },
+      ]);
+    },
+  );
+});
+
+describe("lists", () => {
+  async function names(emulator: Emulator, query: string): Promise<unknown[]> {
+    const { json } = await call(emulator, "GET", `/monitors?${query}`);
+    return (json as { data: { name: unknown }[] }).data.map(({ name }) => name);
+  }
+
+  test("newest first by default, sorted, searched and filtered as asked", async () => {
+    const emulator = await start({ dialect: { paging: "none" } });
+    emulator.monitors.add({ name: "b", url: "http://one", status_page_id: 4 });
+    emulator.monitors.add({ name: "Ab", url: "http://two" });
+    emulator.monitors.add({ name: "c", url: "http://three/b" });
+    expect(await names(emulator, "")).toEqual(["c", "Ab", "b"]);
+    expect(await names(emulator, "sort=asc")).toEqual(["b", "Ab", "c"]);
+    expect(await names(emulator, "sort_by=name&sort=asc")).toEqual(["Ab", "b", "c"]);
+    expect(await names(emulator, "sort_by=url")).toEqual(["Ab", "c", "b"]);
+    expect(await names(emulator, "search=B")).toEqual(["Ab", "b"]);
+    expect(await names(emulator, "search=b&search_by=url")).toEqual(["c"]);
+    expect(await names(emulator, "status_page_id=4")).toEqual(["b"]);
+    expect((await call(emulator, "GET", "/domains?search_by=url")).status).toBe(422);
+  });
+
+  const next = (emulator: Emulator, page: number) =>
+    `${emulator.url}/api/v1/monitors?per_page=10&sort=asc&page=${page}`;
+  test.each<[Partial<Dialect>, (emulator: Emulator, data: unknown) => unknown]>([
+    [
+      { paging: "links" },
+      (it, data) => ({
+        data,
+        links: { first: next(it, 1), last: next(it, 3), prev: next(it, 1), next: next(it, 3) },
+      }),
+    ],
+    [
+      { paging: "nextPageUrl" },
+      (it, data) => ({
+        ...{ current_page: 2, data, last_page: 3, next_page_url: next(it, 3), per_page: 10, total: 25 },
+      }),
+    ],
+    [
+      { paging: "meta" },
+      (_, data) => ({ data, meta: { current_page: 2, last_page: 3, per_page: 10, total: 25 } }),
+    ],
+    [{ paging: "bare" }, (_, data) => ({ data })],
+    [{ paging: "bare", list: "bare" }, (_, data) => data],
+  ])("a page in the dialect %j", async (dialect, expected) => {
+    const emulator = await start({ dialect: { ...dialect, listBrief: true }, pathPrefix: "sub/" });
+    for (let id = 1; id <= 25; id++) emulator.monitors.add({ name: `m${id}`, url: "u" });
+    const data = Array.from({ length: 10 }, (_, index) => ({
+      id: index + 11,
+      name: `m${index + 11}`,
+      url: "u",
+    }));
+    const { json } = await call(emulator, "GET", "/monitors?per_page=10&sort=asc&page=2");
+    expect(json).toEqual(expected(emulator, data));
+  });
+
+  test("the last page has no next one, and the one after it is empty", async () => {
+    const emulator = await start({ dialect: { extraFields: {}, hidden: ["created_at", "updated_at"] } });
+    for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
+    const last = await call(emulator, "GET", "/domains?page=2");
+    expect(last.json).toMatchObject({ data: [{ id: 2 }, { id: 1 }], links: { next: null } });
+    expect((await call(emulator, "GET", "/domains?page=3")).json).toMatchObject({ data: [] });
+  });
+
+  test("without paging all records come in one answer", async () => {
+    const emulator = await start({ dialect: { paging: "none", list: "bare" } });
+    for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
+    expect((await call(emulator, "GET", "/domains?per_page=10")).json).toHaveLength(12);
+  });
+});
+
+describe("dialects", () => {
+  const stored = {
+    name: `A & "B" <'c'>`,
+    url: "HTTPS://User@Example.COM?q=A",
+    interval: 60,
+    alert_channel_ids: [1, 2],
+    request_headers: [
+      { key: "x-api-key", value: "1&2" },
+      { key: "B", value: "" },
+    ],
+    request_auth_password: "secret",
+    cache_buster: 1,
+    ssl_alert_days: 7,
+    maintenance_start_at: "2030-01-31T22:00:00",
+    pause: true,
+    updated_at: "then",
+  };
+  test.each<[Partial<Dialect>, Record<string, unknown>]>([
+    [{ ids: "string" }, { id: "1" }],
+    [{ numbers: "string" }, { interval: "60", ssl_alert_days: "7", domain_alert_days: null }],
+    [{ booleans: "number" }, { cache_buster: 1, pause: 1 }],
+    [{ booleans: "string" }, { cache_buster: "1", pause: "1" }],
+    [{ booleans: "boolean" }, { cache_buster: true, pause: true }],
+    [{ headers: "map" }, { request_headers: { "x-api-key": "1&2", B: "" } }],
+    [{ headers: "emptyListMap" }, { request_headers: { "x-api-key": "1&2", B: "" } }],
+    [{ channels: "strings" }, { alert_channel_ids: ["1", "2"] }],
+    [
+      { channels: "objects", shuffle: true },
+      {
+        alert_channel_ids: [
+          { id: 2, name: "Channel 2" },
+          { id: 1, name: "Channel 1" },
+        ],
+      },
+    ],
+    [{ shuffle: true, headers: "list" }, { request_headers: [{ key: "B" }, { key: "x-api-key" }] }],
+    [{ titleCaseHeaders: true }, { request_headers: [{ key: "X-Api-Key" }, { key: "B" }] }],
+    [{ dates: "T" }, { maintenance_start_at: "2030-01-31T22:00:00", maintenance_end_at: null }],
+    [{ dates: "space" }, { maintenance_start_at: "2030-01-31 22:00:00" }],
+    [{ dates: "fraction" }, { maintenance_start_at: "2030-01-31T22:00:00.000000Z" }],
+    [{ dates: "Z" }, { maintenance_start_at: "2030-01-31T22:00:00Z" }],
+    [{ dates: "+00:00" }, { maintenance_start_at: "2030-01-31T22:00:00+00:00" }],
+    [{ dates: "+02:00" }, { maintenance_start_at: "2030-01-31T22:00:00+02:00" }],
+    [{ pauseShown: "paused" }, { paused: 1, pause: undefined }],
+    [{ pauseShown: "paused_at" }, { paused_at: "then", pause: undefined }],
+    [{ pauseShown: "hidden" }, { pause: undefined }],
+    [{ password: "hidden" }, { request_auth_password: undefined }],
+    [{ password: "masked" }, { request_auth_password: "********" }],
+    [{ password: "plain" }, { request_auth_password: "secret" }],
+    [{ password: "null" }, { request_auth_password: null }],
+    [{ emptyAs: "empty" }, { alert_text_lookup: "", ssl_alert_days: 7 }],
+    [{ emptyAs: "absent" }, { alert_text_lookup: undefined, ssl_alert_days: 7 }],
+    [{ escapeHtml: true }, { name: "A &amp; &quot;B&quot; &lt;&#039;c&#039;&gt;" }],
+    [{ urlStyle: "asSent" }, { url: "HTTPS://User@Example.COM?q=A" }],
+    [{ urlStyle: "normalised" }, { url: "https://User@example.com/?q=A" }],
+    [{ hidden: ["url", "uptime"] }, { url: undefined, uptime: undefined }],
+    [{ extraFields: { team: { id: 1 }, tag: null } }, { team: { id: 1 }, tag: null }],
+  ])("%j", async (dialect, expected) => {
+    const emulator = await start({ dialect: { ...dialect, record: "bare" } });
+    emulator.monitors.add(stored);
+    const { json } = await call(emulator, "GET", "/monitors/1");
+    expect(json).toMatchObject(JSON.parse(JSON.stringify(expected)) as object);
+    for (const [name, value] of Object.entries(expected))
+      if (value === undefined) expect(json).not.toHaveProperty(name);
+  });
+
+  test.each<[Partial<Dialect>, Record<string, unknown>]>([
+    [{ headers: "list" }, { request_headers: [] }],
+    [{ headers: "map" }, { request_headers: {} }],
+    [{ headers: "emptyListMap" }, { request_headers: [] }],
+    [{ pauseShown: "paused_at" }, { paused_at: null }],
+    [{ password: "masked" }, { request_auth_password: null }],
+  ])("of an empty monitor: %j", async (dialect, expected) => {
+    const emulator = await start({ dialect: { ...dialect, record: "bare" } });
+    emulator.monitors.add(site);
+    expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject(expected);
+  });
+
+  test.each<[Partial<Dialect>, string, number, unknown]>([
+    [{ record: "data" }, "POST", 201, { data: { id: 2, name: "new" } }],
+    [{ record: "bare" }, "POST", 201, { id: 2, name: "new" }],
+    [{ record: "named" }, "POST", 201, { domain: { id: 2, name: "new" } }],
+    [{ createStatus: 200, createAnswer: "id", record: "bare" }, "POST", 200, { id: 2 }],
+    [{ createAnswer: "empty" }, "POST", 201, ""],
+    [{ createStatus: 204 }, "POST", 204, ""],
+    [{ updateAnswer: "record" }, "PUT", 200, { data: { id: 1, name: "old" } }],
+    [{ updateAnswer: "empty" }, "PUT", 200, ""],
+    [{ updateAnswer: "message" }, "PUT", 200, { message: "The domain was updated." }],
+    [{ deleteAnswer: "empty204" }, "DELETE", 204, ""],
+    [{ deleteAnswer: "empty200" }, "DELETE", 200, ""],
+    [{ deleteAnswer: "deleted" }, "DELETE", 200, { deleted: true }],
+    [{ deleteAnswer: "record" }, "DELETE", 200, { data: { id: 1, name: "old" } }],
+  ])("the answer of a write: %j %s", async (dialect, method, status, expected) => {
+    const emulator = await start({ dialect });
+    emulator.domains.add({ name: "old" });
+    const path = method === "POST" ? "/domains" : "/domains/1";
+    const reply = await call(emulator, method, path, method === "POST" ? "name=new" : "");
+    expect(reply.status).toBe(status);
+    if (expected === "") expect(reply.text).toBe("");
+    else expect(reply.json).toMatchObject(expected as object);
+  });
+
+  test("an id alone is all that a create shows", async () => {
+    const emulator = await start({ dialect: { createAnswer: "id", createLocation: true }, pathPrefix: "/p" });
+    const reply = await call(emulator, "POST", "/domains", "name=a");
+    expect(reply.text).toBe('{"data":{"id":1}}');
+    expect(reply.headers.get("location")).toBe(`${emulator.url}/api/v1/domains/1`);
+  });
+
+  test.each<[Partial<Dialect>, number, string | object]>([
+    [{ errors: "error", errorStatus: 400 }, 400, { error: "The name field is required." }],
+    [{ errors: "html" }, 422, "<h1>The name field is required.</h1>"],
+    [{ errors: "empty" }, 422, ""],
+  ])("a refusal: %j", async (dialect, status, expected) => {
+    const emulator = await start({ dialect });
+    const reply = await call(emulator, "POST", "/domains", "");
+    expect(reply.status).toBe(status);
+    if (typeof expected === "object") expect(reply.json).toEqual(expected);
+    else expect(reply.text).toContain(expected);
+  });
+
+  test.each([404, 410, 403] as const)("an unknown id: %i", async (gone) => {
+    const emulator = await start({ dialect: { gone } });
+    expect((await call(emulator, "PUT", "/domains/1", "")).status).toBe(gone);
+  });
+
+  test("PATCH is refused, PUT is not", async () => {
+    const emulator = await start({ dialect: { patch: "405" } });
+    emulator.domains.add({ name: "a" });
+    const reply = await call(emulator, "PATCH", "/domains/1", "");
+    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, PUT, DELETE"]);
+    expect((await call(emulator, "PUT", "/domains/1", "")).status).toBe(200);
+  });
+
+  const brackets = "alert_channel_ids[]=&request_headers[0][key]=&request_headers[0][value]=";
+  const plain = "alert_channel_ids=&request_headers=";
+  test.each<[Partial<Dialect>, string, "cleared" | "kept" | string[]]>([
+    [{ emptyLists: "bracketsRefused" }, brackets, ["alert_channel_ids.0", "request_headers.0.key"]],
+    [{ emptyLists: "bracketsRefused" }, plain, "cleared"],
+    [{ emptyLists: "bracketsIgnored" }, brackets, "kept"],
+    [{ emptyLists: "bracketsIgnored" }, plain, "cleared"],
+    [{ emptyLists: "plainRefused" }, plain, ["alert_channel_ids", "request_headers"]],
+    [{ emptyLists: "plainRefused" }, brackets, "cleared"],
+    [{ emptyLists: "plainIgnored" }, plain, "kept"],
+    [{ emptyLists: "plainIgnored" }, brackets, "cleared"],
+  ])("an empty list: %j, %s", async (dialect, form, expected) => {
+    const emulator = await start({ dialect });
+    const before = emulator.monitors.add(stored);
+    const { status, json } = await call(emulator, "PATCH", "/monitors/1", form);
+    if (Array.isArray(expected)) {
+      expect([status, Object.keys((json as { errors: object }).errors)]).toEqual([422, expected]);
+      return;
+    }
+    const { alert_channel_ids, request_headers } = before;
+    expect(emulator.monitors.get(1)).toMatchObject(
+      expected === "kept"
+        ? { alert_channel_ids, request_headers }
+        : { alert_channel_ids: [], request_headers: [] },
+    );
+  });
+
+  test.each<[Partial<Dialect>, string, number, Record<string, unknown>]>([
+    [{ emptyDays: "refused" }, "ssl_alert_days=", 422, { ssl_alert_days: 7 }],
+    [{ emptyDays: "refused" }, "ssl_alert_days=0", 200, { ssl_alert_days: 0 }],
+    [{ zeroDaysForEmpty: true }, "ssl_alert_days=", 200, { ssl_alert_days: 0 }],
+    [{ resetOnUpdate: true }, "name=x", 200, { alert_condition: "url_unavailable", request_method: "GET" }],
+    [{ resetOnUpdate: true }, "request_method=PUT", 200, { request_method: "PUT" }],
+    [{ resetOnUpdate: false }, "name=x", 200, { alert_condition: "url_text", request_method: "HEAD" }],
+    [{ ignoreInvalid: true }, "name=x&interval=7&what=1", 200, { name: "x", interval: 60, what: undefined }],
+    [{ notStored: ["name"] }, "name=x&interval=180", 200, { name: stored.name, interval: 180 }],
+  ])("an update: %j, %s", async (dialect, form, status, expected) => {
+    const emulator = await start({ dialect });
+    emulator.monitors.add({ ...stored, alert_condition: "url_text", request_method: "HEAD" });
+    expect((await call(emulator, "PATCH", "/monitors/1", form)).status).toBe(status);
+    for (const [name, value] of Object.entries(expected))
+      expect(emulator.monitors.get(1)?.[name]).toEqual(value);
+  });
+
+  test("names of domains are unique, or not, and stored in lower case if asked", async () => {
+    const emulator = await start();
+    expect((await call(emulator, "POST", "/domains", "name=A.com")).status).toBe(201);
+    expect((await call(emulator, "POST", "/domains", "name=a.com")).json).toMatchObject({
+      errors: { name: ["The name has already been taken."] },
+    });
+    emulator.dialect = { uniqueDomainNames: false, lowerCaseNames: true };
+    expect((await call(emulator, "POST", "/domains", "name=A.com")).status).toBe(201);
+    expect(emulator.domains.all().map(({ name }) => name)).toEqual(["A.com", "a.com"]);
+  });
+
+  test("the dialect changes while the emulator runs, and one that does not exist is an error", async () => {
+    const emulator = await start({ dialect: { record: "bare" } });
+    emulator.domains.add({ name: "a" });
+    emulator.dialect.ids = "string";
+    expect((await call(emulator, "GET", "/domains/1")).json).toMatchObject({ id: "1" });
+    emulator.dialect = { record: "named" };
+    expect((await call(emulator, "GET", "/domains/1")).json).toMatchObject({ domain: { id: 1 } });
+    const wrong: object = { record: "xml", colour: 1, hidden: "name" };
+    expect(() => {
+      emulator.dialect = wrong;
+    }).toThrow(
+      'record must be one of "data", "bare", "named"; colour is not an option of the dialect; hidden must be a list',
+    );
+  });
+});
+
+describe("the test's side", () => {
+  test("records are added, edited, removed and cleared by hand", async () => {
+    const { monitors } = await start();
+    const first = monitors.add({ name: "a", anything: { at: "all" } });
+    expect(monitors.edit(first.id, { name: null, interval: 7 })).toMatchObject({
+      id: 1,
+      name: null,
+      interval: 7,
+    });
+    expect(first.name).toBe("a");
+    expect(monitors.add({ id: 50 }).id).toBe(50);
+    expect(monitors.add().id).toBe(51);
+    expect([monitors.remove(50), monitors.remove(50), monitors.size]).toEqual([true, false, 2]);
+    expect(() => monitors.edit(50, {})).toThrow("no record 50");
+    monitors.clear();
+    expect([monitors.all(), monitors.add().id]).toEqual([[], 52]);
+  });
+
+  test("requests are logged in order, with the status they got", async () => {
+    const emulator = await start();
+    await call(emulator, "GET", "/domains?search=a%20b&sort=asc");
+    await call(emulator, "POST", "/domains", [["name", "ä & b"]]);
+    expect(emulator.requests).toMatchObject([
+      {
+        ...{ method: "GET", path: "/api/v1/domains", status: 200, contentType: "", body: [], headers },
+        query: [
+          ["search", "a b"],
+          ["sort", "asc"],
+        ],
+      },
+      {
+        method: "POST",
+        status: 201,
+        contentType: "application/x-www-form-urlencoded",
+        body: [["name", "ä & b"]],
+      },
+    ]);
+    expect(emulator.writes()).toHaveLength(1);
+    emulator.forget();
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("the key can be rotated", async () => {
+    const emulator = await start({ apiKey: "one" });
+    expect((await call(emulator, "GET", "/domains")).status).toBe(401);
+    emulator.apiKey = defaultApiKey;
+    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
+  });
+});
+
+describe("faults", () => {
+  test("a status before and after the effect", async () => {
+    const emulator = await start();
+    emulator.fault = () => ({
+      ...{
+        kind: "answer",
+        effect: false,
+        status: 429,
+        body: { message: "slow" },
+        headers: { "retry-after": "1" },
+      },
+    });
+    const before = await call(emulator, "POST", "/domains", "name=a");
+    expect([before.status, before.json, before.headers.get("retry-after")]).toEqual([
+      429,
+      { message: "slow" },
+      "1",
+    ]);
+    expect(emulator.domains.size).toBe(0);
+    emulator.fault = () => ({ kind: "answer", effect: true, status: 504, body: "<h1>Timeout</h1>" });
+    const after = await call(emulator, "POST", "/domains", "name=a");
+    expect([after.status, after.text]).toEqual([504, "<h1>Timeout</h1>"]);
+    expect(emulator.domains.size).toBe(1);
+    expect(emulator.requests.map(({ status }) => status)).toEqual([429, 504]);
+  });
+
+  test("what a faulty answer leaves out is the usual answer's", async () => {
+    const emulator = await start();
+    emulator.fault = () => ({ kind: "answer", effect: true, headers: { "content-type": "text/plain" } });
+    const reply = await call(emulator, "POST", "/domains", "name=a");
+    expect(reply.status).toBe(201);
+    expect(JSON.parse(reply.text)).toMatchObject({ data: { name: "a" } });
+  });
+
+  test("a connection that is cut before, after and in the middle", async () => {
+    const emulator = await start();
+    emulator.fault = ({ body }) => {
+      if (body[0]?.[1] === "middle") return { kind: "truncate" };
+      return { kind: "cut", effect: body[0]?.[1] === "after" };
+    };
+    for (const name of ["before", "after", "middle"])
+      await expect(call(emulator, "POST", "/domains", { name })).rejects.toThrow(/fetch failed|terminated/);
+    expect(emulator.domains.all().map(({ name }) => name)).toEqual(["after", "middle"]);
+    expect(emulator.requests.map(({ status }) => status)).toEqual([0, 0, 201]);
+    emulator.fault = undefined;
+    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
+  });
+
+  test("a late effect comes although the client is gone", async () => {
+    const emulator = await start();
+    emulator.fault = () => ({ kind: "delay", delayMs: 60 });
+    const signal = AbortSignal.timeout(20);
+    await expect(call(emulator, "POST", "/domains", "name=a", { signal })).rejects.toThrow("timeout");
+    expect(emulator.domains.size).toBe(0);
+    await sleep(80);
+    expect(emulator.domains.size).toBe(1);
+  });
+
+  test("a late answer comes after the effect, and none after the stop", async () => {
+    const emulator = await start();
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 10_000 });
+    const reply = call(emulator, "POST", "/domains", "name=a");
+    const failed = expect(reply).rejects.toThrow("fetch failed");
+    while (emulator.domains.size === 0) await sleep(5);
+    await emulator.stop();
+    await failed;
+  });
+
+  test("a fault function that fails is answered with 500 and its message", async () => {
+    const emulator = await start();
+    emulator.fault = () => {
+      throw new Error("mistake");
+    };
+    const reply = await call(emulator, "GET", "/domains");
+    expect([reply.status, reply.text]).toEqual([500, expect.stringContaining("mistake")]);
+  });
+});
+
+describe("the file", () => {
+  test("keeps records and the next id over a restart", async () => {
+    const file = join(directory, "state.json");
+    const first = await start({ file });
+    await call(first, "POST", "/domains", "name=a");
+    await call(first, "POST", "/domains", "name=b");
+    await call(first, "DELETE", "/domains/2");
+    first.monitors.add({ ...site, request_headers: [{ key: "a", value: "b" }] });
+    const [domains, monitors] = [first.domains.all(), first.monitors.all()];
+    await first.stop();
+    const second = await start({ file });
+    expect([second.domains.all(), second.monitors.all()]).toEqual([domains, monitors]);
+    expect(second.domains.add().id).toBe(3);
+  });
+
+  test("is written soon after a change", async () => {
+    const file = join(directory, "soon.json");
+    const emulator = await start({ file });
+    emulator.domains.add({ name: "a" });
+    await sleep(250);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ domains: { records: [{ name: "a" }] } });
+  });
+
+  test("that cannot be written is refused at the start", async () => {
+    await expect(start({ file: join(directory, "none", "state.json") })).rejects.toThrow("ENOENT");
+  });
+
+  test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
+    "of another content is refused: %s",
+    async (content) => {
+      const file = join(directory, "other.json");
+      writeFileSync(file, content);
+      await expect(start({ file })).rejects.toThrow("is not a file of the emulator");
+      expect(readFileSync(file, "utf8")).toBe(content);
+    },
+  );
+});
+
+describe("the command", () => {
+  const compiled = join(__dirname, "..", "..", "dist", "provider", "emulator");
+
+  async function output(command: ChildProcess): Promise<{ code: unknown; out: string; err: string }> {
+    let [out, err] = ["", ""];
+    command.stdout?.on("data", (chunk) => (out += String(chunk)));
+    command.stderr?.on("data", (chunk) => (err += String(chunk)));
+    const [code] = (await once(command, "close")) as unknown[];
+    return { code, out, err };
+  }
+
+  const run = (...args: string[]) => spawn(process.execPath, [join(compiled, "cli.js"), ...args]);
+
+  test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
+    const file = join(directory, `${signal}.json`);
+    const command = run(
+      "--api-key",
+      "k",
+      "--file",
+      file,
+      "--dialect",
+      '{"record":"bare"}',
+      "--path-prefix",
+      "p",
+    );
+    const finished = output(command);
+    const [line] = (await once(command.stdout, "data")) as unknown[];
+    const [, url] = /^Emulator at (http:\/\/127\.0\.0\.1:\d+\/p) with API key k\n$/.exec(String(line)) ?? [];
+    const created = await fetch(`${url ?? ""}/api/v1/domains`, {
+      method: "POST",
+      headers: { authorization: "Bearer k" },
+      body: new URLSearchParams({ name: "a" }),
+    });
+    expect(await created.json()).toMatchObject({ id: 1, name: "a" });
+    command.kill(signal);
+    expect(await finished).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(file, "utf8")).toContain('"name":"a"');
+  });
+
+  test.each([
+    [["--port", "http"], '--port must be a number up to 65535, not "http". See --help.'],
+    [["--dialect", "record"], '--dialect must be JSON, not "record". See --help.'],
+    [["--dialect", '{"record":1}'], 'record must be one of "data", "bare", "named". See --help.'],
+    [["--colour"], "Unknown option '--colour'"],
+    [["extra"], "Unexpected argument 'extra'"],
+  ])("refuses %j", async (args, message) => {
+    const { code, err } = await output(run(...args));
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test("explains itself, and says when a port is taken", async () => {
+    expect(await output(run("--help"))).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("--dialect JSON") as string,
+    });
+    const { port } = new URL((await start()).url);
+    expect(await output(run("--port", port))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("EADDRINUSE") as string,
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { equal, isShown, reconcile } from "../../provider/definitions/kinds";
+import type { Value } from "../../provider/definitions/kinds";
+import { domain } from "../../provider/definitions/domain";
+import type { Field } from "../../provider/definitions/field";
+import { monitor } from "../../provider/definitions/monitor";
+
+function field(property: string): Field {
+  const found = monitor.fields[property] ?? domain.fields[property];
+  if (!found) throw new Error(`no field ${property}`);
+  return found;
+}
+
+const domainName = domain.fields.name as Field;
+const header = (key: string, value: string) => ({ key, value });
+
+/** Declared, and what a record shows, which a person would call the same. */
+const same: [property: string, declared: Value, shown: unknown][] = [
+  ["alertChannelIds", [1, 2, 3], [3, 1, 2]],
+  ["alertChannelIds", [1, 2], ["2", "1"]],
+  ["alertChannelIds", ["1", "002"], [{ id: 2, name: "Ops" }, { id: "1" }]],
+  ["alertChannelIds", ["9007199254740993"], ["9007199254740993"]],
+  ["alertChannelIds", [1, 2], { 0: 1, 2: 2 }],
+  ["alertChannelIds", null, []],
+  ["alertChannelIds", [], null],
+  ["alertChannelIds", null, ""],
+  ["requestHeaders", [header("A", "1"), header("B", "2")], [header("b", "2"), header("a", "1")]],
+  ["requestHeaders", [header("A", "1"), header("B", "2")], { b: "2", A: "1" }],
+  ["requestHeaders", [header("A", "1")], { 3: header("A", "1") }],
+  ["requestHeaders", [header("key", "1")], { key: "1" }],
+  ["requestHeaders", [header("A", "1")], [header("A", "1"), header("", "")]],
+  ["requestHeaders", [header("A", "a & b")], [header("A", "a &amp; b")]],
+  ["requestHeaders", [header("A", "5")], { A: 5 }],
+  ["requestHeaders", null, {}],
+  ["requestHeaders", null, [header("", "")]],
+  ["cacheBuster", false, 0],
+  ["cacheBuster", false, "0"],
+  ["cacheBuster", false, null],
+  ["cacheBuster", true, 1],
+  ["cacheBuster", true, "1"],
+  ["cacheBuster", true, "true"],
+  ["pause", null, false],
+  ["pause", null, "0"],
+  ["pause", true, "2030-01-01T00:00:00Z"],
+  ["pause", false, "0000-00-00 00:00:00"],
+  ["interval", 60, "60"],
+  ["sslAlertDays", 7, "7"],
+  ["sslAlertDays", null, 0],
+  ["sslAlertDays", null, "0"],
+  ["sslAlertDays", null, ""],
+  ["sslAlertDays", 0, 0],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31 22:00:00"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00.000000Z"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00+00:00"],
+  ["maintenanceStartAt", null, ""],
+  ["alertTextLookup", "a & <b>", "a &amp; &lt;b&gt;"],
+  ["alertTextLookup", "a &amp; b", "a &amp; b"],
+  ["alertTextLookup", "a &amp; b", "a &amp;amp; b"],
+  ["alertTextLookup", "it's", "it&#039;s"],
+  ["alertTextLookup", "", null],
+  ["alertTextLookup", null, ""],
+  ["alertTextLookup", "5", 5],
+  ["url", "https://Example.COM", "https://example.com/"],
+  ["url", "HTTPS://example.com?a=1", "https://example.com/?a=1"],
+  ["url", "https://example.com/?a=1&b=2", "https://example.com/?a=1&amp;b=2"],
+  ["url", "https://example.com/?a=1&copy=2", "https://example.com/?a=1&copy=2"],
+];
+
+/** What is a real difference, however small. */
+const different: [property: string, declared: Value, shown: unknown][] = [
+  ["alertChannelIds", [1, 2], [1, 2, 3]],
+  ["alertChannelIds", [1], []],
+  ["alertChannelIds", null, [1]],
+  ["alertChannelIds", ["9007199254740993"], ["9007199254740992"]],
+  ["alertChannelIds", [1, 23], [12, 3]],
+  ["requestHeaders", [header("A", "x")], [header("A", "X")]],
+  ["requestHeaders", [header("A", "1")], [header("A", "1"), header("A", "1")]],
+  ["requestHeaders", [header("A", "1"), header("B", "2")], [header("A", "2"), header("B", "1")]],
+  ["requestHeaders", [header("A", "1")], []],
+  ["requestHeaders", null, { A: "" }],
+  ["cacheBuster", true, null],
+  ["cacheBuster", false, 1],
+  ["pause", null, true],
+  ["interval", 60, 600],
+  ["sslAlertDays", 0, null],
+  ["sslAlertDays", 7, 0],
+  ["sslAlertDays", null, 7],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:01"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00+02:00"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", null],
+  ["alertTextLookup", "a", "A"],
+  ["alertTextLookup", "a", "a b"],
+  ["alertTextLookup", "a & b", "a &amp;amp; b"],
+  ["alertTextLookup", "0", null],
+  ["alertCondition", "url_text", "URL_TEXT"],
+  ["requestMethod", "GET", "get"],
+  ["requestAuthUsername", "bob", "Bob"],
+  ["url", "https://example.com/a", "https://example.com/A"],
+  ["url", "https://example.com/a", "https://example.com/a/"],
+  ["url", "https://example.com/", "http://example.com/"],
+  ["url", "https://Bob@example.com/", "https://bob@example.com/"],
+  ["url", "https://example.com/", "https://example.com:443/"],
+  ["url", "https://example.com/?a=B", "https://example.com/?a=b"],
+  ["name", "Shop", "shop"],
+];
+
+test.each(same)("%s declared as %j is what %j shows, and stays as declared", (property, declared, shown) => {
+  expect(isShown(field(property), declared, shown)).toBe(true);
+  expect(reconcile(field(property), declared, shown)).toBe(declared);
+});
+
+test.each(different)("%s declared as %j is not what %j shows", (property, declared, shown) => {
+  expect(isShown(field(property), declared, shown)).toBe(false);
+  expect(reconcile(field(property), declared, shown)).not.toEqual(declared);
+});
+
+test("letter case of a domain's name means nothing", () => {
+  expect(isShown(domainName, "Example.com", "example.COM")).toBe(true);
+  expect(isShown(domainName, "example.com", "example.org")).toBe(false);
+});
+
+test("two declared texts are compared as written: entities are decoded in what the API shows alone", () => {
+  expect(equal(field("alertTextLookup"), "a & b", "a &amp; b")).toBe(false);
+});
+
+test("what the API shows otherwise is read with one level of entities decoded", () => {
+  expect(reconcile(field("alertTextLookup"), "x", "a &amp;amp; b")).toBe("a &amp; b");
+});
+
+test.each([
+  ["interval", "often", 'interval as "often", where a whole number'],
+  ["interval", 1.5, "interval as 1.5, where a whole number"],
+  ["alertChannelIds", "1,2", 'alert_channel_ids as "1,2", where a list'],
+  ["alertChannelIds", [{ name: "Ops" }], "where a list of ids"],
+  ["requestHeaders", ["A: canary"], "request_headers as something else, where a list of headers"],
+  ["requestHeaders", [[]], "request_headers as something else"],
+  ["cacheBuster", "maybe", 'cache_buster as "maybe", where true, false'],
+  ["name", { first: "a" }, "where a text"],
+])("a record that shows %s as %j is a clear error", (property, shown, message) => {
+  expect(() => reconcile(field(property), undefined, shown)).toThrow(message);
+});

@@ -1,0 +1,355 @@
+import { createPrivateKey } from "node:crypto";
+import dns from "node:dns";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import { monitor } from "../../provider/definitions/monitor";
+import { Emulator } from "../../provider/emulator";
+import type { Fault } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
+
+const file = join(__dirname, "..", "..", "docs", "errors.md");
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const hurried = { ...home, __options: { customTimeouts: { create: "1s" } } };
+
+// A person's own settings must not stand in for the missing ones.
+beforeAll(() => {
+  for (const name of ["UPTIME_BASE_URL", "UPTIME_MONITORS_BASE_URL", "UPTIME_API_KEY"])
+    Reflect.deleteProperty(process.env, name);
+});
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+});
+afterEach(() => emulator.stop());
+
+type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
+
+function stack(config: Record<string, string> = {}): ModelStack {
+  const all = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config };
+  return new ModelStack("monitor", all, {}, dynamicProvider(monitor, 50) as Provider);
+}
+
+interface Case {
+  /** What a person would call it. */
+  readonly cause: string;
+  readonly todo: string;
+  /** Makes it happen; the error is what it rejects with. */
+  readonly provoke: () => Promise<unknown>;
+}
+
+const always = (status: number, body: unknown = "", headers: Record<string, string> = {}) => {
+  return (): Fault => ({ kind: "answer", effect: false, status, body, headers });
+};
+const onPost = (fault: Fault) => (request: { method: string }) =>
+  request.method === "POST" ? fault : undefined;
+
+/** An operation against a server that answers so. */
+function answering(fault: Emulator["fault"], inputs: Inputs = home, config?: Record<string, string>) {
+  return () => {
+    emulator.fault = fault;
+    return stack(config).up(inputs);
+  };
+}
+
+/** An operation on a monitor that exists already, after something has happened to it. */
+function later(change: (one: ModelStack) => Promise<unknown>) {
+  return async () => {
+    const one = stack();
+    await one.up(home);
+    return change(one);
+  };
+}
+
+const importing = (importId: string) => stack().up({ ...home, importId, __options: { importer: "home" } });
+
+const cases: Case[] = [
+  {
+    cause: "Settings are missing",
+    todo: "Set them, in the stack's configuration or in the environment.",
+    provoke: () => stack({ "uptime:baseUrl": "", "uptime:apiKey": "" }).up(home),
+  },
+  {
+    cause: "Settings cannot be used",
+    todo: "Correct what is named.",
+    provoke: () =>
+      stack({ "uptime:baseUrl": "http://uptime.example.com", "uptime:maxRetries": "many" }).up(home),
+  },
+  {
+    cause: "401: the key is not accepted",
+    todo: "Set the key that the install accepts. After a rotation: `pulumi up` first, or `--run-program`.",
+    provoke: () => stack({ "uptime:apiKey": "old-key" }).up(home),
+  },
+  {
+    cause: "403: the key may not do this",
+    todo: "Give the key's account the right, or set another key.",
+    provoke: answering(always(403, { message: "This action is unauthorized." })),
+  },
+  {
+    cause: "404 for everything",
+    todo: "Correct the address: it leads to something that is not the API.",
+    provoke: answering(always(404, "<h1>Not Found</h1>")),
+  },
+  {
+    cause: "The record of an update is gone",
+    todo: "Run `pulumi up --refresh`.",
+    provoke: later((one) => {
+      emulator.monitors.remove(1);
+      return one.up({ ...home, interval: 300 });
+    }),
+  },
+  {
+    cause: "409: a conflict",
+    todo: "Resolve what the API names.",
+    provoke: answering(
+      onPost({ kind: "answer", effect: false, status: 409, body: { message: "Name is taken." } }),
+    ),
+  },
+  {
+    cause: "422: the API refuses a value",
+    todo: "Correct the property that is named.",
+    provoke: answering(
+      onPost({
+        kind: "answer",
+        effect: false,
+        status: 422,
+        body: {
+          message: "The given data was invalid.",
+          errors: { interval: ["The interval is not in your plan."] },
+        },
+      }),
+    ),
+  },
+  {
+    cause: "429, and no time left to wait",
+    todo: "Set `uptime:requestsPerMinute`, or give the operation more time with `customTimeouts`.",
+    provoke: answering(always(429, { message: "Too Many Attempts." }, { "retry-after": "60" }), hurried),
+  },
+  {
+    cause: "5xx after all retries",
+    todo: "Look at the install; run the same again when it is well.",
+    provoke: answering(always(500, { message: "Server Error" }), home, { "uptime:maxRetries": "1" }),
+  },
+  {
+    cause: "Nothing listens at the address",
+    todo: "Correct the address, or start the install.",
+    provoke: () => stack({ "uptime:baseUrl": "http://127.0.0.1:1", "uptime:maxRetries": "0" }).up(home),
+  },
+  {
+    cause: "The host's name does not exist",
+    todo: "Correct the address.",
+    provoke: async () => {
+      // What is looked up is not asked of a network.
+      const nowhere = (_host: string, _options: object, done: (error: Error) => void): void => {
+        done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
+      };
+      const lookup = jest.spyOn(dns, "lookup").mockImplementation(nowhere as unknown as typeof dns.lookup);
+      try {
+        return await stack({ "uptime:baseUrl": "https://no.such.host.invalid" }).up(home);
+      } finally {
+        lookup.mockRestore();
+      }
+    },
+  },
+  {
+    cause: "The certificate is not trusted",
+    todo: "Renew the certificate, or name your own authority in `NODE_EXTRA_CA_CERTS`.",
+    provoke: async () => {
+      const server = createSecureServer({ key: certificateKey, cert: certificate });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      try {
+        return await stack({ "uptime:baseUrl": `https://127.0.0.1:${port}` }).up(home);
+      } finally {
+        server.close();
+      }
+    },
+  },
+  {
+    cause: "No answer in time",
+    todo: "Look at the install; raise `uptime:timeoutSeconds` where it is slow.",
+    provoke: answering(() => ({ kind: "delay", delayMs: 1500 }), home, {
+      "uptime:timeoutSeconds": "1",
+      "uptime:maxRetries": "0",
+    }),
+  },
+  {
+    cause: "The connection is cut",
+    todo: "Look at the network and at proxies; run the same again.",
+    provoke: answering(() => ({ kind: "cut", effect: false }), home, { "uptime:maxRetries": "0" }),
+  },
+  {
+    cause: "The answer is not JSON",
+    todo: "Correct the address: it leads to a web page.",
+    provoke: answering(always(200, "<!doctype html><title>Log in</title>")),
+  },
+  {
+    cause: "The answer is JSON, and not the API's",
+    todo: "Correct the address.",
+    provoke: answering(always(200, { hello: "world" })),
+  },
+  {
+    cause: "The address leads elsewhere",
+    todo: "Set the address that it leads to.",
+    provoke: answering(always(301, "", { location: "https://www.example.com/" })),
+  },
+  {
+    cause: "State was made with another address",
+    todo: "Set `uptime:movedFrom` if the install has moved; otherwise set the address back.",
+    provoke: later(async (one) => {
+      const moved = await Emulator.start();
+      try {
+        const other = stack({ "uptime:baseUrl": moved.url });
+        other.state = one.state;
+        await other.refresh();
+      } finally {
+        await moved.stop();
+      }
+    }),
+  },
+  {
+    cause: "All records are gone, as with another account's key",
+    todo: "Set the key that belongs to the stack; nothing was taken out of state.",
+    provoke: async () => {
+      const first = stack();
+      return Promise.all(
+        ["1", "2", "3", "4"].map(async (id) => {
+          const one = first.beside();
+          one.state = { id, inputs: home, outputs: { ...home, attributes: {} }, unfinished: false };
+          await one.refresh();
+        }),
+      );
+    },
+  },
+  {
+    cause: "The answer to a create was lost",
+    todo: "Look for the record at the API. Delete it if it is there, then run the same again.",
+    provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 3000 }), hurried),
+  },
+  {
+    cause: "A create is accepted, and nothing is there",
+    todo: "As above.",
+    provoke: answering(onPost({ kind: "answer", effect: false, status: 200, body: "" })),
+  },
+  {
+    cause: "A value is accepted, and not stored",
+    todo: "Declare what the install stores; the resource is in state, and the next `pulumi up` goes on.",
+    provoke: () => {
+      emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
+      return stack().up({ ...home, sslAlertDays: 7 });
+    },
+  },
+  {
+    cause: "An import differs from the record",
+    todo: "Declare what the record has, or change the record first.",
+    provoke: () => {
+      emulator.monitors.add({ ...home, interval: 300, alert_condition: "url_text" });
+      return importing("1");
+    },
+  },
+  {
+    cause: "An import names no record",
+    todo: "Correct the id; remove the option where the resource was replaced or deleted since.",
+    provoke: () => importing("1"),
+  },
+  {
+    cause: "Two resources import one record",
+    todo: "Keep the option in one of them.",
+    provoke: async () => {
+      emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+      const first = stack();
+      const declared = { ...home, importId: "1" };
+      await first.preview({ ...declared, __options: { importer: "home" } });
+      return first.beside().preview({ ...declared, __options: { importer: "copy" } });
+    },
+  },
+  {
+    cause: "An account is not set",
+    todo: "Correct the name, or add the account to `uptime:accounts`.",
+    provoke: () =>
+      stack({ "uptime:accounts": '{"eu": {"apiKey": "k"}, "us": {"apiKey": "k"}}' }).up({
+        ...home,
+        account: "uk",
+      }),
+  },
+  {
+    cause: "An account has no key",
+    todo: "Add it, or set the environment variable.",
+    provoke: () => stack({ "uptime:accounts": '{"eu": {}}' }).up({ ...home, account: "eu" }),
+  },
+];
+
+/** The message with what differs from one run to the next in one form. */
+function plain(message: string): string {
+  return message
+    .replace(/^: /gm, "")
+    .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
+    .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com");
+}
+
+const messages = new Map<string, string>();
+
+test.each(cases)("$cause", async ({ cause, provoke }) => {
+  const error: unknown = await provoke().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Error)) throw new Error("no error");
+  expect(error.message).not.toContain(emulator.apiKey);
+  messages.set(cause, plain(error.message));
+});
+
+test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
+  const cell = (value: string): string => value.replace(/\|/g, "\\|").replace(/\n/g, " ");
+  const rows = cases.map(({ cause, todo }) => {
+    const message = messages.get(cause) ?? "";
+    // Backticks within code need more of them around it.
+    const ticks = message.includes("`") ? "``" : "`";
+    return `| ${cell(cause)} | ${ticks} ${cell(message)} ${ticks} | ${cell(todo)} |`;
+  });
+  const text = [
+    "# Errors",
+    "",
+    "What can go wrong, what is printed then, and what to do. `npx jest test/errors.test.ts` provokes every one of them;",
+    "with `UPDATE_DOCS=1` it writes this page.",
+    "",
+    "<!-- prettier-ignore -->",
+    "| Cause | Message | What to do |",
+    "| --- | --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+  if (process.env.UPDATE_DOCS === "1") {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
+});
+
+/** No secret: the private key is the number one, so the public one is the curve's own base point. */
+const certificateKey = createPrivateKey({
+  format: "jwk",
+  key: {
+    kty: "EC",
+    crv: "P-256",
+    d: Buffer.alloc(32).fill(1, 31).toString("base64url"),
+    x: "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
+    y: "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
+  },
+}).export({ format: "pem", type: "pkcs8" });
+
+/** Signed by itself, so nobody trusts it. */
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBETCBuAIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwIBcN
+MjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMMCWxvY2Fs
+aG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGsX0fLhLEJH+Lzm5WOkQPJ3
+A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUw
+CgYIKoZIzj0EAwIDSAAwRQIhALeS6awyCFIR6fFsWLXTp/YcrM8M3NKnV35wkaNB
+RAZ8AiAWa5biOLF8kMChJHg554cmjg9qvfrxu/AXi48MzhHB5w==
+-----END CERTIFICATE-----
+`;

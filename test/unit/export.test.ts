@@ -1,0 +1,493 @@
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import ts from "typescript";
+import ts6 from "typescript6";
+
+import { domain } from "../../provider/definitions/domain";
+import { dependency } from "../../provider/cli/version";
+import { monitor } from "../../provider/definitions/monitor";
+import { cli, declaredBy, withStack } from "../support/cli";
+import type { Outcome } from "../support/cli";
+import { Emulator } from "../../provider/emulator";
+import { dialectChoices } from "../../provider/emulator";
+import type { Dialect } from "../../provider/emulator";
+import { addNasty, nastyMonitor } from "../support/nasty";
+import { expected, held, snake } from "../support/oracle";
+
+const root = join(__dirname, "..", "..");
+const format = join(root, ".prettierrc.json");
+const definitions = { monitor, domain };
+let emulator: Emulator;
+let folder: string;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-export-"));
+});
+afterEach(async () => {
+  await emulator.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const out = (...path: string[]): string => join(folder, "out", ...path);
+const text = (...path: string[]): string => readFileSync(out(...path), "utf8");
+const exported = (...args: string[]): Promise<Outcome> =>
+  cli(emulator, folder, ["export", "--out", "out", ...args]);
+const speak = (dialect: Partial<Dialect>): void => {
+  emulator.dialect = { ...emulator.dialect, ...dialect };
+};
+const site = (name: string, more: Record<string, unknown> = {}) => ({
+  name,
+  url: `https://${encodeURIComponent(name)}.example/`,
+  interval: 300,
+  ...more,
+});
+
+/** The problems that a compiler finds in the exported program. */
+function problems(compiler: typeof ts): string[] {
+  const config: unknown = JSON.parse(text("tsconfig.json"));
+  const { options, fileNames, errors } = compiler.parseJsonConfigFileContent(config, compiler.sys, out());
+  const program = compiler.createProgram(fileNames, {
+    ...options,
+    noUnusedLocals: true,
+    exactOptionalPropertyTypes: true,
+  });
+  return [...errors, ...compiler.getPreEmitDiagnostics(program)].map(({ messageText, file, start }) => {
+    const line = file?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0;
+    return `${file?.fileName ?? ""}:${line + 1} ${compiler.flattenDiagnosticMessageText(messageText, "\n")}`;
+  });
+}
+
+function tool(name: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, "node_modules", name), ...args],
+    {
+      cwd: out(),
+      encoding: "utf8",
+    },
+  );
+  return status === 0 ? "" : stdout + stderr;
+}
+
+describe("the exported program", () => {
+  test("declares every record as it is, whatever it is called", async () => {
+    addNasty(emulator, 120);
+    expect(await exported()).toMatchObject({ code: 0, stderr: "" });
+    const declared = declaredBy(out());
+    expect(declared).toHaveLength(124);
+    expect(new Set(declared.map(({ name }) => name)).size).toBe(124);
+    for (const { kind, args, options } of declared) {
+      const record = (kind === "Monitor" ? emulator.monitors : emulator.domains).get(String(options.import));
+      expect(options).toEqual({ import: String(record?.id), protect: true });
+      expect(args.name).toBe(record?.name);
+      if (kind === "Domain") expect(args).toEqual({ name: record?.name, homepageUrl: record?.homepage_url });
+      else
+        expect(args).toMatchObject({
+          url: record?.url,
+          interval: record?.interval,
+          ...(record?.alert_text_lookup !== null && { alertTextLookup: record?.alert_text_lookup }),
+          ...(record?.pause === true && { pause: true }),
+        });
+    }
+    expect(emulator.writes()).toEqual([]);
+    expect(readdirSync(out()).sort()).toEqual([
+      ".gitignore",
+      "NEXT-STEPS.md",
+      "Pulumi.yaml",
+      "domains.ts",
+      "index.ts",
+      "monitors.ts",
+      "package.json",
+      "tsconfig.json",
+    ]);
+  });
+
+  test("in a folder without a project depends on this version, or on the checkout that it was run from", async () => {
+    addNasty(emulator, 1);
+    expect(await exported()).toMatchObject({ code: 0 });
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    const { dependencies } = JSON.parse(text("package.json")) as {
+      dependencies: Record<string, string>;
+    };
+    expect(dependencies["pulumi-uptime"]).toBe(`file:${root}`);
+    const installed = join(folder, "node_modules", "pulumi-uptime");
+    mkdirSync(join(installed, "dist", "provider"), { recursive: true });
+    copyFileSync(join(root, "package.json"), join(installed, "package.json"));
+    expect(dependency(join(installed, "dist", "provider"))).toBe(`^${version}`);
+  });
+
+  test("compiles under strict with TypeScript 5 and 6, and is formatted and clean by this project's rules", async () => {
+    addNasty(emulator, 60);
+    emulator.monitors.add(site("refused", { interval: 45, request_headers: [{ key: "A", value: "1" }] }));
+    expect(await exported()).toMatchObject({ code: 0 });
+    symlinkSync(join(root, "node_modules"), out("node_modules"));
+    expect(ts.version).toMatch(/^5\./);
+    expect(ts6.version).toMatch(/^6\./);
+    expect(problems(ts)).toEqual([]);
+    expect(problems(ts6 as unknown as typeof ts)).toEqual([]);
+    const rules = join(root, "eslint.config.mjs");
+    expect(tool("eslint/bin/eslint.js", "--config", rules, ".")).toBe("");
+    expect(tool("prettier/bin/prettier.cjs", "--config", format, "--check", ".")).toBe("");
+    // The length of a line decides how it is broken, so many lengths, in another arrangement of files.
+    rmSync(out(), { recursive: true });
+    addNasty(emulator, 300);
+    expect(await exported("--split", "host")).toMatchObject({ code: 0 });
+    expect(tool("prettier/bin/prettier.cjs", "--config", format, "--check", ".")).toBe("");
+  });
+
+  test("declares what the API shows and is not so by default, and nothing else", async () => {
+    emulator.monitors.add(site("Plain"));
+    emulator.monitors.add(
+      site("Full", {
+        alert_condition: "url_text",
+        alert_text_lookup: 'a "word"',
+        alert_channel_ids: [2, 1],
+        request_method: "HEAD",
+        request_headers: [{ key: "X-Token", value: "s3cret" }],
+        request_auth_username: "bob",
+        request_auth_password: "s3cret",
+        cache_buster: 1,
+        ssl_alert_days: 14,
+        domain_alert_days: 0,
+        maintenance_start_at: "2030-01-31T22:00:00",
+        pause: true,
+      }),
+    );
+    speak({ password: "plain" });
+    await exported();
+    expect(text("monitors.ts"))
+      .toBe(`// Written by \`pulumi-uptime export\` from what is at the API. It is yours to change.
+import * as pulumi from "@pulumi/pulumi";
+import { Monitor } from "pulumi-uptime";
+
+const config = new pulumi.Config();
+
+export const plain = new Monitor(
+  "plain",
+  {
+    name: "Plain",
+    url: "https://Plain.example/",
+    interval: 300,
+  },
+  { import: "1", protect: true },
+);
+
+export const full = new Monitor(
+  "full",
+  {
+    name: "Full",
+    url: "https://Full.example/",
+    interval: 300,
+    alertCondition: "url_text",
+    alertTextLookup: 'a "word"',
+    alertChannelIds: [2, 1],
+    requestMethod: "HEAD",
+    requestHeaders: [
+      {
+        key: "X-Token",
+        value: config.requireSecret("full-x-token"),
+      },
+    ],
+    requestAuthUsername: "bob",
+    requestAuthPassword: config.getSecret("full-password"),
+    cacheBuster: true,
+    sslAlertDays: 14,
+    maintenanceStartAt: "2030-01-31T22:00:00",
+    pause: true,
+  },
+  { import: "2", protect: true },
+);
+`);
+    expect(text("index.ts")).toBe('import "./monitors";\n');
+  });
+
+  test("keeps the values of secrets out of everything, and says what to set", async () => {
+    addNasty(emulator, 30);
+    speak({ password: "plain" });
+    emulator.monitors.add(
+      site("Shop", {
+        request_headers: [
+          { key: "X-Key", value: "s3cret-1" },
+          { key: "x-key", value: "s3cret-2" },
+          { key: "~!", value: "s3cret-3" },
+        ],
+        request_auth_username: "bob",
+        request_auth_password: "s3cret-4",
+      }),
+    );
+    const first = await exported("--dry-run", "--json");
+    const second = await exported("--secrets", "secrets.json");
+    const written = readdirSync(out()).map((file) => text(file));
+    expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
+    expect(text("NEXT-STEPS.md")).toContain('pulumi config set-all --json "$(cat ../secrets.json)"');
+    expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret shop-password\n");
+    const secrets = join(folder, "secrets.json");
+    expect(statSync(secrets).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(secrets, "utf8"))).toMatchObject({
+      "shop-x-key": { value: "s3cret-1", secret: true },
+      "shop-x-key-2": { value: "s3cret-2", secret: true },
+      "shop-header": { value: "s3cret-3", secret: true },
+    });
+    // Without that file each one is named.
+    rmSync(out(), { recursive: true });
+    expect((await exported()).stdout).toMatch(/\n {2}pulumi config set --secret uptime:apiKey\n/);
+    expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret shop-x-key-2\n");
+  });
+
+  test("a record that the provider would refuse is there as a comment with the reason, ready to be mended", async () => {
+    emulator.monitors.add(
+      site("Odd", { interval: 45, alert_text_lookup: " blank", request_method: "get*/" }),
+    );
+    emulator.monitors.add(site("Shapeless", { ssl_alert_days: { often: true } }));
+    emulator.monitors.add(site("Two\u2028lines\n", { request_headers: [{ key: "A", value: "1" }] }));
+    const { code, stdout } = await exported();
+    expect(code).toBe(0);
+    const source = text("monitors.ts");
+    expect(source.split("\n").filter((line) => line !== "" && !line.startsWith("//"))).toEqual([
+      "export {};",
+    ]);
+    const reason =
+      "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
+      'begin or end with blanks; requestMethod must be one of "GET"';
+    for (const place of [source, stdout, text("NEXT-STEPS.md")]) {
+      expect(place).toContain(reason);
+      expect(place).toContain("sslAlertDays cannot be read. The API shows ssl_alert_days as");
+      expect(place).toContain("name must not begin or end with blanks");
+    }
+    const mended = source
+      .replace(/^\/\/ (Written|The|Mend) .*\n|^export \{\};/gm, "")
+      .replace(/^\/\/ ?/gm, "");
+    writeFileSync(out("monitors.ts"), mended);
+    expect(declaredBy(out()).map(({ args }) => [args.name, args.interval])).toEqual([
+      ["Odd", 45],
+      ["Shapeless", 300],
+      ["Two\u2028lines\n", 300],
+    ]);
+  });
+
+  const single = Object.entries(dialectChoices).flatMap(([option, choices]) =>
+    choices.slice(1).map((choice) => ({ [option]: choice })),
+  );
+  const both = [
+    { escapeHtml: true, listBrief: true, emptyAs: "absent", headers: "map", channels: "objects" },
+    { hidden: ["interval", "request_headers"] },
+  ] as const;
+  test.each<Partial<Dialect>>([...single, ...both])("says the same in every dialect: %j", async (dialect) => {
+    // Not PHP's way to show no header, which is that of none of these.
+    for (let index = 0; index < 24; index++) if (index % 11 !== 9) emulator.monitors.add(nastyMonitor(index));
+    emulator.domains.add({ name: "shop.example", not_found_url: "https://shop.example/404?a=1&b=2" });
+    speak(dialect);
+    expect(await exported("--secrets", "secrets.json", "--json")).toMatchObject({ code: 0, stderr: "" });
+    const file = join(folder, "secrets.json");
+    const secrets = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<
+      string,
+      { value: string }
+    >;
+    const isRefused = "hidden" in dialect || dialect.dates === "+02:00";
+    const declared = declaredBy(out());
+    if (!isRefused) expect(declared).toHaveLength(emulator.monitors.size + 1);
+    for (const { kind, args, options } of declared) {
+      const of = kind === "Monitor" ? "monitor" : "domain";
+      const record = (kind === "Monitor" ? emulator.monitors : emulator.domains).get(String(options.import));
+      if (!record) throw new Error("There is no such record.");
+      if (Array.isArray(args.requestHeaders))
+        args.requestHeaders = (args.requestHeaders as { key: string; value: string }[]).map(
+          ({ key, value }) => ({
+            key,
+            value: secrets[value.replace("config:", "")]?.value,
+          }),
+        );
+      const wanted = expected(of, args);
+      expect(held(of, record, wanted)).toEqual(wanted);
+      const whole = Object.keys(definitions[of].fields).filter((key) => {
+        const value = record[snake(key)];
+        const isEmpty = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+        return !isEmpty && value !== false && value !== 0 && value !== "GET" && value !== "url_unavailable";
+      });
+      if (dialect.pauseShown !== "hidden") expect(Object.keys(args).sort()).toEqual(whole.sort());
+    }
+  });
+});
+
+describe("where it writes", () => {
+  test("a second export adds only what is new, and touches nothing", async () => {
+    addNasty(emulator, 10);
+    await exported();
+    const before = Object.fromEntries(readdirSync(out()).map((file) => [file, text(file)]));
+    expect((await exported()).stdout).toMatch(/^Nothing is new: all 14 records are known/);
+    emulator.monitors.add(site("Home page"));
+    emulator.monitors.add(site("odd", { interval: 1 }));
+    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+    const { stdout, stderr, code } = await exported("--json");
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout) as Record<string, unknown>;
+    expect(report).toMatchObject({
+      newProject: false,
+      known: 14,
+      files: ["monitors-2.ts", "NEXT-STEPS-2.md"],
+      resources: [
+        { id: "11", name: "home-page-11" },
+        { id: "12", name: "odd" },
+      ],
+    });
+    expect(JSON.stringify(report.notes)).toMatch(/stack cannot be read.*pulumi/);
+    expect(stderr).toBe("");
+    expect(text("NEXT-STEPS-2.md")).toContain('import "./monitors-2";');
+    for (const [file, content] of Object.entries(before))
+      if (file !== "Pulumi.yaml") expect(text(file)).toBe(content);
+    // Also those that are comments.
+    expect((await exported()).stdout).toMatch(/^Nothing is new: all 16 records are known/);
+  });
+
+  test("a project that is there keeps every file, and is told what to add", async () => {
+    emulator.monitors.add(site("Shop"));
+    emulator.monitors.add(site("Other"));
+    emulator.domains.add({ name: "shop.example" });
+    mkdirSync(out("lib"), { recursive: true });
+    const files = {
+      "Pulumi.yaml": "name: mine\nruntime: nodejs\n",
+      "package.json": '{ "name": "mine", "type": "module" }',
+      "index.ts": "",
+      "monitors.ts": "",
+      "lib/old.ts": 'new uptime.Monitor("shop", { name: "Shop" }, { protect: true, import: "1" });',
+    };
+    for (const [file, content] of Object.entries(files)) writeFileSync(out(file), content);
+    const { stdout } = await exported();
+    expect(stdout).toMatch(/^Wrote 1 monitor and 1 domain to out; 1 more were known already:/);
+    expect(readdirSync(out()).sort()).toEqual(
+      [...Object.keys(files).slice(0, 4), "NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"].sort(),
+    );
+    for (const [file, content] of Object.entries(files)) expect(text(file)).toBe(content);
+    expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
+    // The name is another resource's.
+    expect(text("domains.ts")).toContain('export const shopExample = new Domain(\n  "shop-example",');
+  });
+
+  test("files can follow the hosts, or what names begin with", async () => {
+    emulator.monitors.add({ name: "Shop - Home", url: "https://shop.example/", interval: 60 });
+    emulator.monitors.add({ name: "Shop - API", url: "https://api.example/", interval: 60 });
+    emulator.monitors.add({ name: "Index | x", url: "https://SHOP.example/2", interval: 60 });
+    emulator.domains.add({ name: "shop.example" });
+    const filesOf = async (split: string) => {
+      const { stdout } = await exported("--dry-run", "--json", "--split", split);
+      const { files } = JSON.parse(stdout) as { files: string[] };
+      return files.filter((file) => file.endsWith(".ts") && file !== "index.ts");
+    };
+    expect(await filesOf("kind")).toEqual(["domains.ts", "monitors.ts"]);
+    expect(await filesOf("host")).toEqual(["api-example.ts", "shop-example.ts"]);
+    expect(await filesOf("prefix")).toEqual(["domains.ts", "index-resources.ts", "shop.ts"]);
+  });
+
+  test("a dry run writes nothing", async () => {
+    addNasty(emulator, 3);
+    const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
+    expect(stdout).toMatch(/^Would write 3 monitors and 4 domains to out:\n {2}Pulumi.yaml\n/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("what it reads", () => {
+  test("is what the filters select", async () => {
+    emulator.monitors.add(site("Shop", { status_page_id: 3 }));
+    emulator.monitors.add(site("Other"));
+    emulator.domains.add({ name: "shop.example" });
+    const idsOf = async (...args: string[]) => {
+      const { stdout, stderr } = await exported("--dry-run", "--json", ...args);
+      if (stderr !== "") return stderr;
+      const { resources } = JSON.parse(stdout) as { resources: { name: string }[] };
+      return resources.map(({ name }) => name).join();
+    };
+    expect(await idsOf()).toBe("shop-example,shop,other");
+    expect(await idsOf("--only", "domains")).toBe("shop-example");
+    expect(await idsOf("--only", "monitors")).toBe("shop,other");
+    expect(await idsOf("--search", "shop")).toBe("shop-example,shop");
+    expect(await idsOf("--search", "OTHER.example", "--search-by", "url")).toBe("other");
+    expect(await idsOf("--status-page", "3")).toBe("shop");
+    expect(await idsOf("--search", "nothing")).toBe("");
+    expect(await idsOf("--status-page", "main")).toContain("a whole number");
+    expect(await idsOf("--status-page", "3", "--only", "domains")).toBe(
+      "--status-page selects monitors, so it cannot go with --only domains.\n",
+    );
+  });
+
+  test("is the whole account, or nothing is written", async () => {
+    for (let index = 0; index < 250; index++) emulator.monitors.add(site(`Shop ${index}`));
+    speak({ paging: "meta" });
+    emulator.fault = ({ query }) =>
+      query.some(([name, value]) => name === "page" && value === "3")
+        ? { kind: "answer", effect: false, status: 404, body: "" }
+        : undefined;
+    const { code, stdout, stderr } = await exported();
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^GET .* was answered with status 404.*\n$/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is the account that is named, which the program names too", async () => {
+    emulator.monitors.add(site("Ours"));
+    const theirs = await Emulator.start({ apiKey: "their-key" });
+    try {
+      theirs.monitors.add(site("Theirs"));
+      mkdirSync(out());
+      writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+      const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
+      const env = withStack(folder, { "uptime:accounts": accounts });
+      const args = ["export", "--out", "out"];
+      expect(await cli(emulator, folder, args, { env })).toMatchObject({ code: 0 });
+      expect(await cli(emulator, folder, [...args, "--account", "theirs"], { env })).toMatchObject({
+        code: 0,
+      });
+      const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
+        name,
+        account,
+        options.import,
+      ]);
+      expect(declared.sort()).toEqual([
+        ["Ours", undefined, "1"],
+        ["Theirs", "theirs", "1"],
+      ]);
+      const again = await cli(emulator, folder, [...args, "--account", "theirs"], { env });
+      expect(again.stdout).toMatch(/^Nothing is new: all 1 records are known/);
+      // As a stack knows it that has imported it.
+      const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+      const known = {
+        urn: `urn:pulumi:test::mine::${type}::theirs`,
+        type,
+        id: "1",
+        outputs: { account: "theirs" },
+      };
+      withStack(folder, { "uptime:accounts": accounts }, [known]);
+      for (const file of readdirSync(out()).filter((name) => name.endsWith(".ts"))) rmSync(out(file));
+      expect((await cli(emulator, folder, [...args, "--account", "theirs"], { env })).stdout).toMatch(
+        /^Nothing is new/,
+      );
+      expect((await cli(emulator, folder, args, { env })).stdout).toMatch(/^Wrote 1 monitor and 0 domains/);
+      expect(theirs.writes()).toEqual([]);
+    } finally {
+      await theirs.stop();
+    }
+  });
+
+  test("a terminal sees how far it is, nobody else does", async () => {
+    addNasty(emulator, 3);
+    const args = ["export", "--out", "out", "--dry-run"];
+    const seen = await cli(emulator, folder, args, { isTTY: true });
+    expect(seen.stderr).toContain("Reading monitors: 3 …");
+    expect(seen.stderr.endsWith("\r\u001b[K")).toBe(true);
+    expect((await cli(emulator, folder, args)).stderr).toBe("");
+  });
+});

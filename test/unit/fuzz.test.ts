@@ -1,0 +1,197 @@
+import fc from "fast-check";
+
+import { complaintIn, pageIn, parseJson, recordIn } from "../../provider/api/answer";
+import type { ApiRecord } from "../../provider/api/answer";
+import type { ApiRequest, Client } from "../../provider/api/client";
+import { Collection } from "../../provider/api/collection";
+import { domain } from "../../provider/definitions/domain";
+import { ApiError, UptimeError } from "../../provider/api/errors";
+import { Lifecycle } from "../../provider/lifecycle/lifecycle";
+import { Reader } from "../../provider/lifecycle/reader";
+import { monitor } from "../../provider/definitions/monitor";
+import { Writer } from "../../provider/lifecycle/writer";
+
+const runs = process.env.PULUMI_UPTIME_FULL === "1" ? 100_000 : 2000;
+const definitions = [monitor, domain] as const;
+
+const names = [
+  ...Object.values(monitor.fields).flatMap(({ wire, shownAs = [] }) => [wire, ...shownAs]),
+  ...[
+    "id",
+    "data",
+    "monitor",
+    "domain",
+    "links",
+    "next",
+    "meta",
+    "current_page",
+    "last_page",
+    "next_page_url",
+  ],
+  ...["message", "error", "errors", "__proto__", "constructor", "toString", "valueOf", "toJSON", "then"],
+];
+const key = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, fc.string({ maxLength: 5 }));
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(null, true, false, 0, 1, -1, 1e308, 2 ** 53, "", "0", "1", "null", "7"),
+  fc.constantFrom<unknown>(
+    "2030-01-01 00:00:00",
+    "0000-00-00",
+    "http://[",
+    "?page=2",
+    "&lt;b&gt;",
+    "\u0000\ud800",
+  ),
+  fc.integer(),
+  fc.double(),
+  fc.bigInt().map(String),
+  fc.string({ maxLength: 12, unit: "binary" }),
+);
+const { any } = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 5, depthSize: "small" },
+    scalar,
+    fc.array(tie("any"), { maxLength: 4 }),
+    fc.array(fc.tuple(key, tie("any")), { maxLength: 6 }).map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+
+/** Real records, in the forms in which answers hold them, with anything at all in some places. */
+const record = fc
+  .tuple(
+    fc.constantFrom<unknown>(7, "7", 8, null),
+    fc.dictionary(fc.constantFrom(...names), any, { maxKeys: 4 }),
+  )
+  .map(([id, rest]): unknown => ({
+    id,
+    name: "Home",
+    url: "https://example.com/",
+    interval: 60,
+    alert_condition: "url_unavailable",
+    alert_channel_ids: [1],
+    request_method: "GET",
+    request_headers: [{ key: "A", value: "1" }],
+    cache_buster: 0,
+    ...rest,
+  }));
+const answer = fc.oneof(
+  any,
+  record,
+  record.map((data) => ({ data })),
+  record.map((one) => ({ monitor: one, domain: one })),
+  fc.array(record, { maxLength: 3 }),
+  fc
+    .tuple(fc.array(record, { maxLength: 3 }), any, any)
+    .map(([data, links, meta]) => ({ data, links, meta })),
+  fc.tuple(any, any).map(([message, errors]) => ({ message, errors })),
+);
+/** The text of an answer, sometimes with a few characters lost, doubled or put in. */
+const source = fc
+  .tuple(
+    answer,
+    fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string({ maxLength: 2 })), { maxLength: 2 }),
+    fc.nat(3),
+  )
+  .map(([body, changes, isChanged]) => {
+    let text = JSON.stringify(body);
+    for (const [at, length, put] of isChanged === 0 ? changes : []) {
+      const from = at % (text.length + 1);
+      text = text.slice(0, from) + put + text.slice(from + length);
+    }
+    return text;
+  });
+
+/** What is thrown must be ours; returns whether something was. */
+function onlyOurs(error: unknown): void {
+  if (!(error instanceof UptimeError)) throw error;
+  expect(typeof error.message).toBe("string");
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    expect(error).toHaveProperty("name", "SyntaxError");
+    return undefined;
+  }
+}
+
+test("whatever an answer is, it is read as something or nothing", () => {
+  fc.assert(
+    fc.property(source, (text) => {
+      const body = bodyOf(text);
+      expect(complaintIn(body, text).said.length).toBeLessThan(400);
+      for (const definition of definitions) {
+        const one = recordIn(body, definition);
+        if (one) expect(one.id).not.toBe("");
+        pageIn(body, definition)?.records.forEach((entry: ApiRecord) => {
+          expect(typeof entry.id).toBe("string");
+        });
+      }
+    }),
+    { numRuns: runs },
+  );
+});
+
+/** A client whose server answers anything. */
+function clientOf(answers: Iterator<string>): Client {
+  const address = { url: "https://uptime.example.com", hash: "00000000", source: "uptime:baseUrl" };
+  const send = async ({ method, path }: ApiRequest) => {
+    const request = `${method} ${address.url}${path}`;
+    const text = (answers.next().value as string | undefined) ?? "{}";
+    const body = bodyOf(text);
+    const status = [200, 201, 200, 422, 404][text.length % 5] ?? 200;
+    if (status < 300) return Promise.resolve({ status, body, location: undefined, request });
+    const { said, fields } = complaintIn(body, text);
+    return Promise.reject(new ApiError(request, status, said, fields));
+  };
+  return { address, send, withoutKey: (text: string) => text } as unknown as Client;
+}
+
+const declared = {
+  monitor: { name: "Home", url: "https://example.com/", interval: 60, alertChannelIds: null, pause: true },
+  domain: { name: "Home" },
+};
+
+test(
+  "whatever the answers are, an operation ends with a state or an error that a person can read",
+  async () => {
+    const operation = fc.constantFrom("read", "import", "create", "update", "delete");
+    const ended = { states: 0, errors: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...definitions),
+        operation,
+        fc.array(source, { minLength: 1, maxLength: 6 }),
+        async (definition, kind, answers) => {
+          const collection = new Collection(definition, clientOf(answers.values()), []);
+          // More than one is known, and one was found: what is gone is gone at once.
+          Object.assign(collection, { isOurs: true });
+          const writer = new Writer(collection, 0);
+          const reader = new Reader(collection);
+          const connection = { collection, reader, writer, adoptExisting: false, movedFrom: [] };
+          const lifecycle = new Lifecycle(definition, () => connection);
+          const inputs = declared[definition.singular as keyof typeof declared];
+          const outputs = { ...inputs, attributes: {} };
+          const run = async (): Promise<unknown> => {
+            if (kind === "create") return lifecycle.create(inputs);
+            if (kind === "update") return lifecycle.update("7", outputs, inputs);
+            if (kind === "delete") return lifecycle.delete("7", outputs);
+            return lifecycle.read("7", kind === "read" ? outputs : {});
+          };
+          try {
+            structuredClone(await run());
+            ended.states++;
+          } catch (error) {
+            onlyOurs(error);
+            ended.errors++;
+          }
+        },
+      ),
+      { numRuns: runs, timeout: 5000 },
+    );
+    // Both must be there, or the answers are not worth much.
+    expect(ended.states).toBeGreaterThan(runs / 50);
+    expect(ended.errors).toBeGreaterThan(runs / 50);
+  },
+  20 * 60_000,
+);

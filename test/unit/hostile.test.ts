@@ -1,0 +1,440 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { createServer as createSocketServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
+
+import { Client } from "../../provider/api/client";
+import { Collection } from "../../provider/api/collection";
+import { UptimeError } from "../../provider/api/errors";
+import type { Deadline } from "../../provider/api/limiter";
+import { monitor } from "../../provider/definitions/monitor";
+import { readSettings } from "../../provider/api/settings";
+import { Emulator } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+
+const key = "canary-key/1";
+const record = { id: 7, name: "Küche", url: "https://example.com/", interval: 60 };
+const body = Buffer.from(JSON.stringify({ data: record }));
+
+const rejections: unknown[] = [];
+const note = (reason: unknown): void => void rejections.push(reason);
+const open: (() => void)[] = [];
+beforeAll(() => process.on("unhandledRejection", note));
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+  expect(rejections).toEqual([]);
+});
+afterAll(() => process.off("unhandledRejection", note));
+
+async function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const http = (listener: RequestListener): Promise<string> => listen(createServer(listener));
+
+/** A server that says what it wants, once it has seen a whole request without a body. */
+const raw = (answer: (socket: Socket) => void): Promise<string> =>
+  listen(
+    createSocketServer({ allowHalfOpen: true }, (socket) => {
+      let seen = "";
+      socket.on("data", (chunk) => {
+        seen += String(chunk);
+        if (!seen.includes("\r\n\r\n")) return;
+        seen = "";
+        answer(socket);
+      });
+    }),
+  );
+
+function collection(url: string, config: Record<string, string> = {}): Collection {
+  const all: Record<string, string> = {
+    "uptime:baseUrl": url,
+    "uptime:apiKey": key,
+    "uptime:timeoutSeconds": "1",
+    "uptime:maxRetries": "0",
+    ...config,
+  };
+  const settings = readSettings({ get: (name) => all[name] }, {});
+  return new Collection(monitor, new Client(settings.baseUrl, settings), []);
+}
+
+const soon = (): Deadline => ({ signal: AbortSignal.timeout(10_000), at: Date.now() + 10_000 });
+
+const show = (url: string) => collection(url).show("7", soon());
+
+/** The sentence that a person reads; it must come in time and hold no key. */
+async function failureOf(operation: Promise<unknown>): Promise<string> {
+  const started = Date.now();
+  const error: unknown = await operation.then(
+    () => "no error",
+    (reason: unknown) => reason,
+  );
+  expect(Date.now() - started).toBeLessThan(5000);
+  expect(error).toBeInstanceOf(UptimeError);
+  const { message, stack } = error as UptimeError;
+  expect(message + String(stack)).not.toContain("canary-key");
+  expect(message.length).toBeLessThan(1500);
+  return message;
+}
+
+const head = (...lines: string[]): string =>
+  ["HTTP/1.1 200 OK", "Content-Type: application/json", ...lines, "", ""].join("\r\n");
+
+describe("a body", () => {
+  test("without an end is cut off at 32 MiB", async () => {
+    const chunk = Buffer.alloc(256 * 1024, " ");
+    let sent = 0;
+    const url = await http((_request, response) => {
+      response.writeHead(200);
+      const pump = (): void => {
+        while (!response.destroyed && (sent += chunk.length) && response.write(chunk));
+        if (!response.destroyed) response.once("drain", pump);
+      };
+      pump();
+    });
+    const before = process.memoryUsage.rss();
+    expect(await failureOf(collection(url, { "uptime:timeoutSeconds": "5" }).show("7", soon()))).toContain(
+      "was answered with more than 32 MiB",
+    );
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
+  });
+
+  test("that drips is ended by the timeout", async () => {
+    const url = await http((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(" "), 50);
+      response.on("close", () => {
+        clearInterval(timer);
+      });
+    });
+    expect(await failureOf(show(url))).toContain("was not answered within 1 seconds");
+  });
+
+  test("whose length is announced and not sent", async () => {
+    const url = await raw((socket) => socket.end(`${head("Content-Length: 5000")}{"id":7`));
+    expect(await failureOf(show(url))).toContain("was cut before the whole answer was there");
+  });
+
+  test.each(["99999999999999999999", "-1", "abc", "1, 2", "1e3"])(
+    "whose length is announced as %s",
+    async (length) => {
+      const url = await raw((socket) => socket.end(`${head(`Content-Length: ${length}`)}${String(body)}`));
+      await failureOf(show(url));
+    },
+  );
+
+  test.each(["zz\r\n{}\r\n0\r\n\r\n", "ffffffffffffffffff\r\n{}", "5\r\n{}", "2\r\n{}0\r\n\r\n"])(
+    "in chunks that are none (%j)",
+    async (chunks) => {
+      const url = await raw((socket) => socket.end(`${head("Transfer-Encoding: chunked")}${chunks}`));
+      await failureOf(show(url));
+    },
+  );
+
+  test.each([
+    "",
+    "\r\n\r\n",
+    "HTTP/1.1\r\n\r\n",
+    "SSH-2.0-OpenSSH_9.6\r\n",
+    "\0\0\0",
+    "HTTP/9.9 200 OK\r\n\r\n",
+  ])("in place of which comes %j", async (bytes) => {
+    const url = await raw((socket) => socket.end(bytes));
+    await failureOf(show(url));
+  });
+
+  test("of endless headers", async () => {
+    const url = await raw((socket) => {
+      socket.write(`${head().trimEnd()}\r\n`);
+      for (let i = 0; i < 2000 && !socket.destroyed; i++) socket.write(`X-${i}: ${"x".repeat(100)}\r\n`);
+    });
+    await failureOf(show(url));
+  });
+
+  test("never comes where the server takes the request and closes its half", async () => {
+    const url = await raw((socket) => socket.end());
+    expect(await failureOf(show(url))).toContain("was cut before the whole answer was there");
+  });
+
+  test("never comes where the server says nothing", async () => {
+    const url = await raw(() => undefined);
+    expect(await failureOf(show(url))).toContain("was not answered within 1 seconds");
+  });
+
+  test("is read in HTTP/1.0, up to the end of the connection", async () => {
+    const url = await raw((socket) => {
+      socket.write("HTTP/1.0 200 OK\r\n\r\n");
+      socket.end(body);
+    });
+    expect((await show(url)).shown.name).toBe("Küche");
+  });
+
+  test.each([
+    ["gzip", gzipSync(body)],
+    ["x-gzip", gzipSync(body)],
+    ["GZIP", gzipSync(body)],
+    ["deflate", deflateSync(body)],
+    ["br", brotliCompressSync(body)],
+    ["identity", body],
+  ])("that is compressed (%s) is read", async (encoding, bytes) => {
+    const url = await http((_request, response) => {
+      response.writeHead(200, { "content-encoding": encoding });
+      response.end(bytes);
+    });
+    expect((await show(url)).shown.name).toBe("Küche");
+  });
+
+  test("that only claims to be compressed is an error", async () => {
+    const url = await http((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      response.end(body);
+    });
+    expect(await failureOf(show(url))).toContain("incorrect header check");
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["br", (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
+  ] as const)("that grows out of little (%s) is cut off", async (encoding, compress) => {
+    const bomb = compress(Buffer.alloc(40 * 1024 * 1024));
+    expect(bomb.length).toBeLessThan(100_000);
+    const url = await http((_request, response) => {
+      response.writeHead(200, { "content-encoding": encoding });
+      response.end(bomb);
+    });
+    expect(await failureOf(show(url))).toContain("more than 32 MiB");
+  });
+
+  test.each(["iso-8859-1", "latin1", '"ISO-8859-1"', "windows-1252"])(
+    "in another charset (%s) is read",
+    async (charset) => {
+      const url = await http((_request, response) => {
+        response.writeHead(200, { "content-type": `application/json; charset=${charset}` });
+        response.end(Buffer.from(String(body), "latin1"));
+      });
+      expect((await show(url)).shown.name).toBe("Küche");
+    },
+  );
+
+  test.each(["x-unknown", "utf8", "utf-8"])("in UTF-8, called %s, is read", async (charset) => {
+    const url = await http((_request, response) => {
+      response.writeHead(200, { "content-type": `application/json; charset=${charset}` });
+      response.end(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]));
+    });
+    expect((await show(url)).shown.name).toBe("Küche");
+  });
+
+  test.each([
+    ["HTML", "<!doctype html><title>Log in</title><p>Log in", /not JSON: "Log in Log in"/],
+    ["half a JSON text", '{"data":{"id":7,"na', /not JSON/],
+    ["too deep a list", "[".repeat(100_000) + "]".repeat(100_000), /not JSON/],
+    ["too deep an object", '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000), /not JSON/],
+    ["an endless text of quotes", `"${'\\"'.repeat(1_000_000)}1234567890123456`, /not JSON/],
+    ["nothing", "", /answered without a monitor: an empty answer/],
+    ["null", "null", /answered without a monitor/],
+    ["a number", "1e999", /answered without a monitor/],
+    ["the request, as an echo", JSON.stringify({ headers: [`Bearer ${key}`] }), /Bearer \[key\]/],
+    ["the request, as PHP writes it", `{"h":"Bearer ${key.replace("/", "\\/")}"}`, /Bearer \[key\]/],
+    ["the request, as text", `Bearer ${key}`, /Bearer \[key\]/],
+  ])("that is %s", async (_what, text, message) => {
+    const url = await http((_request, response) => response.end(text));
+    expect(await failureOf(show(url))).toMatch(message);
+  });
+
+  test("with keys that mean something to JavaScript changes nothing", async () => {
+    const url = await http((_request, response) =>
+      response.end(
+        '{"__proto__":{"polluted":1,"id":8},"constructor":{"prototype":{"polluted":1}},"data":{"id":7,"__proto__":{"name":"x"},' +
+          '"toString":1,"hasOwnProperty":2,"valueOf":3}}',
+      ),
+    );
+    const found = await show(url);
+    expect(found.id).toBe("7");
+    expect(found.shown.name).toBeUndefined();
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test("with the errors of a refusal that mean something to JavaScript is a refusal", async () => {
+    const url = await http((_request, response) => {
+      response.statusCode = 422;
+      response.end(
+        '{"errors":{"__proto__":["a"],"toString":null,"x":{"message":"b"}},"message":{"toString":1}}',
+      );
+    });
+    expect(await failureOf(show(url))).toContain("status 422");
+  });
+});
+
+describe("a redirect", () => {
+  const statuses = [301, 302, 303, 307, 308];
+
+  test.each(statuses)(
+    "(%i) to the same server is followed for a read, and for nothing else",
+    async (status) => {
+      const seen: string[] = [];
+      const url = await http((request, response) => {
+        seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
+        if (request.url?.startsWith("/moved")) return response.end(body);
+        response.writeHead(status, { location: `/moved${request.url ?? ""}` });
+        return response.end();
+      });
+      const monitors = collection(url);
+      expect((await monitors.show("7", soon())).id).toBe("7");
+      for (const [path, write] of [
+        ["/7", monitors.update("7", [["name", "x"]], soon())],
+        ["", monitors.create([["name", "x"]], soon())],
+        ["/7", monitors.remove("7", soon())],
+      ] as const)
+        expect(await failureOf(write)).toContain(
+          `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
+        );
+      expect(seen).toEqual([
+        "GET /api/v1/monitors/7",
+        "GET /moved/api/v1/monitors/7",
+        "PATCH /api/v1/monitors/7",
+        "POST /api/v1/monitors",
+        "DELETE /api/v1/monitors/7",
+      ]);
+    },
+  );
+
+  test.each(statuses)("(%i) to another server is refused, and the key does not reach it", async (status) => {
+    const reached: IncomingMessage[] = [];
+    const other = await http((request, response) => {
+      reached.push(request);
+      response.end(body);
+    });
+    const targets = [other, other.replace("http:", ""), other.replace("127.0.0.1", "localhost")];
+    for (const target of targets) {
+      const url = await http((_request, response) => {
+        const location = `${target}/api/v1/monitors/7?session=hidden&back=${key}#hidden`;
+        response.writeHead(status, { location: location.replace("//", "//hidden:hidden@") });
+        response.end();
+      });
+      const failure = await failureOf(show(url));
+      expect(failure).toContain(
+        `It redirects to ${new URL(target, url).href}api/v1/monitors/7, which is not followed; if the API is there now, set uptime:baseUrl`,
+      );
+      expect(failure).not.toContain("hidden");
+    }
+    expect(reached).toEqual([]);
+  });
+
+  test("that repeats the key in its path does not make it known", async () => {
+    const url = await http((_request, response) => {
+      response.writeHead(302, { location: `https://elsewhere.example/${key}/login` });
+      response.end();
+    });
+    expect(await failureOf(show(url))).toContain("It redirects to https://elsewhere.example/[key]/login,");
+  });
+
+  test("in circles ends", async () => {
+    let count = 0;
+    const url = await http((request, response) => {
+      count++;
+      response.writeHead(302, { location: request.url });
+      response.end();
+    });
+    expect(await failureOf(show(url))).toContain("status 302");
+    expect(count).toBeLessThan(6);
+  });
+
+  test.each(["http://[", "", "javascript:alert(1)", "//"])("to %j is refused", async (location) => {
+    const url = await http((_request, response) => {
+      response.writeHead(302, { location });
+      response.end();
+    });
+    expect(await failureOf(show(url))).toMatch(
+      /status 302\. That is no answer of the API; check uptime:baseUrl\.$/,
+    );
+  });
+});
+
+describe("a page of a list", () => {
+  test.each(["http://[", "://", "\0", "?page=2&page=3"])("that is followed by %j ends", async (next) => {
+    const url = await http((_request, response) =>
+      response.end(JSON.stringify({ data: [record], links: { next } })),
+    );
+    const ids: unknown[] = [];
+    const list = async (): Promise<void> => {
+      for await (const page of collection(url).list(soon())) ids.push(...page);
+    };
+    await list().catch((error: unknown) => {
+      expect(error).toBeInstanceOf(UptimeError);
+    });
+    expect(ids).toHaveLength(1);
+  });
+
+  test("that names another server as the next is asked of this one", async () => {
+    const hosts: (string | undefined)[] = [];
+    const url = await http(({ headers, url: path }, response) => {
+      hosts.push(headers.host);
+      const isLast = path?.includes("page=2");
+      response.end(
+        JSON.stringify({
+          data: [{ ...record, id: isLast ? 8 : 7 }],
+          links: { next: isLast ? null : "https://evil.example/x?page=2" },
+        }),
+      );
+    });
+    for await (const page of collection(url).list(soon())) expect(page).toHaveLength(1);
+    expect(hosts).toEqual([new URL(url).host, new URL(url).host]);
+  });
+});
+
+test("line breaks in values stay in the values: the form is one form, the request one request", async () => {
+  const evil = "a\r\nX-Evil: 1\r\n\r\nPOST /api/v1/domains HTTP/1.1\r\n&name=x&pause=1";
+  const texts = Object.values(monitor.fields).filter(({ kind }) => kind === "text" || kind === "url");
+  expect(texts.length).toBeGreaterThan(3);
+  const seen: { headers: IncomingMessage["headers"]; text: string }[] = [];
+  const url = await http((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => (text += String(chunk)));
+    request.on("end", () => {
+      seen.push({ headers: request.headers, text });
+      response.end(body);
+    });
+  });
+  const pairs = texts.map(({ wire }) => [wire, evil] as const);
+  await collection(url).create([...pairs, [`headers[0][${evil}]`, evil]], soon());
+  expect(seen).toHaveLength(1);
+  expect([...new URLSearchParams(seen[0]?.text)]).toEqual([...pairs, [`headers[0][${evil}]`, evil]]);
+  expect(seen[0]?.headers).not.toHaveProperty("x-evil");
+});
+
+test("an id with a path in it stays one segment of the path", async () => {
+  const seen: (string | undefined)[] = [];
+  const url = await http((request, response) => {
+    seen.push(request.url);
+    response.end("{}");
+  });
+  for (const id of ["../domains/1", "1?x=y", "1#", "1\r\nX: y", "..", "."])
+    await failureOf(collection(url).show(id, soon()));
+  expect(seen.every((path) => path?.startsWith("/api/v1/monitors/"))).toBe(true);
+});
+
+test("an API key that a header cannot hold is refused before anything is sent", async () => {
+  const emulator = await Emulator.start();
+  try {
+    const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": "a\r\nX-Evil: 1" };
+    await expect(new ModelStack("domain", config).up({ name: "a.example" })).rejects.toThrow(
+      "uptime:apiKey must be one word of printable ASCII characters",
+    );
+    expect(emulator.requests).toEqual([]);
+  } finally {
+    await emulator.stop();
+  }
+});

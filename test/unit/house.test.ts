@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Release } from "../tools/release.mjs" with { "resolution-mode": "import" };
+
+const root = join(__dirname, "..", "..");
+const json = (name: string) => JSON.parse(readFileSync(join(root, name), "utf8")) as unknown;
+
+interface Locked {
+  optional?: boolean;
+  license?: string;
+  integrity?: string;
+  link?: boolean;
+  dev?: boolean;
+  devOptional?: boolean;
+  peer?: boolean;
+  hasInstallScript?: boolean;
+}
+const { packages } = json("package-lock.json") as { packages: Record<string, Locked> };
+const locked = Object.entries(packages).filter(([path, { link }]) => path !== "" && !link);
+
+describe("what is installed with the package", () => {
+  const production = locked.filter(([, { dev, devOptional, peer }]) => !dev && !devOptional && !peer);
+
+  test("is little, and has licences that go with ours", () => {
+    const { dependencies } = json("package.json") as { dependencies: Record<string, string> };
+    const names = production.map(([path]) => path.replace("node_modules/", ""));
+    // Each of these is a decision: what brings others with it shows here.
+    expect(names.sort()).toEqual(Object.keys(dependencies).sort());
+    const free = ["MIT", "Apache-2.0", "ISC", "BSD-2-Clause", "BSD-3-Clause"];
+    expect(production.filter(([, { license = "" }]) => !free.includes(license))).toEqual([]);
+  });
+
+  test("runs nothing when it is installed", () => {
+    expect(production.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+  });
+});
+
+test("the lockfile pins each package by what is in it, and names no registry", () => {
+  expect(locked.length).toBeGreaterThan(100);
+  // npm does not always ask for what development packages have for other platforms.
+  const unpinned = locked.filter(([, { integrity, dev, optional }]) => !integrity && !(dev && optional));
+  expect(unpinned.map(([path]) => path)).toEqual([]);
+  expect(readFileSync(join(root, "package-lock.json"), "utf8")).not.toContain('"resolved": "http');
+});
+
+test("the workflows run the commands that package.json has, and each action is pinned to a commit", () => {
+  const { scripts } = json("package.json") as { scripts: Record<string, string> };
+  const sources = ["ci.yml", "publish.yml"].map((name) =>
+    readFileSync(join(root, ".github", "workflows", name), "utf8"),
+  );
+  const commands = sources.flatMap((source) => source.match(/(?<=- run: )npm (run )?[\w:]+/g) ?? []);
+  expect(commands).toEqual(
+    expect.arrayContaining(["npm test", "npm run test:full", "npm run release:check"]),
+  );
+  const run = commands.filter((command) => command.startsWith("npm run ")).map((command) => command.slice(8));
+  expect(run.filter((script) => !(script in scripts))).toEqual([]);
+  const actions = sources.flatMap((source) => source.match(/(?<=uses: ).+/g) ?? []);
+  expect(actions.length).toBeGreaterThan(3);
+  expect(actions.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d/.test(action))).toEqual([]);
+});
+
+describe("a release", () => {
+  const right: Release = {
+    tag: "v1.2.3",
+    manifest: { version: "1.2.3", repository: { url: "git+https://example.com/uptime.git" } },
+    lock: { version: "1.2.3", packages: { "": { version: "1.2.3" } } },
+    changelog:
+      "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2030-01-31\n\n- Something.\n\n## [1.2.2] - 2029-01-01\n\n- Old.\n",
+    hasCorpus: true,
+  };
+  const problemsOf = async (change: Partial<Release>) =>
+    (await import("../tools/release.mjs")).problemsOf({ ...right, ...change });
+
+  test("is one when tag, version, lockfile, changelog and corpus agree", async () => {
+    expect(await problemsOf({})).toEqual([]);
+    expect(await problemsOf({ changelog: right.changelog.replace("## [Unreleased]\n", "") })).toEqual([]);
+  });
+
+  test.each<[string, Partial<Release>, string]>([
+    ["another tag", { tag: "v1.2.4" }, "the tag must be v1.2.3"],
+    ["a tag without v", { tag: "1.2.3" }, "the tag must be v1.2.3"],
+    [
+      "an old lockfile",
+      { lock: { version: "1.2.2", packages: { "": {} } } },
+      "package-lock.json does not say",
+    ],
+    [
+      "entries that are not released",
+      { changelog: right.changelog.replace("[Unreleased]\n", "[Unreleased]\n\n### Added\n\n- New.\n") },
+      "still has entries under Unreleased",
+    ],
+    ["an old changelog", { changelog: "## [1.2.2] - 2029-01-01\n\n- Old.\n" }, "not [1.2.3]"],
+    ["no changelog", { changelog: "" }, "is missing, not [1.2.3]"],
+    ["no date", { changelog: "## [1.2.3]\n\n- Something.\n" }, "does not give 1.2.3 a date"],
+    ["nothing to say", { changelog: "## [1.2.3] - 2030-01-31\n" }, "says nothing of 1.2.3"],
+    ["no state of the version", { hasCorpus: false }, "test/corpus holds no state of 1.2.3"],
+    ["no repository", { manifest: { version: "1.2.3" } }, "names no repository"],
+    ["a private package", { manifest: { ...right.manifest, private: true } }, "marked as private"],
+  ])("is none with %s", async (_, change, problem) => {
+    expect(await problemsOf(change)).toEqual([expect.stringContaining(problem)]);
+  });
+});

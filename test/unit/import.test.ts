@@ -1,0 +1,474 @@
+import fc from "fast-check";
+
+import { domain } from "../../provider/definitions/domain";
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import { monitor } from "../../provider/definitions/monitor";
+import { optionsOf, propsOf } from "../../provider/engine/props";
+import { unknownValue } from "../../provider/engine/marks";
+import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
+import { Emulator } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+
+let emulator: Emulator;
+let warnings: string[];
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  warnings = [];
+  jest.spyOn(console, "warn").mockImplementation((line: string) => void warnings.push(line));
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await emulator.stop();
+});
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
+
+const config = (more: Record<string, string> = {}) => ({
+  "uptime:baseUrl": emulator.url,
+  "uptime:apiKey": emulator.apiKey,
+  ...more,
+});
+const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
+  new ModelStack(kind, config(more), { importer });
+
+/** What a person is told; fails when nothing is wrong. */
+async function refusal(operation: Promise<unknown>): Promise<string> {
+  const message = await operation.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  if (message === undefined) throw new Error("It was not refused.");
+  return message;
+}
+
+function add(fields: Inputs = {}): string {
+  return String(emulator.monitors.add({ ...record, ...fields }).id);
+}
+
+describe("a thousand imports", () => {
+  test("read ten pages of the list, and not a thousand records", async () => {
+    const numbers = Array.from({ length: 1000 }, (_, number) => number);
+    const all = numbers.map((number) => ({ ...home, name: `Monitor ${number}` }));
+    const ids = all.map(({ name }) => add({ name }));
+    const first = resource();
+    const stacks = numbers.map((number) => first.beside({ importer: `m${number}` }));
+    // The engine checks one after the other.
+    for (const [number, one] of stacks.entries()) {
+      const declared = { ...all[number], importId: ids[number] };
+      expect(await one.up(declared)).toBe("create");
+      expect(one.state).toMatchObject({ id: ids[number], outputs: all[number] });
+    }
+    const lists = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
+    expect(lists).toHaveLength(10);
+    // A handful before there are many; the model of the engine checks each twice, once for the preview.
+    expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
+    expect(emulator.writes()).toEqual([]);
+  });
+});
+
+describe("an import", () => {
+  test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
+    const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });
+    const declared = { ...home, name: "Home & garden" };
+    const one = resource();
+    expect(await one.up({ ...declared, importId })).toBe("create");
+    expect(one.state).toMatchObject({ id: importId, outputs: { attributes: { ssl_alert_days: 7 } } });
+    expect(one.state?.outputs).not.toHaveProperty("sslAlertDays");
+    for (const later of [{ ...declared, importId }, declared, { ...declared, importId }]) {
+      one.nextRun();
+      expect(await one.up(later)).toBe("same");
+      await one.refresh();
+      expect(await one.up(later)).toBe("same");
+    }
+    expect(emulator.writes()).toEqual([]);
+    expect(await one.up({ ...declared, interval: 300 })).toBe("update");
+    expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
+  });
+
+  test("needs no other read than the one that the inputs are compared with", async () => {
+    const importId = add();
+    await resource().up({ ...home, importId });
+    // The model of the engine checks twice, once for the preview.
+    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
+      Array(2).fill(`GET /api/v1/monitors/${importId}`),
+    );
+  });
+
+  test.each<"monitor" | "domain">(["monitor", "domain"])(
+    "of a %s that is equal is taken, whatever the dialect, and no preview after it has anything to do",
+    async (kind) => {
+      const inputs = kind === "monitor" ? monitorInputs : domainInputs;
+      const table = kind === "monitor" ? emulator.monitors : emulator.domains;
+      await fc.assert(
+        fc.asyncProperty(inputs, dialects, async (declared, dialect) => {
+          table.clear();
+          emulator.dialect = dialect;
+          const more = { "uptime:goneStatuses": "403" };
+          const before = new ModelStack(kind, config(more));
+          await before.up(declared);
+          emulator.forget();
+          const importId = before.state?.id;
+          const one = resource(kind, "home", more);
+          expect(await one.up({ ...declared, importId })).toBe("create");
+          expect(one.state?.id).toBe(importId);
+          for (const later of [{ ...declared, importId }, declared]) {
+            expect(await one.up(later)).toBe("same");
+            await one.refresh();
+            expect(await one.up(later)).toBe("same");
+          }
+          expect(emulator.writes()).toEqual([]);
+        }),
+        { numRuns: full ? 1000 : 60 },
+      );
+    },
+  );
+});
+
+describe("an import is refused in the preview", () => {
+  test("with every property that differs, both values, and whatever else is wrong", async () => {
+    const importId = add({
+      name: "Other",
+      interval: 300,
+      alert_condition: "url_text",
+      alert_text_lookup: "ok",
+      alert_channel_ids: [1, 2],
+      request_headers: [{ key: "X-Token", value: "canary-1" }],
+      cache_buster: 1,
+    });
+    const message = await refusal(
+      resource().preview({
+        ...home,
+        alertTextLookup: "ok",
+        alertChannelIds: [2, 3],
+        cacheBuster: false,
+        requestHeaders: [{ key: "X-Token", value: "canary-2" }],
+        sslAlertDays: 5,
+        importId,
+      }),
+    );
+    const lines = message.split("\n").map((line) => line.replace(/^: /, ""));
+    const end = "which is to be imported as it is: declare what is there, or change it there first";
+    expect(lines).toEqual([
+      expect.stringMatching(/^sslAlertDays must be one of 0, 1/),
+      `name is "Home" in the program and "Other" at the monitor 1, ${end}`,
+      `interval is 60 in the program and 300 at the monitor 1, ${end}`,
+      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" at the monitor 1, ${end}`,
+      `alertChannelIds is [2,3] in the program and [1,2] at the monitor 1, ${end}`,
+      `requestHeaders differs from what the monitor 1 has (both are secret, so neither is shown), ${end}`,
+      `cacheBuster is false in the program and true at the monitor 1, ${end}`,
+    ]);
+    expect(message).not.toContain("canary");
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("but for what ignoreChanges names", async () => {
+    const importId = add({ interval: 300 });
+    const one = new ModelStack("monitor", config(), { importer: "home", ignoreChanges: ["interval"] });
+    await one.up({ ...home, importId });
+    expect(one.state?.outputs).toMatchObject({ interval: 300 });
+  });
+
+  test("when there is no such record, with the way on", async () => {
+    const message = await refusal(resource().preview({ ...home, importId: "7" }));
+    expect(message).toMatch(
+      /import of the monitor 7 is not possible: The monitor 7 does not exist .* remove the option import/,
+    );
+  });
+
+  test("when the record cannot be read, and what else is wrong is told beside it", async () => {
+    const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
+    const message = await refusal(one.preview({ ...home, interval: 61, importId: add() }));
+    expect(message).toMatch(/interval must be one of/);
+    expect(message).toMatch(/import of the monitor 1 is not possible: GET .* status 401/);
+  });
+
+  test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
+    const message = await refusal(resource().preview({ ...home, importId }));
+    expect(message).toMatch(
+      /^: import must be (the id of a monitor, as a text without blanks|known in the preview)/,
+    );
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("when importId is declared as if it were a property", async () => {
+    const message = await refusal(new ModelStack("monitor", config()).preview({ ...home, importId: "1" }));
+    expect(message).toBe(": import is an option of Monitor, and importId is not a property of it");
+  });
+
+  test("when two resources of the program have it, or one has the record already", async () => {
+    const importId = add();
+    const one = resource();
+    const two = one.beside({ importer: "two" });
+    await one.preview({ ...home, importId });
+    expect(await refusal(two.preview({ ...home, importId }))).toContain(
+      `import names the monitor ${importId}, and so does the option import of home: only one resource can have it`,
+    );
+    // Without the option, it is known by its id only.
+    const old = resource();
+    await old.up({ ...home, importId });
+    const late = old.beside({ importer: "late" });
+    old.nextRun(late);
+    await old.preview(home);
+    expect(await refusal(late.preview({ ...home, importId }))).toContain(
+      `import names the monitor ${importId}, which another Monitor of this stack has already`,
+    );
+    old.nextRun(late);
+    await late.preview({ ...home, importId });
+    expect(await refusal(old.preview(home))).toContain(
+      `The monitor ${importId} is this resource's, and the option import of late names it too`,
+    );
+    expect(emulator.writes()).toEqual([]);
+  });
+});
+
+test("an id may be a number, and null is no id", async () => {
+  const one = resource();
+  await one.up({ ...home, importId: Number(add()) });
+  expect(one.state).toMatchObject({ id: "1", inputs: { importId: "1" } });
+  const two = resource();
+  await two.up({ ...home, importId: null });
+  expect(two.state?.id).toBe("2");
+});
+
+test("what the API does not show is said, and sent with the first update", async () => {
+  const importId = add({ request_auth_password: "old" });
+  const declared = { ...home, requestAuthPassword: "canary-1" };
+  const one = resource();
+  await one.up({ ...declared, importId });
+  expect(warnings[0]).toBe(
+    "Monitor home: the API does not show requestAuthPassword of the monitor 1, so the import cannot compare it; " +
+      "what the program declares is sent with the first update.",
+  );
+  expect(await one.up({ ...declared, importId })).toBe("same");
+  expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "old" });
+  await one.up({ ...declared, interval: 300, importId });
+  expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "canary-1" });
+});
+
+test("what is not known in the preview is compared when it is, and a difference leaves nothing behind", async () => {
+  const importId = add();
+  const provider = dynamicProvider(monitor);
+  const declared = { ...home, importId, __options: { importer: "home" } };
+  await provider.configure?.({
+    config: { get: (key: string) => config()[key as "uptime:apiKey"], require: () => "" },
+  });
+  const checked = await provider.check?.({}, { ...declared, url: unknownValue });
+  expect(checked?.failures).toEqual([]);
+  const inputs = checked?.inputs as Inputs;
+  const error: unknown = await provider
+    .create({ ...inputs, url: "https://other.example/" })
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    message: expect.stringContaining(
+      `The monitor ${importId} was not imported, and nothing was written: url is "https://other.example/" in the program and`,
+    ) as string,
+  });
+  expect(error).not.toHaveProperty("id");
+  expect((await provider.create({ ...inputs, url: home.url })).id).toBe(importId);
+  expect(emulator.writes()).toEqual([]);
+});
+
+describe("with the option kept, no record is lost", () => {
+  const names = (): unknown[] => emulator.monitors.all().map(({ name }) => name);
+
+  test("by a replacement: it makes a new record, and the next run has nothing to do", async () => {
+    const importId = add();
+    const declared = { ...home, importId };
+    const one = resource();
+    await one.up(declared);
+    one.nextRun();
+    await one.replace(declared);
+    expect(one.state?.id).toBe("2");
+    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    one.nextRun();
+    expect(await one.up(declared)).toBe("same");
+    await one.refresh();
+    expect(await one.up(declared)).toBe("same");
+    one.nextRun();
+    expect(await one.up({ ...declared, interval: 300 })).toBe("update");
+    one.nextRun();
+    expect(await one.up({ ...declared, interval: 300 })).toBe("same");
+    // Now the id is that of no record, and the engine asks as it does for a new resource.
+    one.nextRun();
+    expect(await refusal(one.replace(declared))).toContain("remove the option import");
+    expect(names()).toEqual(["Home"]);
+    one.nextRun();
+    await one.replace(home);
+    expect(names()).toEqual(["Home"]);
+  });
+
+  test("by new names of a domain, one after the other", async () => {
+    const importId = String(emulator.domains.add({ name: "first.example" }).id);
+    const one = resource("domain");
+    await one.up({ name: "first.example", importId });
+    for (const name of ["second.example", "third.example"]) {
+      one.nextRun();
+      expect(await one.up({ name, importId })).toBe("replace");
+      one.nextRun();
+      expect(await one.up({ name, importId })).toBe("same");
+      expect(emulator.domains.all()).toMatchObject([{ name }]);
+      expect(one.state?.id).toBe(String(emulator.domains.all()[0]?.id));
+    }
+  });
+
+  test("by a replacement that comes after the record was deleted in the same run", async () => {
+    const importId = add();
+    const one = resource();
+    await one.up({ ...home, importId });
+    one.nextRun();
+    await one.destroy();
+    expect(await one.up({ ...home, importId })).toBe("create");
+    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+  });
+
+  test("by a kill between the deletion and the creation of a replacement", async () => {
+    const importId = add();
+    const one = resource();
+    await one.up({ ...home, importId });
+    // The deletion was not written into state any more.
+    emulator.monitors.remove(importId);
+    one.nextRun();
+    expect(await one.up({ ...home, importId })).toBe("same");
+    one.nextRun();
+    await one.refresh();
+    expect(one.state).toBeUndefined();
+    expect(await refusal(one.up({ ...home, importId }))).toContain("remove the option import");
+    await one.up(home);
+    expect(names()).toEqual(["Home"]);
+  });
+
+  test("by a new name of the resource in Pulumi: the old one lets the record go, also after a kill in between", async () => {
+    const importId = add();
+    const old = resource();
+    await old.up({ ...home, importId });
+    const renamed = old.beside({ importer: "renamed" });
+    old.nextRun(renamed);
+    await renamed.up({ ...home, importId });
+    // Killed before the old one was deleted; the option may go meanwhile.
+    old.nextRun(renamed);
+    expect(await renamed.up(home)).toBe("same");
+    await old.destroy();
+    expect(names()).toEqual(["Home"]);
+    renamed.nextRun();
+    await renamed.destroy();
+    expect(names()).toEqual([]);
+  });
+
+  test("by a new name of a resource that was not imported, in one run", async () => {
+    const old = new ModelStack("monitor", config());
+    await old.up(home);
+    const renamed = old.beside({ importer: "renamed" });
+    old.nextRun(renamed);
+    await renamed.up({ ...home, importId: old.state?.id });
+    await old.destroy();
+    expect(names()).toEqual(["Home"]);
+    expect(await renamed.up({ ...home, importId: renamed.state?.id })).toBe("same");
+  });
+
+  test("by another id: as in Pulumi, it is a replacement, by the record of that id", async () => {
+    const [first, second] = [add(), add({ interval: 300 })];
+    const one = resource();
+    await one.up({ ...home, importId: first });
+    one.nextRun();
+    expect(await refusal(one.up({ ...home, importId: second }))).toContain(
+      "interval is 60 in the program and 300",
+    );
+    expect(names()).toEqual(["Home", "Home"]);
+    one.nextRun();
+    expect(await one.up({ ...home, interval: 300, importId: second })).toBe("replace");
+    expect(one.state?.id).toBe(second);
+    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+  });
+});
+
+describe("with uptime:adoptExisting", () => {
+  const adopting = { "uptime:adoptExisting": "true" };
+
+  test("the import comes first, and nobody else adopts its record", async () => {
+    const [first, second] = [add(), add()];
+    const one = resource("monitor", "home", adopting);
+    await one.up({ ...home, importId: second });
+    expect(one.state?.id).toBe(second);
+    const other = one.beside({});
+    await other.up(home);
+    expect(other.state?.id).toBe(first);
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("an adopted record is not deleted with the resource that had it before", async () => {
+    const old = new ModelStack("monitor", config(adopting));
+    await old.up(home);
+    const renamed = old.beside();
+    old.nextRun(renamed);
+    await renamed.up(home);
+    expect(renamed.state?.id).toBe(old.state?.id);
+    await old.destroy();
+    expect(emulator.monitors.size).toBe(1);
+  });
+});
+
+describe("what the class tells the engine", () => {
+  test("is the id as an input, and not the option, which the engine could not use", () => {
+    const options = { import: "7", protect: true };
+    expect(propsOf(monitor, "home", home, options)).toMatchObject({
+      importId: "7",
+      __options: { importer: "home" },
+    });
+    expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
+  });
+
+  test.each<object>([{}, { import: undefined }])("is nothing of it for %j", (options) => {
+    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("importId");
+    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("__options");
+    expect(optionsOf(monitor, home, options)).not.toHaveProperty("deleteBeforeReplace");
+  });
+
+  test("cannot be an import and a read at once", () => {
+    expect(() => propsOf(monitor, "home", home, { import: "7", id: "7" })).toThrow(
+      "home cannot be read by its id and be imported at once: leave out import, or id.",
+    );
+  });
+});
+
+describe("a resource that is only read", () => {
+  test.each<["monitor" | "domain", Inputs]>([
+    ["monitor", { ...home, alert_channel_ids: [3], cache_buster: 0, pause: 1, ssl_alert_days: 0 }],
+    ["domain", { name: "a.example", homepage_url: "https://a.example/" }],
+  ])(
+    "has every field of a %s as an output, and its inputs stay what the program says",
+    async (kind, fields) => {
+      const table = kind === "monitor" ? emulator.monitors : emulator.domains;
+      const provider = dynamicProvider(kind === "monitor" ? monitor : domain);
+      await provider.configure?.({
+        config: { get: (key: string) => config()[key as "uptime:apiKey"], require: () => "" },
+      });
+      const id = String(table.add(fields).id);
+      const first = await provider.read?.(id, {});
+      const again = await provider.read?.(id, first?.props);
+      for (const result of [first, again]) {
+        expect(result?.props).toMatchObject(
+          kind === "monitor"
+            ? {
+                ...home,
+                alertChannelIds: [3],
+                cacheBuster: false,
+                pause: true,
+                sslAlertDays: 0,
+                alertTextLookup: null,
+              }
+            : { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
+        );
+        expect(Object.keys(result?.props as Inputs)).toEqual(
+          expect.arrayContaining(Object.keys((kind === "monitor" ? monitor : domain).fields)),
+        );
+        expect(result).toMatchObject({ inputs: {} });
+      }
+      table.edit(id, { name: "renamed.example" });
+      expect((await provider.read?.(id, again?.props))?.props).toMatchObject({ name: "renamed.example" });
+    },
+  );
+});

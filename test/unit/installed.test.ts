@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const repository = join(__dirname, "..", "..");
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "pulumi-uptime-program-")));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** What the built package prints in a program of that folder; Jest's own way to find packages would not tell. */
+function printed(env: Record<string, string>): string {
+  const built = JSON.stringify(join(repository, "dist", "provider", "engine", "missing-dependency.js"));
+  const source = `const { warnOfMissingDependency: warn } = require(${built}); warn(); warn();`;
+  return execFileSync(process.execPath, ["-e", `console.warn = console.error = console.log; ${source}`], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    encoding: "utf8",
+  });
+}
+
+// As Pulumi's language host sets it.
+const underPulumi = { PULUMI_NODEJS_MONITOR: "127.0.0.1:1" };
+
+test("a program whose library alone depends on this package is told once what to add, and where", () => {
+  const output = printed(underPulumi);
+  expect(output.match(/pulumi-uptime is not found from/g)).toHaveLength(1);
+  expect(output).toContain(`from ${folder}, and Pulumi loads the provider from there`);
+  expect(output).toContain("`pnpm add pulumi-uptime`");
+});
+
+test("a program from whose folder it is found is told nothing, nor is one that Pulumi does not run", () => {
+  expect(printed({})).toBe("");
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(repository, join(folder, "node_modules", "pulumi-uptime"));
+  expect(printed(underPulumi)).toBe("");
+});

@@ -1,0 +1,241 @@
+import { domain } from "../../provider/definitions/domain";
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import { Log, logOf } from "../../provider/api/log";
+import type { LogLevel, SentRequest } from "../../provider/api/log";
+import { monitor } from "../../provider/definitions/monitor";
+import { blocksOf } from "../support/blocks";
+import { Emulator } from "../../provider/emulator";
+import type { Fault } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+
+type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
+const definitions = { monitor, domain };
+
+const request: SentRequest = {
+  method: "GET",
+  path: "/api/v1/monitors",
+  outcome: 200,
+  milliseconds: 11.7,
+  attempt: 1,
+  waited: 0,
+};
+
+function logged(level: LogLevel, act: (log: Log) => unknown): string[] {
+  const lines: string[] = [];
+  const log = new Log(level, (line) => lines.push(line));
+  act(log);
+  log.end();
+  return lines;
+}
+
+describe("a log", () => {
+  const act = (log: Log): void => {
+    log.sent(request);
+    log.sent({ ...request, method: "POST", outcome: 429 });
+    log.sent({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
+  };
+
+  test("that is off prints nothing", () => {
+    expect(logged("off", act)).toEqual([]);
+  });
+
+  test("of a summary prints one line at the end", () => {
+    expect(logged("summary", act)).toEqual([
+      "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again",
+    ]);
+    expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
+  });
+
+  test("of requests prints each, then the summary", () => {
+    expect(logged("requests", act).slice(0, -1)).toEqual([
+      "uptime: GET /api/v1/monitors 200, 12 ms",
+      "uptime: POST /api/v1/monitors 429, 12 ms",
+      "uptime: POST /api/v1/monitors cut, 12 ms, attempt 2, after 1003 ms",
+    ]);
+    expect(logged("requests", act).at(-1)).toBe(logged("summary", act)[0]);
+  });
+
+  test("in JSON is one object a line", () => {
+    const lines = logged("json", act).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+    expect(lines).toEqual([
+      ...[
+        { method: "GET", outcome: 200, attempt: 1, waited: 0 },
+        { method: "POST", outcome: 429, attempt: 1, waited: 0 },
+        { method: "POST", outcome: "cut", attempt: 2, waited: 1003 },
+      ].map((one) => ({
+        log: "uptime",
+        time,
+        event: "request",
+        path: "/api/v1/monitors",
+        milliseconds: 12,
+        ...one,
+      })),
+      {
+        log: "uptime",
+        time,
+        event: "summary",
+        requests: 3,
+        methods: { GET: 1, POST: 2 },
+        outcomes: { "200": 1, "429": 1, cut: 1 },
+        retries: 1,
+        waits: { count: 0, milliseconds: 0 },
+        lostAnswers: { lookedUp: 0, found: 0 },
+      },
+    ]);
+  });
+
+  test("prints what docs/settings.md shows", async () => {
+    const lines: string[] = [];
+    const log = new Log("requests", (line) => lines.push(line));
+    const clock = jest.spyOn(performance, "now").mockReturnValueOnce(0).mockReturnValueOnce(1003);
+    await log.wait(Promise.resolve());
+    clock.mockRestore();
+    log.sent({ ...request, milliseconds: 9 });
+    log.sent({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
+    log.sent({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
+    log.end();
+    const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
+    expect(`${lines.join("\n")}\n`).toBe(shown?.code);
+  });
+
+  test("counts the time that several wait together once", async () => {
+    const lines: string[] = [];
+    const log = new Log("json", (line) => lines.push(line));
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 200));
+    const started = performance.now();
+    await Promise.all(Array.from({ length: 8 }, () => log.wait(pause())));
+    const took = performance.now() - started;
+    log.end();
+    const { waits } = JSON.parse(lines[0] ?? "") as { waits: { count: number; milliseconds: number } };
+    expect(waits.count).toBe(8);
+    expect(waits.milliseconds).toBeLessThanOrEqual(Math.ceil(took));
+    expect(waits.milliseconds).toBeGreaterThan(150);
+  });
+});
+
+describe("the provider's log", () => {
+  let emulator: Emulator;
+  let printed: string;
+  beforeEach(async () => {
+    // In pieces, so that this file, printed beside a failure, does not hold them.
+    emulator = await Emulator.start({ apiKey: ["canary", "key"].join("-") });
+    printed = "";
+    jest.spyOn(process.stderr, "write").mockImplementation((text) => {
+      printed += String(text);
+      return true;
+    });
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await emulator.stop();
+  });
+
+  const secret = (name: string): string => ["canary", "secret", name].join("-");
+  const home = {
+    name: secret("name"),
+    url: `https://example.com/?${secret("query")}`,
+    interval: 60,
+    requestAuthUsername: secret("user"),
+    requestAuthPassword: secret("password"),
+    requestHeaders: [{ key: secret("header"), value: secret("value") }],
+  };
+  const onPost =
+    (...faults: (Fault | undefined)[]) =>
+    ({ method }: { method: string }) =>
+      method === "POST" ? faults.shift() : undefined;
+
+  function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
+    const config = {
+      "uptime:baseUrl": emulator.url,
+      "uptime:apiKey": emulator.apiKey,
+      "uptime:logLevel": level,
+      ...more,
+    };
+    return new ModelStack(kind, config, {}, dynamicProvider(definitions[kind], 30) as Provider);
+  }
+
+  const messageOf = (operation: Promise<unknown>): Promise<string> =>
+    operation.then(
+      () => "",
+      (error: unknown) =>
+        error instanceof Error ? `${error.message} ${String(error.stack)}` : String(error),
+    );
+
+  /** Successes, refusals, retries, limits, lost answers, answers that repeat all they were sent, and a wrong key. */
+  async function everything(level: LogLevel): Promise<string> {
+    const errors: string[] = [];
+    const one = stack("monitor", level);
+    await one.up(home);
+    await one.refresh();
+    emulator.fault = onPost({ kind: "cut", effect: true });
+    await one.beside().up(home);
+    emulator.fault = onPost({ kind: "cut", effect: false }, { kind: "answer", effect: false, status: 502 });
+    await one.beside().up(home);
+    emulator.fault = onPost({ kind: "answer", effect: false, status: 429, headers: { "retry-after": "0" } });
+    await one.beside().up(home);
+    emulator.fault = ({ method, body, headers }) =>
+      method === "POST"
+        ? { kind: "answer", effect: false, status: 422, body: { message: JSON.stringify([body, headers]) } }
+        : undefined;
+    errors.push(await messageOf(one.beside().up(home)));
+    emulator.fault = ({ headers }) => ({
+      kind: "answer",
+      effect: false,
+      status: 200,
+      body: JSON.stringify(headers),
+    });
+    errors.push(await messageOf(one.refresh()));
+    emulator.fault = ({ headers }) => ({
+      kind: "answer",
+      effect: false,
+      status: 302,
+      headers: {
+        location: `https://example.com/${String(headers.authorization).replace("Bearer ", "")}?x=1`,
+      },
+    });
+    errors.push(await messageOf(one.refresh()));
+    let failures = 2;
+    emulator.fault = () => (failures-- > 0 ? { kind: "answer", effect: false, status: 503 } : undefined);
+    await one.destroy();
+    await messageOf(stack("domain", level).up({ name: "a.example" }));
+    // The process ends.
+    logOf(level).end();
+    return errors.join("\n");
+  }
+
+  test.each(["off", "summary", "requests", "json"] as const)(
+    "at the level %s holds no key and no value, nor does an error, whatever happens",
+    async (level) => {
+      const errors = await everything(level);
+      expect(errors).toMatch(/status 422.*redirects to/s);
+      const leaks = (printed + errors).replaceAll(secret("name"), "").replaceAll(secret("user"), "");
+      // An answer that repeats the request shows in the error what is no secret: the name, a URL.
+      expect(leaks.includes(emulator.apiKey)).toBe(false);
+      for (const name of ["password", "value"]) expect(leaks.includes(secret(name))).toBe(false);
+      expect(printed.includes("canary")).toBe(false);
+      expect(printed.includes("?")).toBe(false);
+      const lines = printed.split("\n").filter((line) => line !== "");
+      const requests = emulator.requests.length;
+      expect(lines.filter((line) => line.includes("POST")).length > 1).toBe(
+        level === "requests" || level === "json",
+      );
+      if (level === "off") expect(printed).toBe("");
+      else if (level === "json") {
+        const events = lines.map((line) => JSON.parse(line) as { event: string });
+        expect(events.filter(({ event }) => event === "request")).toHaveLength(requests);
+        expect(events.at(-1)).toMatchObject({
+          event: "summary",
+          requests,
+          lostAnswers: { lookedUp: 3, found: 1 },
+        });
+      } else {
+        expect(lines.at(-1)).toMatch(new RegExp(`^uptime: ${requests} requests \\(GET \\d+, POST \\d+, `));
+        expect(lines.at(-1)).toMatch(/, \d+ waits, [\d.]+ s in all, 3 lost answers looked up, 1 found$/);
+        expect(lines).toHaveLength(
+          level === "summary" ? 1 : requests + lines.filter((line) => line.includes("lost;")).length + 1,
+        );
+      }
+    },
+  );
+});

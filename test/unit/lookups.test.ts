@@ -1,0 +1,344 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import * as uptime from "../../provider";
+import { dialectChoices, Emulator } from "../../provider/emulator";
+import type { Dialect } from "../../provider/emulator";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await Emulator.start();
+  pulumi.runtime.setAllConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
+});
+afterEach(() => emulator.stop());
+
+const speak = (dialect: Partial<Dialect>): void => {
+  emulator.dialect = { ...emulator.dialect, ...dialect };
+};
+const site = (name: string, more: Record<string, unknown> = {}) => ({
+  name,
+  url: `https://${encodeURIComponent(name)}.example/`,
+  interval: 300,
+  ...more,
+});
+const reads = (): string[] => emulator.requests.map(({ method, path }) => `${method} ${path}`);
+const messageOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "nothing was refused",
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+describe("one record", () => {
+  test("has every field under its input's name, and the rest in attributes", async () => {
+    const { id } = emulator.monitors.add(
+      site("Shop", {
+        alert_channel_ids: [1, 2],
+        cache_buster: 1,
+        ssl_alert_days: 14,
+        request_auth_username: "bob",
+        pause: true,
+        last_checked_at: "yesterday",
+      }),
+    );
+    const found = await uptime.getMonitor({ id });
+    expect(found).toEqual({
+      id: String(id),
+      name: "Shop",
+      url: "https://Shop.example/",
+      interval: 300,
+      alertCondition: "url_unavailable",
+      alertTextLookup: undefined,
+      alertChannelIds: [1, 2],
+      requestMethod: "GET",
+      requestAuthUsername: "bob",
+      cacheBuster: true,
+      sslAlertDays: 14,
+      domainAlertDays: undefined,
+      maintenanceStartAt: undefined,
+      maintenanceEndAt: undefined,
+      pause: true,
+      attributes: {
+        last_checked_at: "yesterday",
+        created_at: expect.any(String) as string,
+        updated_at: expect.any(String) as string,
+      },
+    });
+    for (const args of [{ name: "Shop" }, { url: "HTTPS://shop.EXAMPLE" }, { search: "sho" }])
+      expect(await uptime.getMonitor(args)).toEqual(found);
+    expect(await uptime.getMonitor({ id: String(id) })).toEqual(found);
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    expect(await uptime.getDomain({ name: "SHOP.example" })).toMatchObject({
+      id: "1",
+      name: "shop.example",
+      homepageUrl: "https://shop.example/",
+      notFoundUrl: undefined,
+    });
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("tells no secret, wherever the API shows it", async () => {
+    speak({ password: "plain", extraFields: { team: "s3cret-token", note: "correct horse" } });
+    emulator.monitors.add(
+      site("Shop", {
+        request_headers: [{ key: "Authorization", value: "s3cret-token" }],
+        request_auth_password: "correct horse",
+      }),
+    );
+    const found = await uptime.getMonitor({ name: "Shop" });
+    expect(JSON.stringify([found, await uptime.getMonitors()])).not.toMatch(/s3cret|horse/);
+    expect(Object.keys(found)).not.toContain("requestHeaders");
+    expect(found.attributes).toMatchObject({ team: "[secret]", note: "[secret]" });
+  });
+
+  test("none is an error that says what was looked for and where", async () => {
+    emulator.monitors.add(site("Shop 2"));
+    expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
+      `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
+    );
+    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toContain("The monitor 7 does not exist");
+    expect(await messageOf(uptime.getDomain({ search: "x", searchBy: "name" }))).toContain(
+      'no domain with search "x" and searchBy "name"',
+    );
+  });
+
+  test("several are an error that names some of them", async () => {
+    for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
+    expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
+      'getMonitor found 8 monitors with name "Shop": 8 ("Shop"), 7 ("Shop"), 6 ("Shop"), 5 ("Shop"), 4 ("Shop") and 3 ' +
+        "more. Say which one by its id, or use getMonitors.",
+    );
+  });
+
+  test("is found in a thousand by one short list, also where the search does not find it", async () => {
+    for (let number = 0; number < 230; number++) emulator.monitors.add(site(`Shop ${number}`));
+    const { id } = await uptime.getMonitor({ name: "Shop 7" });
+    expect(id).toBe("8");
+    expect(reads()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
+    // Such a search reads % as "anything", or knows only what it has indexed.
+    emulator.fault = ({ query }) =>
+      query.some(([name]) => name === "search")
+        ? { kind: "answer", effect: false, status: 200, body: "[]" }
+        : undefined;
+    expect((await uptime.getMonitor({ name: "Shop 7" })).id).toBe("8");
+  });
+
+  test("where the install ignores what it is asked, the exact name still decides", async () => {
+    emulator.monitors.add(site("Shop"));
+    emulator.monitors.add(site("Shop and more"));
+    emulator.fault = ({ path, query }) =>
+      path.endsWith("/monitors") && query.some(([name]) => name === "search")
+        ? {
+            kind: "answer",
+            effect: false,
+            status: 200,
+            body: JSON.stringify([site("x", { id: 3 }), site("Shop", { id: 1 })]),
+          }
+        : undefined;
+    expect((await uptime.getMonitor({ name: "Shop" })).id).toBe("1");
+  });
+
+  test("a name that is shown with entities is compared and told without them", async () => {
+    speak({ escapeHtml: true });
+    emulator.monitors.add(site("Tom & Jerry's <shop>"));
+    expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
+  });
+
+  test("a value that cannot be read is an error that names the record", async () => {
+    emulator.monitors.add(site("Shop", { interval: "often" }));
+    expect(await messageOf(uptime.getMonitor({ id: 1 }))).toBe(
+      'The monitor 1 cannot be read. The API shows interval as "often", where a whole number was expected.',
+    );
+  });
+});
+
+describe("many records", () => {
+  const dialects: Partial<Dialect>[] = dialectChoices.paging.flatMap((paging) =>
+    dialectChoices.listBrief.flatMap((listBrief) =>
+      dialectChoices.emptyAs.map((emptyAs) => ({ paging, listBrief, emptyAs })),
+    ),
+  );
+  test.each(dialects)("are all there and whole: %j", async (dialect) => {
+    speak({ ...dialect, list: "bare", ids: "string" });
+    for (let number = 0; number < 200; number++)
+      emulator.monitors.add(
+        site(`Shop ${number}`, number % 2 === 0 ? { ssl_alert_days: 7 } : { request_auth_username: "bob" }),
+      );
+    const found = await uptime.getMonitors();
+    expect(found.map(({ id }) => Number(id))).toEqual(Array.from({ length: 200 }, (_, index) => 200 - index));
+    expect(found.every(({ interval }) => interval === 300)).toBe(true);
+    expect(found.filter(({ sslAlertDays }) => sslAlertDays === 7)).toHaveLength(100);
+    expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(100);
+    // Where a list shows whole records, it is enough, and one of them is asked for to know that.
+    if (dialect.listBrief === false && dialect.emptyAs !== "absent")
+      expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
+  });
+
+  test("are selected and sorted as asked", async () => {
+    for (const name of ["b", "C", "a", "B"]) emulator.monitors.add(site(name, { status_page_id: 3 }));
+    emulator.monitors.add(site("bb"));
+    const names = async (args?: uptime.GetMonitorsArgs) =>
+      (await uptime.getMonitors(args)).map(({ name, id }) => `${String(name)}${id}`);
+    expect(await names()).toEqual(["bb5", "B4", "a3", "C2", "b1"]);
+    expect(await names({ sort: "asc" })).toEqual(["b1", "C2", "a3", "B4", "bb5"]);
+    expect(await names({ sortBy: "name", sort: "asc" })).toEqual(["a3", "b1", "B4", "bb5", "C2"]);
+    expect(await names({ statusPageId: "3", sortBy: "url" })).toEqual(["C2", "B4", "b1", "a3"]);
+    expect(await names({ search: "b" })).toEqual(["bb5", "B4", "b1"]);
+    expect(await names({ search: "BB.ex", searchBy: "url" })).toEqual(["bb5"]);
+    expect(await names({ search: "b", name: "bb" })).toEqual(["bb5"]);
+    expect(await names({ name: "nothing" })).toEqual([]);
+    expect(await uptime.getDomains()).toEqual([]);
+  });
+
+  test("a list that breaks off, or repeats itself, is an error and never a short list", async () => {
+    for (let number = 0; number < 150; number++) emulator.monitors.add(site(`Shop ${number}`));
+    speak({ paging: "meta" });
+    const isSecond = (query: readonly (readonly [string, string])[]) =>
+      query.some(([name, value]) => name === "page" && value === "2");
+    emulator.fault = ({ query }) =>
+      isSecond(query)
+        ? { kind: "answer", effect: false, status: 200, body: '{"message":"try again"}' }
+        : undefined;
+    expect(await messageOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
+    const body = JSON.stringify({ data: [site("x", { id: 150 })], meta: { current_page: 1, last_page: 2 } });
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
+    expect(await messageOf(uptime.getMonitors())).toContain("cannot be read completely");
+  });
+
+  describe("a list whose pages move, because records are deleted while it is read,", () => {
+    const isPage = ({ query }: { query: readonly (readonly [string, string])[] }, page: number): boolean =>
+      query.some(([name, value]) => name === "page" && Number(value) === page);
+
+    test.each(["meta", "nextPageUrl"] as const)(
+      "is read again, and nothing is missed: %s",
+      async (paging) => {
+        for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+        speak({ paging });
+        let isLeft = true;
+        emulator.fault = (request) => {
+          // What was first of the second page becomes last of the first one, which has been read.
+          if (isPage(request, 2) && isLeft) emulator.monitors.remove(249);
+          if (isPage(request, 2)) isLeft = false;
+          return undefined;
+        };
+        const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+        for (let id = 1; id <= 250; id++) if (id !== 249) expect(ids).toContain(id);
+        expect(reads().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
+      },
+    );
+
+    test("is read again, and nothing is missed, where as many are made meanwhile", async () => {
+      for (let number = 0; number < 101; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      let isFirst = true;
+      emulator.fault = (request) => {
+        if (isPage(request, 2) && isFirst) {
+          emulator.monitors.remove(1);
+          emulator.monitors.add(site("New"));
+          isFirst = false;
+        }
+        return undefined;
+      };
+      const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+      for (let id = 2; id <= 102; id++) expect(ids).toContain(id);
+    });
+
+    test("and which do not come to rest, is an error", async () => {
+      for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      let newest = 250;
+      emulator.fault = (request) => {
+        if (isPage(request, 2)) emulator.monitors.remove(newest--);
+        return undefined;
+      };
+      expect(await messageOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
+    });
+
+    test("is read once where records are only added", async () => {
+      for (let number = 0; number < 250; number++) emulator.monitors.add(site(`Shop ${number}`));
+      speak({ paging: "meta" });
+      emulator.fault = () => {
+        emulator.monitors.add(site("New"));
+        return undefined;
+      };
+      const ids = new Set((await uptime.getMonitors()).map(({ id }) => Number(id)));
+      for (let id = 1; id <= 250; id++) expect(ids).toContain(id);
+    });
+
+    test("is an error where its pages hold fewer than it says", async () => {
+      const body = JSON.stringify({
+        data: [site("x", { id: 1 })],
+        meta: { current_page: 1, last_page: 1, total: 2 },
+      });
+      emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
+      expect(await messageOf(uptime.getMonitors())).toMatch(
+        /cannot be read completely: its pages hold 1 monitors, and it says that there are 2\.$/,
+      );
+    });
+  });
+
+  test("a record that is deleted while the list is read is not in the result", async () => {
+    speak({ listBrief: true });
+    for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));
+    emulator.fault = ({ path }) => {
+      if (path.endsWith("/3")) emulator.monitors.remove(2);
+      return undefined;
+    };
+    expect((await uptime.getMonitors()).map(({ id }) => id)).toEqual(["3", "1"]);
+  });
+});
+
+test("a record of another account is looked up with that account's key", async () => {
+  emulator.monitors.add(site("Shop"));
+  emulator.apiKey = "theirs";
+  expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toContain("status 401");
+  pulumi.runtime.setConfig("uptime:accounts", JSON.stringify({ them: { apiKey: "theirs" } }));
+  expect(await uptime.getMonitor({ name: "Shop", account: "them" })).toMatchObject({ account: "them" });
+  expect(await uptime.getMonitors({ account: "them" })).toMatchObject([{ name: "Shop", account: "them" }]);
+  expect(await messageOf(uptime.getMonitors({ account: "us" }))).toContain('no account "us"; it has them');
+});
+
+test("arguments that make no sense are refused before anything is sent", async () => {
+  const wrong: [Promise<unknown>, string][] = [
+    [uptime.getMonitor({}), "getMonitor needs to know which monitor: give one of id, name, url, search"],
+    [uptime.getDomain({ name: undefined }), "give one of id, name, search, searchBy."],
+    [
+      uptime.getMonitor({ id: 1, name: "Shop" }),
+      "takes an id alone, since it names one monitor; leave out name",
+    ],
+    [uptime.getMonitor({ name: " " }), "name must not be empty"],
+    [uptime.getMonitors({ search: "x", searchBy: "uri" as "url" }), 'searchBy must be "name" or "url"'],
+    [uptime.getDomains({ search: "x", searchBy: "url" as "name" }), 'searchBy must be "name"'],
+    [uptime.getMonitors({ searchBy: "url" }), "searchBy needs a search"],
+    [uptime.getMonitors({ sortBy: "interval" as "id" }), 'sortBy must be "id" or "name" or "url"'],
+    [uptime.getMonitors({ sort: "down" as "desc" }), 'sort must be "desc" or "asc"'],
+    [
+      uptime.getMonitors({ statusPageId: "main" }),
+      "statusPageId must be the id of a status page, a whole number",
+    ],
+    [
+      uptime.getMonitors({ id: 1 } as object),
+      "getMonitors cannot be asked like this: it has no argument id, only",
+    ],
+    [uptime.getDomains({ url: "x" } as object), "it has no argument url"],
+    [uptime.getMonitor({ id: true as unknown as string }), "id must be the id of a monitor"],
+  ];
+  for (const [refused, message] of wrong) expect(await messageOf(refused)).toContain(message);
+  expect(emulator.requests).toEqual([]);
+});
+
+test("missing settings are said, as a message without a stack", async () => {
+  pulumi.runtime.setAllConfig({});
+  const error: unknown = await uptime.getMonitors().catch((reason: unknown) => reason);
+  expect(pulumi.RunError.isInstance(error)).toBe(true);
+  expect(error).toMatchObject({ message: expect.stringContaining("uptime:baseUrl is not set") as string });
+});
+
+test("the output forms take inputs", async () => {
+  emulator.monitors.add(site("Shop"));
+  emulator.domains.add({ name: "shop.example" });
+  const value = <T>(output: pulumi.Output<T>): Promise<T> =>
+    new Promise((resolve) => void output.apply(resolve));
+  expect(await value(uptime.getMonitorOutput({ id: pulumi.output("1") }).name)).toBe("Shop");
+  expect(await value(uptime.getDomainOutput({ name: Promise.resolve("shop.example") }).id)).toBe("1");
+  expect(await value(uptime.getMonitorsOutput({ search: pulumi.output("shop") }))).toHaveLength(1);
+  expect(await value(uptime.getDomainsOutput())).toHaveLength(1);
+});

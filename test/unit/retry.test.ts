@@ -1,0 +1,114 @@
+import { backoff, nextStep, retryAfter } from "../../provider/api/retry";
+import type { Failure, Step } from "../../provider/api/retry";
+
+const repeatable = ["GET", "DELETE", "PATCH", "PUT"] as const;
+
+const status = (code: number, told = false): Failure => ({ kind: "status", status: code, retryAfter: told });
+
+/** What was seen, what follows for methods that are safe to repeat, and what follows for a create. */
+const policy: [string, Failure, Step, Step][] = [
+  ["no connection", { kind: "unreachable" }, "repeat", "repeat"],
+  ["connection cut", { kind: "cut" }, "repeat", "look up"],
+  ["own timeout", { kind: "timeout" }, "repeat", "look up only"],
+  ["something final", { kind: "final" }, "fail", "fail"],
+  ["301", status(301), "fail", "fail"],
+  ["302", status(302), "fail", "fail"],
+  ["304", status(304), "fail", "fail"],
+  ["308", status(308), "fail", "fail"],
+  ["400", status(400), "fail", "fail"],
+  ["401", status(401), "fail", "fail"],
+  ["403", status(403), "fail", "fail"],
+  ["404", status(404), "fail", "fail"],
+  ["405", status(405), "fail", "fail"],
+  ["408", status(408), "repeat", "look up"],
+  ["409", status(409), "fail", "fail"],
+  ["410", status(410), "fail", "fail"],
+  ["413", status(413), "fail", "fail"],
+  ["415", status(415), "fail", "fail"],
+  ["419", status(419), "fail", "fail"],
+  ["422", status(422), "fail", "fail"],
+  ["422 with Retry-After", status(422, true), "fail", "fail"],
+  ["429", status(429), "wait", "wait"],
+  ["429 with Retry-After", status(429, true), "wait", "wait"],
+  ["500", status(500), "repeat", "look up"],
+  ["500 with Retry-After", status(500, true), "repeat", "look up"],
+  ["501", status(501), "fail", "fail"],
+  ["502", status(502), "repeat", "look up"],
+  ["503", status(503), "repeat", "look up"],
+  ["503 with Retry-After", status(503, true), "wait", "wait"],
+  ["504", status(504), "repeat", "look up"],
+  ["505", status(505), "fail", "fail"],
+  ["520 of a proxy", status(520), "repeat", "look up"],
+  ["524 of a proxy", status(524), "repeat", "look up"],
+];
+
+describe.each(policy)("after %s", (_what, failure, again, create) => {
+  test.each(repeatable)(`%s: ${again}`, (method) => {
+    expect(nextStep(method, failure)).toBe(again);
+  });
+
+  test(`POST: ${create}`, () => {
+    expect(nextStep("POST", failure)).toBe(create);
+  });
+});
+
+test("a create is sent again blindly in no case but those in which it surely had no effect", () => {
+  const blindly = policy.filter(([, failure]) => ["repeat", "wait"].includes(nextStep("POST", failure)));
+  expect(blindly.map(([what]) => what)).toEqual([
+    "no connection",
+    "429",
+    "429 with Retry-After",
+    "503 with Retry-After",
+  ]);
+});
+
+describe("the pause before a retry", () => {
+  test.each([
+    [1, 125, 250],
+    [2, 250, 500],
+    [3, 500, 1000],
+    [4, 1000, 2000],
+    [5, 2000, 4000],
+    [6, 4000, 8000],
+    [7, 5000, 10_000],
+    [100, 5000, 10_000],
+    [5000, 5000, 10_000],
+  ])("number %i is from %i to %i milliseconds", (retry, least, most) => {
+    expect(backoff(retry, () => 0)).toBe(least);
+    expect(backoff(retry, () => 1)).toBe(most);
+    for (let time = 0; time < 100; time++) {
+      expect(backoff(retry)).toBeGreaterThanOrEqual(least);
+      expect(backoff(retry)).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test("differs from one to the next, so that not all come at once", () => {
+    expect(new Set(Array.from({ length: 50 }, () => backoff(5))).size).toBeGreaterThan(10);
+  });
+});
+
+describe("Retry-After", () => {
+  const now = Date.parse("2030-01-01T12:00:00Z");
+
+  test.each<[string | undefined, number | undefined]>([
+    ["0", 0],
+    ["1", 1000],
+    ["120", 120_000],
+    [" 7 ", 7000],
+    ["0.5", 500],
+    ["Tue, 01 Jan 2030 12:00:30 GMT", 30_000],
+    ["Tuesday, 01-Jan-30 12:00:30 GMT", 30_000],
+    ["Tue, 01 Jan 2030 11:59:30 GMT", 0],
+    ["2030-01-01T12:00:01Z", 1000],
+    [undefined, undefined],
+    ["", undefined],
+    ["soon", undefined],
+    ["-5", undefined],
+    ["1e3", undefined],
+    ["5 minutes", undefined],
+    ["NaN", undefined],
+    ["Infinity", undefined],
+  ])("%j means %j milliseconds", (header, expected) => {
+    expect(retryAfter(header, now)).toBe(expected);
+  });
+});

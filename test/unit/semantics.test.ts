@@ -1,0 +1,152 @@
+import fc from "fast-check";
+
+import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
+import { Emulator } from "../../provider/emulator";
+import type { Dialect } from "../../provider/emulator";
+import { ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
+import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
+import type { Kind } from "../support/oracle";
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+const numRuns = full ? 4000 : 150;
+
+const optional: Record<string, string[]> = {
+  monitor: [
+    "alertTextLookup",
+    "alertChannelIds",
+    "requestHeaders",
+    "requestAuthUsername",
+    "requestAuthPassword",
+    "sslAlertDays",
+    "domainAlertDays",
+    "maintenanceStartAt",
+    "maintenanceEndAt",
+    "pause",
+  ],
+  domain: ["homepageUrl", "notFoundUrl"],
+};
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await Emulator.start();
+});
+afterAll(() => emulator.stop());
+
+const tableOf = (kind: Kind) => (kind === "monitor" ? emulator.monitors : emulator.domains);
+
+function stackFor(kind: Kind, dialect: Partial<Dialect>): ModelStack {
+  emulator.domains.clear();
+  emulator.monitors.clear();
+  emulator.forget();
+  emulator.dialect = { ...dialect };
+  return new ModelStack(kind, {
+    "uptime:baseUrl": emulator.url,
+    "uptime:apiKey": emulator.apiKey,
+    "uptime:goneStatuses": "403",
+  });
+}
+
+function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {
+  const record = tableOf(kind).get(stack.state?.id ?? "");
+  if (!record) throw new Error("the API holds no such record");
+  return record;
+}
+
+function assertHeld(kind: Kind, stack: ModelStack, ...history: Inputs[]): void {
+  const wanted = expected(kind, ...history);
+  expect(held(kind, recordOf(kind, stack), wanted)).toEqual(wanted);
+}
+
+const inputsOf = { monitor: monitorInputs, domain: domainInputs };
+
+describe.each<Kind>(["monitor", "domain"])("a %s, whatever the dialect", (kind) => {
+  const inputs = inputsOf[kind];
+
+  test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
+    await fc.assert(
+      fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, second, third, dialect) => {
+        const stack = stackFor(kind, dialect);
+        const history: Inputs[] = [];
+        for (const declared of [first, second, third]) {
+          const plan = await stack.up(declared);
+          // A replacement begins a new record, where nothing was declared before.
+          if (plan === "replace") history.length = 0;
+          history.push(declared);
+          assertHeld(kind, stack, ...history);
+          const writes = emulator.writes().length;
+          expect(await stack.up(declared)).toBe("same");
+          await stack.refresh();
+          expect(await stack.preview(declared)).toBe("same");
+          await stack.refresh();
+          expect(await stack.up(declared)).toBe("same");
+          expect(emulator.writes()).toHaveLength(writes);
+        }
+        expect(tableOf(kind).size).toBe(1);
+        await stack.destroy();
+        expect(tableOf(kind).size).toBe(0);
+      }),
+      { numRuns },
+    );
+  });
+
+  test("what is not managed stays as it was edited by hand, and is never a change", async () => {
+    await fc.assert(
+      fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, edited, second, dialect) => {
+        const stack = stackFor(kind, dialect);
+        await stack.up(first);
+        const free = (optional[kind] ?? []).filter((key) => !(key in first));
+        const byHand = Object.fromEntries(
+          free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
+        );
+        tableOf(kind).edit(Number(stack.state?.id), byHand);
+        await stack.refresh();
+        await stack.refresh();
+        expect(await stack.up(first)).toBe("same");
+        const plan = await stack.up({ ...second, name: first.name });
+        expect(plan).not.toBe("replace");
+        for (const key of free.filter((one) => !(one in second)))
+          if (key in edited)
+            expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
+              canonical(kind, key, toRecord(key, edited[key])),
+            );
+      }),
+      { numRuns },
+    );
+  });
+
+  test("an edit by hand of any managed field is found and repaired", async () => {
+    await fc.assert(
+      fc.asyncProperty(inputs, inputs, dialects, async (first, edited, dialect) => {
+        const stack = stackFor(kind, dialect);
+        await stack.up(first);
+        const before = recordOf(kind, stack);
+        const shown = (key: string): boolean =>
+          key !== "requestAuthPassword" && !(key === "pause" && dialect.pauseShown === "hidden");
+        const changes = Object.keys(first)
+          .filter((key) => key in edited && shown(key) && !(kind === "domain" && key === "name"))
+          .filter((key) => !(dialect.emptyAs === "absent" && isNothing(edited[key])));
+        const byHand = Object.fromEntries(changes.map((key) => [snake(key), toRecord(key, edited[key])]));
+        tableOf(kind).edit(Number(stack.state?.id), byHand);
+        const isReal = changes.some(
+          (key) =>
+            JSON.stringify(comparable(kind, key, before[snake(key)])) !==
+            JSON.stringify(comparable(kind, key, byHand[snake(key)])),
+        );
+        await stack.refresh();
+        expect(await stack.preview(first)).toBe(isReal ? "update" : "same");
+        await stack.up(first);
+        // What means the same to a person is left as the other person wrote it.
+        const wanted = expected(kind, first);
+        const record = recordOf(kind, stack);
+        for (const key of Object.keys(wanted))
+          expect(comparable(kind, key, record[snake(key)])).toEqual(
+            comparable(kind, key, toRecord(key, key in first ? first[key] : wanted[key])),
+          );
+      }),
+      { numRuns },
+    );
+  });
+});
+
+const isNothing = (value: unknown): boolean => value === "" || (Array.isArray(value) && value.length === 0);

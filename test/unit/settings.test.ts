@@ -1,0 +1,197 @@
+import { readSettings } from "../../provider/api/settings";
+
+const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
+
+function read(config: Record<string, string>, env: Record<string, string> = {}) {
+  return readSettings({ get: (key) => config[key] }, env);
+}
+
+test.each([
+  ["https://uptime.example.com/", "https://uptime.example.com"],
+  ["https://Uptime.Example.com:443", "https://uptime.example.com"],
+  ["https://uptime.example.com/api/v1", "https://uptime.example.com"],
+  ["https://uptime.example.com/some/path/api/v1/", "https://uptime.example.com/some/path"],
+  ["https://uptime.example.com/some/path/", "https://uptime.example.com/some/path"],
+  ["  https://uptime.example.com  ", "https://uptime.example.com"],
+  ["http://localhost:8080", "http://localhost:8080"],
+  ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
+  ["http://[::1]:8080", "http://[::1]:8080"],
+])("the address %s is understood as %s", (given, address) => {
+  expect(read({ ...complete, "uptime:baseUrl": given }).baseUrl.url).toBe(address);
+});
+
+test("the same address has the same hash however it is written, another one has another", () => {
+  const hash = (baseUrl: string): string => read({ ...complete, "uptime:baseUrl": baseUrl }).baseUrl.hash;
+  expect(hash("https://UPTIME.example.com/api/v1/")).toBe(hash("https://uptime.example.com"));
+  expect(hash("https://uptime.example.com/a")).not.toBe(hash("https://uptime.example.com"));
+});
+
+test("monitors have the address of domains unless they have one of their own", () => {
+  expect(read(complete).monitorsBaseUrl).toEqual(read(complete).baseUrl);
+  const { baseUrl, monitorsBaseUrl } = read({
+    ...complete,
+    "uptime:monitorsBaseUrl": "https://m.example.com",
+  });
+  expect([baseUrl.url, monitorsBaseUrl.url]).toEqual(["https://uptime.example.com", "https://m.example.com"]);
+});
+
+test("the environment is asked for what configuration does not set, and only then", () => {
+  const env = {
+    UPTIME_BASE_URL: "https://env.example.com",
+    UPTIME_MONITORS_BASE_URL: "https://env-m.example.com",
+    UPTIME_API_KEY: "env-key",
+  };
+  expect(read({}, env)).toMatchObject({
+    baseUrl: { url: "https://env.example.com", source: "UPTIME_BASE_URL" },
+    monitorsBaseUrl: { url: "https://env-m.example.com" },
+    apiKey: "env-key",
+    apiKeySource: "UPTIME_API_KEY",
+  });
+  expect(read(complete, env)).toMatchObject({ baseUrl: { source: "uptime:baseUrl" }, apiKey: "key" });
+});
+
+test("what is not set has its default", () => {
+  expect(read(complete)).toMatchObject({
+    timeoutSeconds: 30,
+    maxRetries: 5,
+    maxConcurrency: 8,
+    requestsPerMinute: undefined,
+    goneStatuses: [],
+    adoptExisting: false,
+    movedFrom: [],
+    logLevel: "off",
+  });
+});
+
+test.each(["off", "summary", "requests", "json"])("the log level may be %s", (level) => {
+  expect(read({ ...complete, "uptime:logLevel": level }).logLevel).toBe(level);
+  expect(read(complete, { UPTIME_LOG_LEVEL: level }).logLevel).toBe(level);
+  expect(read({ ...complete, "uptime:logLevel": level }, { UPTIME_LOG_LEVEL: "off" }).logLevel).toBe(level);
+});
+
+test("a variable of the environment that cannot be used is named as it is", () => {
+  expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow(
+    "UPTIME_LOG_LEVEL must be off, summary, requests or json",
+  );
+});
+
+test("lists may be separated by commas or blanks, or be JSON", () => {
+  for (const list of ["403,451", "403 451", "[403, 451]"])
+    expect(read({ ...complete, "uptime:goneStatuses": list }).goneStatuses).toEqual([403, 451]);
+  expect(
+    read({ ...complete, "uptime:movedFrom": "https://a.example.com, https://b.example.com" }).movedFrom,
+  ).toHaveLength(2);
+});
+
+test.each([
+  [{}, /uptime:baseUrl is not set: .*UPTIME_BASE_URL; uptime:apiKey is not set: .*--secret.*UPTIME_API_KEY/],
+  [{ "uptime:baseUrl": "uptime.example.com" }, /uptime:baseUrl must be an absolute URL/],
+  [{ "uptime:baseUrl": "ftp://uptime.example.com" }, /must begin with https:\/\//],
+  [{ "uptime:baseUrl": "http://uptime.example.com" }, /because http shows the API key .* uptime:allowHttp/],
+  [{ "uptime:baseUrl": "http://localhost.example.com" }, /because http shows the API key/],
+  [{ "uptime:baseUrl": "https://bob:pass@uptime.example.com" }, /must not hold a user name or password/],
+  [{ "uptime:baseUrl": "https://uptime.example.com/?a=1" }, /without \? or #/],
+  [{ "uptime:apiKey": "two words" }, /uptime:apiKey must be one word of printable ASCII/],
+  [{ "uptime:timeoutSeconds": "soon" }, /uptime:timeoutSeconds must be a whole number from 1 to 3600/],
+  [{ "uptime:maxConcurrency": "0" }, /uptime:maxConcurrency must be at least 1/],
+  [{ "uptime:maxRetries": "1.5" }, /uptime:maxRetries must be a whole number/],
+  [{ "uptime:requestsPerMinute": "0" }, /uptime:requestsPerMinute must be at least 1/],
+  [{ "uptime:allowHttp": "yes" }, /uptime:allowHttp must be true or false/],
+  [{ "uptime:goneStatuses": "gone" }, /uptime:goneStatuses must be a list of status codes such as 403,451/],
+  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json/],
+  [{ "uptime:movedFrom": "elsewhere" }, /uptime:movedFrom must be an absolute URL/],
+])("%j is refused, by name", (config, message) => {
+  expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
+});
+
+test("a refused setting's message does not repeat the key", () => {
+  const attempt = (): unknown => read({ ...complete, "uptime:apiKey": "canary key" });
+  expect(attempt).toThrow(/uptime:apiKey must be one word/);
+  expect(attempt).not.toThrow(/canary/);
+});
+
+test("http is allowed for another host when that is what the person wants", () => {
+  const config = { ...complete, "uptime:baseUrl": "http://uptime.example.com", "uptime:allowHttp": "true" };
+  expect(read(config).baseUrl.url).toBe("http://uptime.example.com");
+});
+
+describe("an account", () => {
+  const withAccounts = (accounts: unknown, more: Record<string, string> = {}) => ({
+    ...complete,
+    "uptime:accounts": typeof accounts === "string" ? accounts : JSON.stringify(accounts),
+    ...more,
+  });
+  const readAccount = (config: Record<string, string>, account: string, env: Record<string, string> = {}) =>
+    readSettings({ get: (key) => config[key] }, env, account);
+
+  test("has what it sets, and the addresses of the account without a name where it sets none", () => {
+    const config = withAccounts(
+      { eu: { apiKey: " eu-key " }, us: { apiKey: "us-key", baseUrl: "https://us.example.com/api/v1" } },
+      { "uptime:monitorsBaseUrl": "https://m.example.com", "uptime:maxRetries": "1" },
+    );
+    expect(readAccount(config, "eu")).toMatchObject({
+      baseUrl: { url: "https://uptime.example.com", source: "uptime:baseUrl" },
+      monitorsBaseUrl: { url: "https://m.example.com" },
+      apiKey: "eu-key",
+      apiKeySource: "uptime:accounts.eu.apiKey",
+      maxRetries: 1,
+    });
+    // Its key is for its own install only.
+    expect(readAccount(config, "us")).toMatchObject({
+      baseUrl: { url: "https://us.example.com", source: "uptime:accounts.us.baseUrl" },
+      monitorsBaseUrl: { url: "https://us.example.com" },
+      apiKey: "us-key",
+    });
+    expect(read(config)).toMatchObject({ apiKey: "key" });
+  });
+
+  test("needs no other account, and may take its key from the environment", () => {
+    const config = { "uptime:accounts": JSON.stringify({ "eu-1": { baseUrl: "https://eu.example.com" } }) };
+    expect(
+      readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "env-key", UPTIME_API_KEY: "other" }),
+    ).toMatchObject({
+      apiKey: "env-key",
+      apiKeySource: "UPTIME_API_KEY_EU_1",
+    });
+    expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY: "other" })).toThrow(
+      "uptime:accounts.eu-1.apiKey is not set: add it to uptime:accounts, or set UPTIME_API_KEY_EU_1",
+    );
+  });
+
+  test.each([
+    ["uk", { eu: { apiKey: "k" }, us: {} }, /uptime:accounts has no account "uk"; it has eu, us\./],
+    ["toString", { eu: { apiKey: "k" } }, /uptime:accounts has no account "toString"; it has eu\./],
+    ["uk", {}, /uptime:accounts has no account "uk"; it has none\./],
+    ["eu", "{", /uptime:accounts must be a JSON object such as .*, and is not JSON/],
+    ["eu", ["eu"], /uptime:accounts must be a JSON object/],
+    ["eu", { eu: { apiKey: 5 } }, /uptime:accounts\.eu\.apiKey: must be a text/],
+    ["eu", { eu: { key: "canary" } }, /uptime:accounts\.eu: .*"key"/],
+    [
+      "eu",
+      { eu: { apiKey: "canary key" } },
+      /uptime:accounts\.eu\.apiKey must be one word of printable ASCII/,
+    ],
+    [
+      "eu",
+      { eu: { apiKey: "k", baseUrl: "eu.example.com" } },
+      /uptime:accounts\.eu\.baseUrl must be an absolute URL/,
+    ],
+    [
+      "eu",
+      { eu: { apiKey: "k", monitorsBaseUrl: "http://a.example" } },
+      /accounts\.eu\.monitorsBaseUrl must begin with https/,
+    ],
+  ])("%s of %j is refused, by name", (account, accounts, message) => {
+    const attempt = (): unknown => readAccount(withAccounts(accounts), account);
+    expect(attempt).toThrow(message);
+    expect(attempt).not.toThrow(/canary/);
+  });
+
+  test("is refused where none are set, and where two would take their keys from one variable", () => {
+    expect(() => readAccount(complete, "eu")).toThrow(/There are no accounts: set uptime:accounts/);
+    const config = withAccounts({ "eu-1": {}, EU_1: {} });
+    expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(
+      "The accounts eu-1, EU_1 would all take their key from UPTIME_API_KEY_EU_1",
+    );
+  });
+});

@@ -1,0 +1,258 @@
+import { join } from "node:path";
+
+import ts from "typescript";
+
+import { domain } from "../../provider/definitions/domain";
+import { monitor } from "../../provider/definitions/monitor";
+
+const root = join(__dirname, "..", "..");
+const examples = ["quickstart/index.ts", "team/index.ts", "team/services.ts"].map((path) =>
+  join(root, "examples", path),
+);
+
+/** As a project of one's own has it: nothing of this repository's strictness but `strict`. */
+const options: ts.CompilerOptions = {
+  strict: true,
+  noEmit: true,
+  target: ts.ScriptTarget.ES2018,
+  lib: ["lib.es2018.d.ts"],
+  module: ts.ModuleKind.CommonJS,
+  moduleResolution: ts.ModuleResolutionKind.Node10,
+  types: [],
+  skipLibCheck: true,
+};
+
+/** An editor that has one file open, in a project where the built package is installed. */
+class Editor {
+  private readonly path = join(root, "examples", "open-in-the-editor.ts");
+  private source = "";
+  private version = 0;
+  private readonly service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => [this.path],
+    getScriptVersion: (path) => (path === this.path ? String(this.version) : "0"),
+    getScriptSnapshot: (path) => {
+      const text = path === this.path ? this.source : ts.sys.readFile(path);
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+    },
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: (path) => path === this.path || ts.sys.fileExists(path),
+    readFile: (path) => ts.sys.readFile(path),
+    directoryExists: (path) => ts.sys.directoryExists(path),
+    realpath: (path) => ts.sys.realpath?.(path) ?? path,
+  });
+
+  /** What is underlined in red in a program. */
+  problems(program: string): string[] {
+    this.show(program);
+    return [
+      ...this.service.getSyntacticDiagnostics(this.path),
+      ...this.service.getSemanticDiagnostics(this.path),
+    ].map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  }
+
+  /** What is shown with the pointer over each of the places that `¦` marks. */
+  hovers(program: string): string[] {
+    return this.show(program).map((position) => {
+      const { documentation } = this.service.getQuickInfoAtPosition(this.path, position) ?? {};
+      return ts.displayPartsToString(documentation).replace(/\s+/g, " ");
+    });
+  }
+
+  /** What is offered at the place that `¦` marks. */
+  completions(program: string): string[] {
+    const [position = 0] = this.show(program);
+    const { entries = [] } = this.service.getCompletionsAtPosition(this.path, position, {}) ?? {};
+    return entries.map(({ name }) => name);
+  }
+
+  /** Opens a program without its marks, and tells where they were. */
+  private show(program: string): number[] {
+    const [first = "", ...others] =
+      `import * as pulumi from "@pulumi/pulumi";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
+        "¦",
+      );
+    const marks: number[] = [];
+    this.source = first;
+    for (const part of others) {
+      marks.push(this.source.length);
+      this.source += part;
+    }
+    this.version += 1;
+    return marks;
+  }
+}
+
+const editor = new Editor();
+const home = `name: "Home page", url: "https://example.com/", interval: 60`;
+
+describe("programs that compile", () => {
+  test.each([
+    ["what must be given", `new Monitor("a", { ${home} }); new Domain("d", { name: "d.example" });`],
+    [
+      "every field",
+      `new Monitor("a", { ${home}, alertCondition: "url_text", alertTextLookup: "text", alertChannelIds: [1, "2"],
+        requestMethod: "POST", requestHeaders: [{ key: "X-Token", value: "t" }], requestAuthUsername: "user",
+        requestAuthPassword: "password", cacheBuster: true, sslAlertDays: 14, domainAlertDays: 0,
+        maintenanceStartAt: "2030-01-31T22:00:00", maintenanceEndAt: "2030-01-31T23:00:00", pause: true });
+      new Domain("d", { name: "d.example", homepageUrl: "https://d.example/", notFoundUrl: "https://d.example/404" });`,
+    ],
+    [
+      "outputs, secrets and promises as inputs",
+      `const config = new pulumi.Config();
+      const { name, id } = new Domain("d", { name: config.require("domain") });
+      new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`, interval: Promise.resolve(60 as const),
+        requestHeaders: [{ key: "X-Token", value: config.requireSecret("token") }],
+        requestAuthPassword: pulumi.secret("password"), alertChannelIds: [id, pulumi.output(2)] });`,
+    ],
+    ["undefined for what is not declared", `new Monitor("a", { ${home}, pause: undefined });`],
+    [
+      "options, and a record that is only read",
+      `new Monitor("a", { ${home} }, { ignoreChanges: ["interval"], customTimeouts: { create: "1m" } });
+      const read = Monitor.get("b", "7");
+      export const days: pulumi.Output<0 | 1 | 2 | 3 | 7 | 14 | 30 | 60 | undefined> = read.sslAlertDays;
+      export const interval: pulumi.Output<number> = read.interval;
+      const other = Domain.get("c", new Monitor("d", { ${home}, account: "eu" }, { import: "7" }).id, { account: "eu" });
+      export const account: pulumi.Output<string | undefined> = other.account;
+      export const shown: pulumi.Output<unknown> = read.attributes.apply((all) => all["last_checked_at"]);`,
+    ],
+  ])("%s", (_, program) => {
+    expect(editor.problems(program)).toEqual([]);
+  });
+});
+
+test.each([monitor, domain])("each input of $label may be an output, and each part of one", (definition) => {
+  const { label, fields } = definition;
+  const lines = Object.keys(fields).map((key) => {
+    const args = `import("pulumi-uptime").${label}Args["${key}"]`;
+    return `export const ${key} = (value: pulumi.Unwrap<NonNullable<${args}>>): ${args} => pulumi.output(value);`;
+  });
+  const parts = `export const ids = (id: pulumi.Output<number>, other: pulumi.Output<string>) => new Monitor("a",
+    { ${home}, alertChannelIds: [id, other], requestHeaders: [pulumi.output({ key: "X", value: "v" }), { key: other, value: other }] });`;
+  expect(editor.problems([...lines, parts].join("\n"))).toEqual([]);
+});
+
+test.each([monitor, domain])(
+  "the enumerations of $label take what is allowed, and nothing else",
+  (definition) => {
+    const { label, fields } = definition;
+    const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
+      allowed ? [{ key, allowed }] : [],
+    );
+    const assign = (key: string, value: unknown) =>
+      `{ const value: import("pulumi-uptime").${label}Args["${key}"] = ${JSON.stringify(value)}; void value; }`;
+    const right = enumerations.flatMap(({ key, allowed }) => allowed.map((value) => assign(key, value)));
+    expect(editor.problems(right.join("\n"))).toEqual([]);
+    const wrong = enumerations.map(({ key, allowed }) =>
+      assign(key, typeof allowed[0] === "number" ? 4 : "GET "),
+    );
+    expect(editor.problems(wrong.join("\n"))).toHaveLength(enumerations.length);
+  },
+);
+
+describe("programs that don't", () => {
+  test.each([
+    ["a text that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],
+    [
+      "a number that is not allowed",
+      `new Monitor("a", { name: "a", url: "https://a.example", interval: 61 });`,
+      /'61'/,
+    ],
+    ["alert days that are not allowed", `new Monitor("a", { ${home}, sslAlertDays: 5 });`, /'5'/],
+    [
+      "a field that is missing",
+      `new Monitor("a", { name: "a", url: "https://a.example" });`,
+      /'interval' is missing/,
+    ],
+    ["a domain without a name", `new Domain("d", {});`, /'name' is missing/],
+    [
+      "a property that does not exist",
+      `new Monitor("a", { ${home}, sslAlertDay: 7 });`,
+      /'sslAlertDay' does not exist/,
+    ],
+    [
+      "a property under the API's name",
+      `new Domain("d", { name: "d", homepage_url: "" });`,
+      /'homepage_url' does not exist/,
+    ],
+    ["a number for a text", `new Monitor("a", { ${home}, alertTextLookup: 5 });`, /'number'/],
+    ["a number for a switch", `new Monitor("a", { ${home}, cacheBuster: 1 });`, /'number'/],
+    ["a text for a list", `new Monitor("a", { ${home}, alertChannelIds: "1" });`, /'string'/],
+    [
+      "a header without a value",
+      `new Monitor("a", { ${home}, requestHeaders: [{ key: "X" }] });`,
+      /'value' is missing/,
+    ],
+    [
+      "an output that is changed",
+      `const m = new Monitor("a", { ${home} });\nm.interval = m.interval;`,
+      /read-only/,
+    ],
+    [
+      "an output that may be undefined",
+      `export const lookup: pulumi.Output<string> = new Monitor("a", { ${home} }).alertTextLookup;`,
+      /'undefined' is not assignable/,
+    ],
+  ])("%s", (_, program, problem) => {
+    const problems = editor.problems(program);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+  });
+});
+
+describe("in an editor", () => {
+  test("the pointer over a property shows what it means", () => {
+    const texts = editor.hovers(`
+      new Monitor("a", { name: "a", url: "https://a.example", interv¦al: 60 });
+      const interval = 60;
+      new Monitor("b", { name: "b", url: "https://b.example", interv¦al }).interv¦al;`);
+    expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
+  });
+
+  test("the pointer over a class shows what it is", () => {
+    const [monitor, domain] = editor.hovers("export type All = Moni¦tor | Dom¦ain;");
+    expect(monitor).toContain("An uptime monitor");
+    expect(domain).toContain("A domain");
+  });
+
+  test.each([monitor, domain])("each input of $label is offered, and says what it means", (definition) => {
+    const { label, fields } = definition;
+    const keys = [...Object.keys(fields), "account"];
+    expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual([...keys].sort());
+    const texts = editor.hovers(
+      `export const of = (args: import("pulumi-uptime").${label}Args) => [${keys.map((key) => `args.¦${key}`).join()}];`,
+    );
+    expect(texts).toHaveLength(keys.length);
+    // The account is no field of the API.
+    expect(texts.pop()).toContain("The account that the record belongs to");
+    for (const text of texts) expect(text).toMatch(/\(API reference, section [\d.]+\)$/);
+  });
+
+  test("the values of an enumeration are offered", () => {
+    expect(editor.completions(`new Monitor("a", { ${home}, alertCondition: "¦" });`)).toEqual([
+      "url_unavailable",
+      "url_text",
+      "url_no_text",
+    ]);
+  });
+});
+
+test("the examples compile with TypeScript 3.8.3, which Pulumi brings for programs without their own", () => {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const old = require("@pulumi/pulumi/vendor/typescript@3.8.3/typescript.js") as typeof ts;
+  expect(old.version).toBe("3.8.3");
+  // In 3.8.3 the same way of resolving had another name, and the same number.
+  const program = old.createProgram(examples, options);
+  const own = program
+    .getSourceFiles()
+    .filter(({ fileName }) => /\/(?:examples|dist\/provider)\//.test(fileName));
+  expect(own.length).toBeGreaterThan(examples.length);
+  // As ts-node does, only these are asked: types of Node.js that are newer than the compiler are none of ours.
+  const problems = own.flatMap((file) =>
+    [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
+      ({ messageText }) => `${file.fileName}: ${old.flattenDiagnosticMessageText(messageText, "\n")}`,
+    ),
+  );
+  expect(problems).toEqual([]);
+});
