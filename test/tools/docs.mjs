@@ -27,7 +27,9 @@ export function sentencesOf(source) {
   const file = ts.createSourceFile("resource.ts", source, ts.ScriptTarget.Latest, true);
   ts.forEachChild(file, (statement) => {
     if (!ts.isVariableStatement(statement)) return;
-    const fields = statement.declarationList.declarations.find(({ name }) => name.getText() === "fields");
+    const fields = statement.declarationList.declarations.find(({ name }) =>
+      name.getText().endsWith("Fields"),
+    );
     if (!fields?.initializer || !ts.isObjectLiteralExpression(fields.initializer)) return;
     for (const property of fields.initializer.properties) {
       const [comment] = ts.getJSDocCommentsAndTags(property).filter(ts.isJSDoc);
@@ -89,7 +91,8 @@ function sourceOf({ singular }) {
 
 /** The built definitions, the only list of them. */
 function definitionsBuilt() {
-  return createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "index.js")).definitions;
+  return createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "index.js"))
+    .definitions;
 }
 
 function main(args) {
