@@ -2,18 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { UptimeError } from "../api/errors";
+import { Gone, UptimeError } from "../api/errors";
 import { logOf } from "../api/log";
 import { Redactor } from "../api/redact";
 import { readLogLevel, readSettings } from "../api/settings";
-import type { Config } from "../api/settings";
+import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import { secretsIn } from "../lifecycle/attributes";
 import { Session } from "../lifecycle/connection";
-import type { Connection } from "../lifecycle/connection";
 import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
-import { Gone } from "../api/errors";
 import { secretOf } from "./marks";
 import {
   declarationIn,
@@ -34,25 +32,12 @@ import type { Properties } from "./request";
  */
 export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  /** By account; the one without a name is undefined. */
-  const connections = new Map<string | undefined, Connection>();
-  const lifecycle = new Lifecycle(definition, (account) => {
-    let connection = connections.get(account);
-    if (!connection) {
-      connection = session.connect(definition, readSettings(config, process.env, account));
-      connections.set(account, connection);
-    }
-    return connection;
-  });
+  const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
+  const lifecycle = new Lifecycle(definition, session.connector(definition, settingsOf));
 
   /** A message that names neither a key nor the secrets of a resource. */
-  const clean = (text: string, ...properties: Properties[]): string => {
-    const keys = [...connections.values()].reduce(
-      (message, { collection }) => collection.client.withoutKey(message),
-      text,
-    );
-    return new Redactor().with(secretsIn(definition, ...properties)).text(keys);
-  };
+  const clean = (text: string, ...properties: Properties[]): string =>
+    new Redactor().with(secretsIn(definition, ...properties)).text(session.withoutKeys(text));
 
   /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
   const withMarks = (properties: Properties): Properties => {

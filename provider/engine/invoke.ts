@@ -3,6 +3,8 @@ import type { Input, InvokeOptions, InvokeOutputOptions, Output, Resource, Unwra
 
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
+import { readSettings } from "../api/settings";
+import type * as connection from "../lifecycle/connection";
 import type * as lifecycle from "../lifecycle/lookup";
 
 /** The fields that the API's lists are searched and sorted by, as far as a resource has them. */
@@ -69,7 +71,7 @@ export async function one<Result>(
   const name = `get${definition.label}`;
   return readable(async () => {
     requireOptions(name, opts);
-    return (await load().lookUpOne(definition, config, args)) as Result;
+    return (await load().lookUpOne(definition, connect(definition), args)) as Result;
   });
 }
 
@@ -91,7 +93,7 @@ export async function all<Result>(
   const name = `get${definition.label}s`;
   return readable(async () => {
     requireOptions(name, opts);
-    return (await load().lookUpAll(definition, config, args)) as Result[];
+    return (await load().lookUpAll(definition, connect(definition), args)) as Result[];
   });
 }
 
@@ -109,6 +111,16 @@ export function allOutput<Result>(
 const load = () => require("../lifecycle/lookup") as typeof lifecycle;
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
+
+let session: connection.Session | undefined;
+
+/** The lookups of a program share their connections, which are loaded by the first one too. */
+function connect(definition: Definition): connection.Connect {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const { Session } = require("../lifecycle/connection") as typeof connection;
+  session ??= new Session();
+  return session.connector(definition, (account) => readSettings(config, process.env, account));
+}
 
 /** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
 function requireOptions(lookup: string, opts: InvokeOptions | undefined): void {

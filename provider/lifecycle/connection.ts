@@ -32,13 +32,31 @@ export interface Connection {
   readonly movedFrom: readonly string[];
 }
 
+/** The connection to an account, undefined for the one that has no name. Throws if its settings are not usable. */
+export type Connect = (account: string | undefined) => Connection;
+
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, and the time. */
 export class Session {
   private readonly accounts = new Map<string, { readonly client: Client; readonly ledger: Ledger }>();
 
   constructor(readonly clock: Clock = systemClock) {}
 
-  connect(definition: Definition, settings: Settings): Connection {
+  /** Connects to each account once, when it is first needed. */
+  connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
+    const connections = new Map<string | undefined, Connection>();
+    return (account) => {
+      let connection = connections.get(account);
+      if (!connection) connections.set(account, (connection = this.connect(definition, settingsOf(account))));
+      return connection;
+    };
+  }
+
+  /** A message without the keys of the accounts. */
+  withoutKeys(text: string): string {
+    return [...this.accounts.values()].reduce((message, { client }) => client.withoutKey(message), text);
+  }
+
+  private connect(definition: Definition, settings: Settings): Connection {
     const address = settings[definition.baseUrl];
     const { client, ledger } = this.account(address, settings);
     const collection = new Collection(definition, client, settings.goneStatuses);

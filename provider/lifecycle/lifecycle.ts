@@ -8,7 +8,7 @@ import type { Value } from "../definitions/kinds";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { attributesOf, cleaned, outputCleaner } from "./attributes";
 import { compare, differs, shows, valueIn } from "./compare";
-import type { Connection } from "./connection";
+import type { Connect, Connection } from "./connection";
 import { compareImport } from "./import";
 import { unnamed } from "./ledger";
 import { names, touches } from "./paths";
@@ -60,8 +60,7 @@ export class Lifecycle {
 
   constructor(
     readonly definition: Definition,
-    /** The connection to an account, undefined for the one that has no name. Throws if its settings are not usable. */
-    private readonly connect: (account: string | undefined) => Connection,
+    private readonly connect: Connect,
   ) {
     this.fields = new Map(Object.entries(definition.fields));
   }
