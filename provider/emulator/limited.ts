@@ -63,6 +63,18 @@ export const limitTellings = {
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": seconds(resets),
   }),
+  "X-RateLimit, reset in milliseconds": ({ remaining, resets }: Verdict): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(Math.ceil(resets)),
+  }),
+  "X-RateLimit, reset as a time": ({ remaining, resets }: Verdict, now: number): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": seconds(now + resets),
+  }),
+  "X-RateLimit, reset as a time in milliseconds": ({ remaining, resets }: Verdict, now: number): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(Math.ceil(now + resets)),
+  }),
   "X-RateLimit without reset, Retry-After": ({ wait, remaining }: Verdict): Headers => ({
     "x-ratelimit-remaining": String(remaining),
     ...(wait > 0 && { "retry-after": seconds(wait) }),

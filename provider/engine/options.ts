@@ -1,7 +1,6 @@
-import { setMaxListeners } from "node:events";
-
 import { isObject } from "../definitions/kinds";
-import type { Deadline } from "../api/limiter";
+import { deadlineAfter } from "../api/deadline";
+import type { Deadline } from "../api/deadline";
 
 /** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
 export interface PassedOptions {
@@ -11,9 +10,6 @@ export interface PassedOptions {
   /** The resource's name in Pulumi, where it has the option `import`; the id is the input `importId`. */
   readonly importer?: string;
 }
-
-/** Time for a whole operation, its retries and verification included, unless `customTimeouts` says otherwise. */
-const defaultMilliseconds = 5 * 60_000;
 
 export function passedOptionsIn(properties: Readonly<Record<string, unknown>>): PassedOptions {
   const options = properties.__options;
@@ -35,35 +31,13 @@ export function touches(paths: readonly string[] | undefined, key: string): bool
   );
 }
 
-/**
- * The moment at which an operation is given up. The default time does not run while the install's limit holds the
- * operation up and serves others: a thousand creates may take hours.
- */
+/** The end of an operation that begins now; see {@link deadlineAfter}. */
 export function deadlineOf(
   properties: Readonly<Record<string, unknown>>,
   operation: "create" | "read" | "update" | "delete",
 ): Deadline {
   const given = operation === "read" ? undefined : passedOptionsIn(properties).customTimeouts?.[operation];
-  const time = milliseconds(given);
-  if (time !== undefined) return { signal: shared(AbortSignal.timeout(time)), at: Date.now() + time };
-  const over = new AbortController();
-  let at = Date.now() + defaultMilliseconds;
-  const check = (): void => {
-    const left = at - Date.now();
-    // A pending one keeps no program from ending.
-    if (left > 0) setTimeout(check, left).unref();
-    else over.abort();
-  };
-  check();
-  return {
-    signal: shared(over.signal),
-    get at() {
-      return at;
-    },
-    extend: (more) => {
-      at += more;
-    },
-  };
+  return deadlineAfter(milliseconds(given));
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -75,10 +49,4 @@ function milliseconds(duration: string | undefined): number | undefined {
     total += Number(amount) * (units[unit] ?? 0);
   // A timer takes whole numbers, and no larger ones.
   return total > 0 ? Math.min(Math.ceil(total), 2 ** 31 - 1) : undefined;
-}
-
-/** Any number of an operation's requests may wait for one signal, which is no leak. */
-function shared(signal: AbortSignal): AbortSignal {
-  setMaxListeners(0, signal);
-  return signal;
 }

@@ -71,7 +71,8 @@ export class Writer {
       } catch (error) {
         if (!(error instanceof LostAnswer)) throw error;
         const { log } = this.collection.client;
-        const id = await log.lookUp(this.lookFor(values, isOlder, deadline, error));
+        const id = await this.lookFor(values, isOlder, deadline, error);
+        log.lookedUp(id);
         if (id !== undefined) return { id, record: undefined };
         if (!error.repeatable || sent > maxSends)
           throw new UptimeError(`${error.message} ${this.unknownEffect()}`, { cause: error });
