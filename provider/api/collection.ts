@@ -8,6 +8,7 @@ import { ApiError, Gone, UptimeError } from "./errors";
 import type { Definition } from "../definitions/field";
 import type { Deadline } from "./limiter";
 import { Listing } from "./listing";
+import { shorten } from "./text";
 
 /** What an answer to a write may hold. */
 export interface Written {
@@ -239,7 +240,7 @@ export class Collection {
   private quote(body: unknown): string {
     return body === undefined
       ? "an empty answer"
-      : `"${this.client.withoutKey(JSON.stringify(body)).slice(0, 200)}"`;
+      : `"${shorten(this.client.withoutKey(JSON.stringify(body)), 200)}"`;
   }
 }
 

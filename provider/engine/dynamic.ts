@@ -11,37 +11,10 @@ import type { Definition } from "../definitions/field";
 import { isManaged, Lifecycle } from "../lifecycle/lifecycle";
 import type { Properties } from "../lifecycle/lifecycle";
 import { logOf } from "../api/log";
+import { Redactor } from "../api/redact";
 import { secretOf } from "./marks";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config } from "../api/settings";
-
-/** A text as an answer may repeat it: as it is, with its blanks folded, in JSON, in HTML, in a URL or in a form. */
-function formsOf(secret: string): string[] {
-  const html = secret
-    .replace(/&/g, "&amp;")
-    .replace(/</g, "&lt;")
-    .replace(/>/g, "&gt;")
-    .replace(/"/g, "&quot;");
-  const forms = [
-    secret,
-    secret.replace(/[\s\p{Cc}]+/gu, " ").trim(),
-    JSON.stringify(secret).slice(1, -1),
-    html,
-    html.replace(/'/g, "&#039;"),
-    html.replace(/'/g, "&#39;"),
-    encodeURIComponent(secret),
-    new URLSearchParams([["", secret]]).toString().slice(1),
-  ];
-  return forms.sort((a, b) => b.length - a.length);
-}
-
-/** A message without a secret, nor its beginning where a long text was cut in the middle of it. */
-function without(secret: string, message: string): string {
-  let rest = message.replaceAll(secret, "[secret]");
-  for (let length = secret.length - 1; length > 3; length--)
-    rest = rest.replaceAll(`${secret.slice(0, length)}…`, "[secret]…");
-  return rest;
-}
 
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
@@ -62,11 +35,11 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
 
   /** A message that names neither a key nor the secrets of a resource. */
   const clean = (text: string, ...properties: Properties[]): string => {
-    let message = text;
-    for (const secret of secretsIn(definition, ...properties))
-      for (const form of formsOf(secret)) message = without(form, message);
-    for (const { collection } of connections.values()) message = collection.client.withoutKey(message);
-    return message;
+    const keys = [...connections.values()].map(({ collection }) => collection.client.redactor);
+    return keys.reduce(
+      (message, redactor) => redactor.text(message),
+      new Redactor().with(secretsIn(definition, ...properties)).text(text),
+    );
   };
 
   /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */

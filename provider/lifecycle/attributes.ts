@@ -38,14 +38,14 @@ export function attributesOf(
   return clean(Object.fromEntries(rest)) as Record<string, unknown>;
 }
 
-/** The texts of a resource's secret values that are long enough to be recognised without doubt. */
+/** The strings of a resource's secret values. */
 export function secretsIn(
   definition: Definition,
   ...properties: Readonly<Record<string, unknown>>[]
 ): Set<string> {
   const secrets = new Set<string>();
   const collect = (value: unknown): void => {
-    if (typeof value === "string" && value.length > 3) secrets.add(value);
+    if (typeof value === "string" && value !== "") secrets.add(value);
     else if (Array.isArray(value)) value.forEach(collect);
     // A header's name is no secret, its value is.
     else if (isObject(value)) collect(value.value);
