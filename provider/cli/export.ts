@@ -13,7 +13,7 @@ import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
 import { monitor } from "../definitions/monitor";
 import { isEscaped, readAll, valuesIn } from "../lifecycle/records";
-import { typeToken } from "../engine/props";
+import { typeToken } from "../engine/identity";
 import type { Settings } from "../api/settings";
 import { parseUrl } from "../definitions/url";
 import { problemsOf } from "../lifecycle/validate";
