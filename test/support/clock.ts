@@ -1,5 +1,5 @@
-import type { Clock } from "../../provider/api/clock";
 import { systemClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
 
 interface Timer {
   readonly at: number;
@@ -68,6 +68,7 @@ export class VirtualClock implements Clock {
     return timer;
   }
 }
+
 /** A clock on which pauses of seconds take a fraction of the time; requests have the time that they really have. */
 export function fastClock(factor = 40): Clock {
   return {
