@@ -10,9 +10,9 @@ import type { Definition } from "../definitions/field";
 import type { Deadline } from "../api/limiter";
 
 /**
- * All records that a filter of the API selects, newest first, each as whole as `show` has it.
+ * All records that a filter of the API selects, newest first, each with all that the API shows of it.
  *
- * @param progress is told how many have been listed so far.
+ * @param progress is called with the number of records that have been listed so far
  */
 export async function readAll(
   collection: Collection,
@@ -28,13 +28,13 @@ export async function readAll(
   return complete(collection, deadline, listed);
 }
 
-/** Listed records, as whole as `show` has them: where the list shows less, they are asked for one by one. */
+/** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
   collection: Collection,
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  // Each request listens for the deadline's end.
+  // Each request listens to this signal, and there may be any number of them.
   setMaxListeners(0, deadline.signal);
   const isWhole = await wholeness(collection, deadline, listed);
   const records = await Promise.all(
@@ -45,7 +45,7 @@ export async function complete(
   return records.filter((record) => record !== undefined);
 }
 
-/** Tells listed records that are whole from those of which the list leaves something out. */
+/** A test for listed records: whether the list shows all of a record, or leaves something out. */
 async function wholeness(
   collection: Collection,
   deadline: Deadline,
@@ -55,7 +55,7 @@ async function wholeness(
     const shown = await unlessGone(collection.show(sample.id, deadline));
     if (!shown) continue;
     if (Object.keys(shown.shown).some((key) => !(key in sample.shown))) return () => false;
-    // Some installs leave out what is empty. Then a key that one record has and another has not says nothing by itself.
+    // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
     const keys = new Set(listed.flatMap((record) => Object.keys(record.shown)));
     return (record) => Object.keys(record.shown).length === keys.size;
   }
@@ -71,7 +71,7 @@ async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undef
   }
 }
 
-/** Whether an install shows texts HTML-escaped, as far as its records tell: nothing in them is what an escape replaces. */
+/** Whether the server may show strings HTML-escaped: no string in the records has a character that would be escaped. */
 export function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ shown }) =>
     Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
@@ -79,10 +79,10 @@ export function isEscaped(records: readonly ApiRecord[]): boolean {
 }
 
 /**
- * What a record shows of its fields, under the properties' names; null where it is empty.
+ * What a record shows of its fields, by property; null if it shows an empty field.
  *
- * @param options.escaped whether texts are HTML-escaped, and to be read without that; default true
- * @param options.refuse is told of a field that shows what cannot be its value. Without it, such a record is an error.
+ * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
+ * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
  */
 export function valuesIn(
   definition: Definition,

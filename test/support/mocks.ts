@@ -10,12 +10,21 @@ export interface Registered {
 }
 
 /** Runs programs without an engine, as a unit test of a user does. Each resource gets an id, unless this is a preview. */
-export async function startMocks({ preview = false }: { preview?: boolean } = {}): Promise<Registered[]> {
+export async function startMocks({
+  preview = false,
+  created = () => undefined,
+}: {
+  preview?: boolean;
+  /** Called some time after the registration of a resource, when it is there. */
+  created?: (name: string) => void;
+} = {}): Promise<Registered[]> {
   const registered: Registered[] = [];
   const made = (name: string): string | undefined => (preview ? undefined : `${name}-id`);
   await pulumi.runtime.setMocks(
     {
-      newResource: ({ type, name, inputs, id }) => {
+      newResource: async ({ type, name, inputs, id }) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        created(name);
         registered.push({ type, name, inputs: inputs as Record<string, unknown>, id });
         return { id: id === "" || id === undefined ? made(name) : id, state: inputs as object };
       },
@@ -29,10 +38,21 @@ export async function startMocks({ preview = false }: { preview?: boolean } = {}
 }
 
 /** The value of an output, and whether it is known. */
-export function settled<T>(output: pulumi.Output<T>): Promise<{ value: T | undefined; isKnown: boolean }> {
+export async function settled<T>(
+  output: pulumi.Output<T>,
+): Promise<{ value: T | undefined; isKnown: boolean }> {
   const inside = output as unknown as {
-    promise(withUnknowns?: boolean): Promise<T | undefined>;
+    promise(): Promise<T | undefined>;
+    allResources(): Promise<unknown>;
     isKnown: Promise<boolean>;
+    isSecret: Promise<boolean>;
   };
-  return Promise.all([inside.promise(), inside.isKnown]).then(([value, isKnown]) => ({ value, isKnown }));
+  // Each of them is rejected by an error, and must be waited for.
+  const [value, isKnown] = await Promise.all([
+    inside.promise(),
+    inside.isKnown,
+    inside.isSecret,
+    inside.allResources(),
+  ]);
+  return { value, isKnown };
 }
