@@ -11,7 +11,7 @@ import { getPage, getPageOutput, getPages } from "../support/third-resource";
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await Emulator.start({ settled: true });
   pulumi.runtime.setAllConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
 });
 afterEach(() => emulator.stop());
@@ -150,7 +150,7 @@ describe("one record", () => {
   test("a value that cannot be read is an error that names the record", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await messageOf(uptime.getMonitor({ id: 1 }))).toBe(
-      'The monitor 1 cannot be read. The API shows interval as "often", where a whole number was expected.',
+      'The monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
     );
   });
 });
@@ -367,6 +367,7 @@ describe("Pulumi's options", () => {
     await startMocks();
     emulator.monitors.add(site("Shop"));
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
+    await settled(parent.urn);
     expect(await uptime.getMonitor({ id: 1 }, { parent, async: true })).toMatchObject({ name: "Shop" });
     expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
     expect(await messageOf(uptime.getDomains({}, { parent: "site" as never }))).toBe(
