@@ -7,7 +7,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
-import { complete, valuesIn } from "./records";
+import { complete, unlessGone, valuesIn } from "./records";
 
 /** What a lookup returns of a record. */
 interface Result extends Record<string, unknown> {
@@ -35,14 +35,19 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
   const { id, account, ...filter } = query;
-  const { collection } = connect(account);
-  const deadline = deadlineAfter();
+  const connection = connect(account);
+  const { collection, reader } = connection;
+  const deadline = deadlineAfter(undefined, { clock: connection.clock });
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
         `get${label} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    return resultOf(definition, await collection.show(id, deadline), account);
+    const record = await unlessGone(reader.show(id, deadline));
+    if (record) return resultOf(definition, record, account);
+    throw new UptimeError(
+      `get${label} found no ${singular} with id ${id} at ${collection.client.address.url}.`,
+    );
   }
   if (Object.keys(filter).length === 0)
     throw new UptimeError(
@@ -61,7 +66,7 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
         `${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
     );
   }
-  const [whole] = await complete(collection, deadline, [match]);
+  const [whole] = await complete(connection, deadline, [match]);
   if (!whole) throw new UptimeError(`The ${singular} ${match.id} was deleted while it was looked up.`);
   return resultOf(definition, whole, account);
 }
@@ -70,10 +75,11 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
 export async function lookUpAll(definition: Definition, connect: Connect, args: unknown): Promise<Result[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
-  const { collection } = connect(account);
-  const deadline = deadlineAfter();
+  const connection = connect(account);
+  const deadline = deadlineAfter(undefined, { clock: connection.clock });
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const records = await complete(collection, deadline, await select(collection, deadline, filter));
+  const listed = await select(connection.collection, deadline, filter);
+  const records = await complete(connection, deadline, listed);
   const results = records.map((record) => resultOf(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(

@@ -2,12 +2,15 @@ import { setMaxListeners } from "node:events";
 
 import type { ApiRecord } from "../api/answer";
 import type { Value } from "../definitions/kinds";
-import type { Collection } from "../api/collection";
-import { Missing } from "../api/collection";
-import { UptimeError } from "../api/errors";
+import { Gone, UptimeError } from "../api/errors";
 import { valueIn } from "./compare";
+import type { Connection } from "./connection";
 import type { Definition } from "../definitions/field";
 import type { Deadline } from "../api/deadline";
+import type { Reader } from "./reader";
+
+/** What reads records. */
+type Reading = Pick<Connection, "collection" | "reader">;
 
 /**
  * All records that a filter of the API selects, newest first, each with all that the API shows of it.
@@ -15,44 +18,42 @@ import type { Deadline } from "../api/deadline";
  * @param progress is called with the number of records that have been listed so far
  */
 export async function readAll(
-  collection: Collection,
+  connection: Reading,
   deadline: Deadline,
   filter: Readonly<Record<string, string>> = {},
   progress: (listed: number) => void = () => undefined,
 ): Promise<readonly ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  for await (const page of collection.list(deadline, filter)) {
+  for await (const page of connection.collection.list(deadline, filter)) {
     listed.push(...page);
     progress(listed.length);
   }
-  return complete(collection, deadline, listed);
+  return complete(connection, deadline, listed);
 }
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
-  collection: Collection,
+  { reader }: Pick<Reading, "reader">,
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
   // Each request listens to this signal, and there may be any number of them.
   setMaxListeners(0, deadline.signal);
-  const isWhole = await wholeness(collection, deadline, listed);
+  const isWhole = await wholeness(reader, deadline, listed);
   const records = await Promise.all(
-    listed.map(async (record) =>
-      isWhole(record) ? record : unlessGone(collection.show(record.id, deadline)),
-    ),
+    listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, deadline)))),
   );
   return records.filter((record) => record !== undefined);
 }
 
 /** A test for listed records: whether the list shows all of a record, or leaves something out. */
 async function wholeness(
-  collection: Collection,
+  reader: Reader,
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<(record: ApiRecord) => boolean> {
   for (const sample of listed) {
-    const shown = await unlessGone(collection.show(sample.id, deadline));
+    const shown = await unlessGone(reader.show(sample.id, deadline));
     if (!shown) continue;
     if (Object.keys(shown.shown).some((key) => !(key in sample.shown))) return () => false;
     // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
@@ -62,11 +63,12 @@ async function wholeness(
   return () => true;
 }
 
-async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undefined> {
+/** Undefined if it is proven that there is no such record. */
+export async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undefined> {
   try {
     return await record;
   } catch (error) {
-    if (error instanceof Missing) return undefined;
+    if (error instanceof Gone) return undefined;
     throw error;
   }
 }

@@ -99,7 +99,9 @@ describe("one record", () => {
     expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
     );
-    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toContain("The monitor 7 does not exist");
+    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toBe(
+      `getMonitor found no monitor with id 7 at ${emulator.url}.`,
+    );
     expect(await messageOf(uptime.getDomain({ search: "x", searchBy: "name" }))).toContain(
       'no domain with search "x" and searchBy "name"',
     );
@@ -278,6 +280,19 @@ describe("many records", () => {
         /cannot be read completely: its pages hold 1 monitors, and it says that there are 2\.$/,
       );
     });
+  });
+
+  test("a listed record that cannot be read is an error, and not missing from the result", async () => {
+    speak({ listBrief: true });
+    for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));
+    emulator.fault = ({ path }) =>
+      path.endsWith("/2") ? { kind: "answer", effect: false, status: 404, body: "{}" } : undefined;
+    for (const lookup of [
+      uptime.getMonitors(),
+      uptime.getMonitor({ id: 2 }),
+      uptime.getMonitor({ name: "Shop 1" }),
+    ])
+      expect(await messageOf(lookup)).toContain("but the list of monitors holds 2");
   });
 
   test("a record that is deleted while the list is read is not in the result", async () => {
