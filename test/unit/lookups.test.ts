@@ -287,12 +287,13 @@ describe("many records", () => {
     for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));
     emulator.fault = ({ path }) =>
       path.endsWith("/2") ? { kind: "answer", effect: false, status: 404, body: "{}" } : undefined;
-    for (const lookup of [
-      uptime.getMonitors(),
-      uptime.getMonitor({ id: 2 }),
-      uptime.getMonitor({ name: "Shop 1" }),
-    ])
-      expect(await messageOf(lookup)).toContain("but the list of monitors holds 2");
+    const lookups = [
+      () => uptime.getMonitors(),
+      () => uptime.getMonitor({ id: 2 }),
+      () => uptime.getMonitor({ name: "Shop 1" }),
+    ];
+    for (const lookup of lookups)
+      expect(await messageOf(lookup())).toContain("but the list of monitors holds 2");
   });
 
   test("a record that is deleted while the list is read is not in the result", async () => {
