@@ -416,7 +416,7 @@ describe("what the class tells the engine", () => {
     const options = { import: "7", protect: true };
     expect(propsOf(monitor, "home", home, options)).toMatchObject({
       importId: "7",
-      __options: { importer: "home" },
+      __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
     });
     expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
   });
@@ -429,7 +429,7 @@ describe("what the class tells the engine", () => {
 
   test("cannot be an import and a read at once", () => {
     expect(() => propsOf(monitor, "home", home, { import: "7", id: "7" })).toThrow(
-      "home cannot be read by its id and be imported at once: leave out import, or id.",
+      "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
     );
   });
 });
