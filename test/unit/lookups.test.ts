@@ -6,7 +6,7 @@ import type { Dialect } from "../../provider/emulator";
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await Emulator.start({ settled: true });
   pulumi.runtime.setAllConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
 });
 afterEach(() => emulator.stop());
