@@ -1,0 +1,27 @@
+import { definitions } from "../definitions";
+import type { Definition } from "../definitions/field";
+
+/** The type under which Pulumi keeps a resource that is declared with this package's classes. */
+export function typeToken(definition: Definition): string {
+  return `pulumi-nodejs:dynamic/uptime:${definition.label}`;
+}
+
+/** The kind of record that a resource of Pulumi stands for; undefined for a resource of another package. */
+export function definitionOf(type: string): Definition | undefined {
+  return definitions.find((definition) => typeToken(definition) === type);
+}
+
+/** The last part of a type token: `Monitor`, for example. */
+export function labelIn(type: string): string {
+  return type.split(":").at(-1) ?? type;
+}
+
+/** The logical name in a URN. */
+export function nameIn(urn: string): string {
+  return urn.split("::").slice(3).join("::");
+}
+
+/** A resource as people read it: `Monitor shop`. */
+export function titleOf({ type, urn }: { readonly type: string; readonly urn: string }): string {
+  return `${labelIn(type)} ${nameIn(urn)}`;
+}
