@@ -1,8 +1,6 @@
-import type { Deadline } from "../api/limiter";
 import type { ApiRecord } from "../api/answer";
-import type { Settings } from "../api/settings";
-import type { Definition } from "../definitions/field";
-import { connect } from "../lifecycle/connection";
+import { deadlineAfter } from "../api/deadline";
+import type { Connection } from "../lifecycle/connection";
 import { readAll } from "../lifecycle/records";
 import { Progress } from "./terminal";
 import type { OutputStream } from "./terminal";
@@ -19,13 +17,11 @@ const hour = 3_600_000;
 
 /** The records of one kind, the oldest first. */
 export async function readRecords(
-  definition: Definition,
-  settings: Settings,
+  { collection }: Connection,
   stderr: OutputStream,
   { search, searchBy, statusPage }: RecordFilter = {},
 ): Promise<readonly ApiRecord[]> {
-  const { collection } = connect(definition, settings);
-  const deadline: Deadline = { signal: AbortSignal.timeout(hour), at: Date.now() + hour };
+  const { definition } = collection;
   const filter = {
     ...(search !== undefined && { search }),
     ...(search !== undefined && searchBy !== undefined && { search_by: searchBy }),
@@ -34,7 +30,7 @@ export async function readRecords(
   const progress = new Progress(stderr);
   try {
     progress.show(`Reading ${definition.plural} …`);
-    const records = await readAll(collection, deadline, filter, (count) => {
+    const records = await readAll(collection, deadlineAfter(hour), filter, (count) => {
       progress.show(`Reading ${definition.plural}: ${count} …`);
     });
     return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));

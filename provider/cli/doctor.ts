@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { UptimeError } from "../api/errors";
 import type { Settings } from "../api/settings";
 import { definitions } from "../definitions";
+import { Session } from "../lifecycle/connection";
 import type { Finding } from "./finding";
 import { checkProgram } from "./program-check";
 import type { ProgramReport } from "./program-check";
@@ -106,7 +107,9 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
     return { findings: [...findings, ...failures("settings", error)] };
   }
   findings.push(...settingFindings(settings, stack.settings));
-  for (const definition of definitions) findings.push(...(await checkServer(definition, settings)));
+  const session = new Session();
+  for (const definition of definitions)
+    findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
   if (options.program === undefined || findings.some(({ level }) => level === "failed")) return { findings };
 
   const program = await checkProgram(
@@ -231,7 +234,7 @@ function settingFindings(settings: Settings, { config, secretKeys }: CommandSett
 
 function programFindings({ resources, imports, refused, notes }: ProgramReport): Finding[] {
   return [
-    ...notes.map((text): Finding => ({ code: "program-note", level: "warning", text })),
+    ...notes.map((text): Finding => ({ code: "program-note", level: "ok", text })),
     ...refused.flatMap(({ type, name, importId, reasons }) =>
       reasons.map((reason): Finding => ({
         code: refusedCode,

@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { UptimeError } from "../api/errors";
 import { definitions } from "../definitions";
+import { Session } from "../lifecycle/connection";
 import { readRecords } from "./account-records";
 import { Comparison } from "./comparison";
+import type { ComparisonResult } from "./comparison";
 import { driftMarkdown, driftText } from "./drift-report";
-import type { DriftedResource, DriftReport, UncomparedResource, UnmanagedRecord } from "./drift-report";
+import type { DriftReport, UnmanagedRecord } from "./drift-report";
 import { readText } from "./files";
 import { exportedState } from "./pulumi-cli";
 import { visible } from "./quoting";
@@ -82,59 +83,49 @@ export async function findDrift(options: DriftOptions, context: CommandContext):
       : parseDeployment(readText(resolve(context.cwd, options.state)), resolve(context.cwd, options.state));
   const managed = managedResources(state).filter(({ type }) => definitionOf(type));
 
-  const report = await compareAll(managed, settings, context);
+  const session = new Session();
+  const report = await compareAll(managed, session, settings, context);
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, settings, context) };
+  return { ...report, unmanaged: await unmanagedRecords(managed, session, settings, context) };
 }
 
 async function compareAll(
   managed: readonly StateResource[],
-  settings: CommandSettings,
+  session: Session,
+  { forAccount }: CommandSettings,
   { stderr }: CommandContext,
 ): Promise<DriftReport> {
   const comparisons = new Map(
-    definitions.map((definition) => [definition, new Comparison(definition, settings.forAccount)]),
+    definitions.map((definition) => [definition, new Comparison(definition, session, forAccount)]),
   );
   const progress = new Progress(stderr);
   let compared = 0;
-  const compare = async (resource: StateResource): Promise<ComparisonOutcome> => {
+  const compare = async (resource: StateResource): Promise<ComparisonResult & { urn: string }> => {
     const definition = definitionOf(resource.type);
-    const comparison = definition && comparisons.get(definition);
-    if (!comparison) return {};
-    try {
-      const outcome = await comparison.compare(resource);
-      progress.show(`Compared ${++compared} of ${managed.length} …`);
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      return { error: { urn: resource.urn, message: error.message } };
-    }
+    const result = await (definition && comparisons.get(definition))?.compare(resource);
+    progress.show(`Compared ${++compared} of ${managed.length} …`);
+    return { urn: resource.urn, ...(result ?? { encrypted: [] }) };
   };
   try {
-    const outcomes = await Promise.all(managed.map(compare));
+    const results = await Promise.all(managed.map(compare));
     return {
-      checked: outcomes.filter(({ error }) => error === undefined).length,
-      drifted: outcomes.flatMap(({ drift }) => drift ?? []),
-      errors: outcomes.flatMap(({ error }) => error ?? []),
-      encrypted: [...new Set(outcomes.flatMap(({ encrypted }) => encrypted ?? []))].sort(),
+      checked: results.filter(({ problem }) => problem === undefined).length,
+      drifted: results.flatMap(({ drift }) => drift ?? []),
+      errors: results.flatMap(({ urn, problem }) =>
+        problem === undefined ? [] : [{ urn, message: problem }],
+      ),
+      encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
     };
   } finally {
     progress.end();
   }
 }
 
-/** What a comparison of one resource found. */
-interface ComparisonOutcome {
-  readonly drift?: DriftedResource | undefined;
-  readonly error?: UncomparedResource;
-  /** Properties that are still encrypted, such as `Monitor.requestHeaders`. */
-  readonly encrypted?: readonly string[];
-}
-
 /** The records that no resource manages, in all accounts that the stack uses. */
 async function unmanagedRecords(
   managed: readonly StateResource[],
-  settings: CommandSettings,
+  session: Session,
+  { forAccount }: CommandSettings,
   { stderr }: CommandContext,
 ): Promise<UnmanagedRecord[]> {
   const accountOf = ({ outputs }: StateResource): string | undefined =>
@@ -147,7 +138,8 @@ async function unmanagedRecords(
           .filter((resource) => definitionOf(resource.type) === definition && accountOf(resource) === account)
           .map(({ id }) => id),
       );
-      const records = await readRecords(definition, settings.forAccount(account), stderr);
+      const connection = session.connector(definition, forAccount)(account);
+      const records = await readRecords(connection, stderr);
       return records
         .filter(({ id }) => !ids.has(id))
         .map(({ id, shown }) => ({

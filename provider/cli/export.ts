@@ -8,6 +8,8 @@ import type { Settings } from "../api/settings";
 import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
+import { Session } from "../lifecycle/connection";
+import type { Connect, Connection } from "../lifecycle/connection";
 import { isEscaped } from "../lifecycle/records";
 import { readRecords } from "./account-records";
 import { ConfigKeys, Names, slug } from "./names";
@@ -28,7 +30,7 @@ import { scaffold } from "./scaffold";
 import { addSettingOptions, commandSettings } from "./setting-options";
 import type { SettingOptions } from "./setting-options";
 import { parseDeployment, withResources } from "./state";
-import type { Deployment, StateResource } from "./state";
+import type { AddedResource, Deployment, StateResource } from "./state";
 import type { CommandContext } from "./terminal";
 import { dependency } from "./version";
 
@@ -146,20 +148,24 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
 
   const project = readProject(at(options.out));
   const stack = await readStack(options, project, context);
-  const settings = (await commandSettings(options, context, stack.location)).forAccount(options.account);
+  const { forAccount } = await commandSettings(options, context, stack.location);
+  const settings = forAccount(options.account);
+  const session = new Session();
 
-  const records = (
-    await Promise.all(kinds.map((definition) => readKind(definition, options, settings, context)))
-  ).flat();
+  const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
+
+  const kindRecords = kinds.map((definition) =>
+    readKind(connectTo(definition)(options.account), options, context),
+  );
+  const records = (await Promise.all(kindRecords)).flat();
   const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
   const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
 
   const resources = declare(fresh, options.account, project, stack);
   const modules = modulesOf(resources, options.split, project);
-  const state =
-    options.state === undefined
-      ? undefined
-      : await stateWith(records, known, resources, settings, stack, project, options.account);
+  const missing = options.state === undefined ? [] : missingInState(records, known, resources);
+  const added = await importedResources(missing, connectTo, options.account);
+  const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
   const steps = nextSteps({
     project,
@@ -176,7 +182,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     const secrets = secretsOf(fresh, resources);
     if (options.secrets !== undefined && Object.keys(secrets).length > 0)
       writeSecretFile(at(options.secrets), jsonText(secrets));
-    if (options.state !== undefined && state) writeSecretFile(at(options.state), jsonText(state.deployment));
+    if (options.state !== undefined && deployment) writeSecretFile(at(options.state), jsonText(deployment));
   }
   return {
     directory: relative(context.cwd, project.directory) || ".",
@@ -197,9 +203,9 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     secrets: resources.flatMap((resource) =>
       configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
     ),
-    state: state && options.state,
-    adopted: state?.added ?? 0,
-    next: resources.length > 0 || state ? steps.commands : [],
+    state: deployment && options.state,
+    adopted: added.length,
+    next: resources.length > 0 || deployment ? steps.commands : [],
     notes: stack.notes,
   };
 }
@@ -265,12 +271,12 @@ async function readStack(
 }
 
 async function readKind(
-  definition: Definition,
+  connection: Connection,
   filter: ExportOptions,
-  settings: Settings,
   { stderr }: CommandContext,
 ): Promise<DeclaredRecord[]> {
-  const records = await readRecords(definition, settings, stderr, filter);
+  const { definition } = connection.collection;
+  const records = await readRecords(connection, stderr, filter);
   const escaped = isEscaped(records);
   return records.map((record) => ({
     definition,
@@ -408,26 +414,26 @@ function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleR
   return Object.assign({}, ...all) as SecretValues;
 }
 
-/** The stack's state with what the program declares and the stack lacks; undefined if it lacks nothing. */
-async function stateWith(
+/** What the program declares, or will declare, and the stack's state lacks. */
+function missingInState(
   records: readonly DeclaredRecord[],
   known: readonly KnownRecord[],
   resources: readonly ModuleResource[],
-  settings: Settings,
-  { deployment, location }: ReadStack,
-  project: Project,
-  account: string | undefined,
-): Promise<{ deployment: Deployment; added: number } | undefined> {
-  const missing = records.flatMap((record, index) => {
-    const { inProgram, isInState } = known[index] ?? {};
+): (DeclaredRecord & { name: string })[] {
+  return records.flatMap((record, index) => {
     const written = resources.find(
       ({ definition, id }) => definition === record.definition && id === record.record.id,
     );
-    const name = written?.name ?? inProgram?.name;
-    return isInState || name === undefined ? [] : [{ ...record, name }];
+    const name = written?.name ?? known[index]?.inProgram?.name;
+    return known[index]?.isInState === true || name === undefined ? [] : [{ ...record, name }];
   });
-  const added = await importedResources(missing, settings, account);
-  if (added.length === 0) return undefined;
+}
+
+async function stateWith(
+  added: readonly AddedResource[],
+  { deployment, location }: ReadStack,
+  project: Project,
+): Promise<Deployment> {
   if (!deployment) throw new UptimeError("The stack has no state to add to.");
   const [, urnStack] = /^urn:pulumi:(.+?)::/.exec(deployment.deployment.resources?.[0]?.urn ?? "") ?? [];
   const given = location?.stack;
@@ -436,10 +442,7 @@ async function stateWith(
     throw new UptimeError(
       "The file of --stack-export has no resource that tells the stack's name. Use --stack instead.",
     );
-  return {
-    deployment: withResources(deployment, { stack, project: project.name }, added),
-    added: added.length,
-  };
+  return withResources(deployment, { stack, project: project.name }, added);
 }
 
 function jsonText(value: unknown): string {

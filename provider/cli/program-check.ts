@@ -3,8 +3,8 @@ import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
 import { markKey } from "../engine/marks";
-import { connect } from "../lifecycle/connection";
-import type { Connection } from "../lifecycle/connection";
+import { declarationIn } from "../engine/request";
+import { Session } from "../lifecycle/connection";
 import { Lifecycle } from "../lifecycle/lifecycle";
 import { readProject } from "./project";
 import { definitionOf } from "./resource-types";
@@ -43,10 +43,11 @@ export async function checkProgram(
   if (!project.exists) throw new UptimeError(`${directory} is not a Pulumi project: it has no Pulumi.yaml.`);
   const stack = { name: stackIn(state) ?? "stack", config: settings.config, secretKeys: settings.secretKeys };
   const registered = await runProgram(project, stack, env);
+  const session = new Session();
   const reports = await Promise.all(
     definitions.map((definition) => {
       const ours = registered.filter(({ type }) => definitionOf(type) === definition);
-      return new ProgramCheck(definition, settings, state).report(ours);
+      return new ProgramCheck(definition, session, settings, state).report(ours);
     }),
   );
   return {
@@ -71,15 +72,11 @@ class ProgramCheck {
 
   constructor(
     definition: Definition,
+    session: Session,
     { forAccount }: CommandSettings,
     private readonly state: readonly StateResource[],
   ) {
-    const connections = new Map<string | undefined, Connection>();
-    this.lifecycle = new Lifecycle(definition, (account) => {
-      const connection = connections.get(account) ?? connect(definition, forAccount(account));
-      connections.set(account, connection);
-      return connection;
-    });
+    this.lifecycle = new Lifecycle(definition, session.connector(definition, forAccount));
   }
 
   async report(resources: readonly RegisteredResource[]): Promise<ProgramReport> {
@@ -97,7 +94,7 @@ class ProgramCheck {
 
   private async check(
     resource: RegisteredResource,
-  ): Promise<{ isImport: boolean; refused?: RefusedResource; notes: string[] }> {
+  ): Promise<{ isImport: boolean; refused?: RefusedResource; notes: readonly string[] }> {
     const { type, name, aliases, urn } = resource;
     const old = this.state.find(
       (present) => [urn, ...aliases].includes(present.urn) && present.delete !== true,
@@ -106,10 +103,8 @@ class ProgramCheck {
       Object.entries(resource.inputs).map(([key, value]) => [key, plain(value)]),
     );
     const importId = typeof inputs.importId === "string" ? inputs.importId : undefined;
-    const olds = old?.inputs ?? {};
-    const checked = this.lifecycle.check(olds, inputs);
-    const notes = await this.lifecycle.checkImport(olds, inputs, checked);
-    const reasons = checked.problems.map(({ property, reason }) => {
+    const { problems, notes } = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
+    const reasons = problems.map(({ property, reason }) => {
       const key = property.replace(/[.[].*$/, "");
       // A reason may quote the value, and the one in the record.
       return isMarked(resource.inputs[key]) && !reason.includes("secret")

@@ -1,10 +1,8 @@
 import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
+import { typeToken } from "../engine/identity";
 
-/** The type under which Pulumi keeps a resource that is declared with this package's classes. */
-export function typeToken(definition: Definition): string {
-  return `pulumi-nodejs:dynamic/uptime:${definition.label}`;
-}
+export { typeToken };
 
 /** The kind of record that a resource of Pulumi stands for; undefined for a resource of another package. */
 export function definitionOf(type: string): Definition | undefined {

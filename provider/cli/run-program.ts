@@ -155,10 +155,7 @@ class RecordingEngine {
       "grpc.max_receive_message_length": -1,
       "grpc.max_send_message_length": -1,
     });
-    this.server.addService(
-      sdk.monitor.ResourceMonitorService,
-      this.monitorMethods(),
-    );
+    this.server.addService(sdk.monitor.ResourceMonitorService, this.monitorMethods());
     this.server.addService(sdk.engine.EngineService, this.engineMethods());
   }
 

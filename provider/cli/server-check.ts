@@ -1,12 +1,11 @@
 import { pageIn, recordIn } from "../api/answer";
 import type { Answer } from "../api/client";
+import { deadlineAfter } from "../api/deadline";
 import { UptimeError } from "../api/errors";
-import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
-import { deadlineOf } from "../engine/options";
-import { shownOf } from "../lifecycle/attributes";
-import { connect } from "../lifecycle/connection";
+import { shows } from "../lifecycle/compare";
+import type { Connection } from "../lifecycle/connection";
 import type { Finding } from "./finding";
 import { counted } from "./terminal";
 
@@ -14,15 +13,15 @@ import { counted } from "./terminal";
 const clockLimit = 60_000;
 
 /** How the server answers to one kind of record. */
-export async function checkServer(definition: Definition, settings: Settings): Promise<Finding[]> {
+export async function checkServer({ collection, address }: Connection): Promise<Finding[]> {
+  const { definition } = collection;
   const { plural, singular } = definition;
   const finding = (code: string, level: Finding["level"], text: string): Finding => ({
     code: `${plural}-${code}`,
     level,
     text: `${plural}: ${text}`,
   });
-  const { collection } = connect(definition, settings);
-  const deadline = deadlineOf({}, "read");
+  const deadline = deadlineAfter();
   const findings: Finding[] = [];
   try {
     const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" });
@@ -30,12 +29,11 @@ export async function checkServer(definition: Definition, settings: Settings): P
     const answer = await collection.client.send({ method: "GET", path, query, deadline });
     const page = pageIn(answer.body, definition);
     if (!page) {
-      const { source } = collection.client.address;
       return [
         finding(
           "list",
           "failed",
-          `${answer.request} was not answered with a list. Check that ${source} is the address of the API.`,
+          `${answer.request} was not answered with a list. Check that ${address.source} is the address of the API.`,
         ),
       ];
     }
@@ -73,7 +71,7 @@ export async function checkServer(definition: Definition, settings: Settings): P
           ),
     );
     const hidden = Object.entries(definition.fields).flatMap(([key, field]) =>
-      field.writeOnly || shownOf(field, record) ? [] : [key],
+      field.writeOnly || shows(field, record) ? [] : [key],
     );
     if (hidden.length > 0)
       findings.push(
