@@ -3,7 +3,6 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import prettier from "prettier";
 import ts from "typescript";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -15,10 +14,7 @@ export const pathOf = ({ singular }) => `docs/${singular}.md`;
  * A resource's page: the present one with its generated parts renewed, or a new one for a resource that has none.
  * Everything outside the markers is written by hand and stays.
  */
-export async function pageOf(
-  definition,
-  { source = sourceOf(definition), present = newPage(definition) } = {},
-) {
+export function pageOf(definition, { source = sourceOf(definition), present = newPage(definition) } = {}) {
   const parts = {
     arguments: argumentsOf(definition, sentencesOf(source)),
     outputs: outputsOf(definition),
@@ -26,15 +22,13 @@ export async function pageOf(
     get: getOf(definition),
     lookups: lookupsOf(definition),
   };
-  const page = Object.entries(parts).reduce((text, [name, part]) => {
+  return Object.entries(parts).reduce((text, [name, part]) => {
     const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`];
     const [before, after] = [text.indexOf(start), text.indexOf(end)];
     if (before < 0 || after < before)
       throw new Error(`${pathOf(definition)} has no place for its ${name}: ${start} and ${end}.`);
     return `${text.slice(0, before + start.length)}\n\n${part.trim()}\n\n${text.slice(after)}`;
   }, present);
-  const path = join(root, pathOf(definition));
-  return prettier.format(page, { ...(await prettier.resolveConfig(path)), filepath: path });
 }
 
 /** The comment above each field of a resource, as an editor shows it. */
@@ -139,7 +133,7 @@ differ from the record. [Importing](adopting.md#a-few-records) has the details, 
 [\`pulumi-uptime export\`](adopting.md#a-whole-account) writes such declarations for you.
 
 \`\`\`ts
-${exampleOf(definition, "imported", `, { import: "123" }`)}
+${exampleOf(definition, "imported", '{ import: "123" }')}
 \`\`\`
 
 The command \`pulumi import\` does not work with dynamic resources; see [Limits](../README.md#limits).`;
@@ -172,12 +166,15 @@ const later = get${label}Output({ id: one.id }); // an Output, which takes input
 - Both take \`account\`. [Lookups](resources.md#lookups) has the rest.`;
 }
 
-/** The least that declares a resource: its required arguments. */
-function exampleOf({ label, fields }, name, options = "") {
+/** The least that declares a resource, its required arguments, laid out as prettier does. */
+function exampleOf({ label, fields }, name, options) {
   const values = Object.entries(fields).filter(([, { required }]) => required);
-  const lines = values.map(([key, field]) => `${key}: ${JSON.stringify(sampleOf(key, field))},`);
-  const args = lines.length > 1 ? `{\n${lines.join("\n")}\n}` : `{ ${lines.join("")} }`;
-  return `new ${label}("${name}", ${args}${options});`;
+  const lines = values.map(([key, field]) => `${key}: ${JSON.stringify(sampleOf(key, field))}`);
+  if (lines.length < 2)
+    return `new ${label}("${name}", { ${lines.join("")} }${options ? `, ${options}` : ""});`;
+  const args = (indent) => ["{", ...lines.map((line) => `  ${line},`), "}"].join(`\n${indent}`);
+  if (!options) return `new ${label}("${name}", ${args("")});`;
+  return `new ${label}(\n  "${name}",\n  ${args("  ")},\n  ${options},\n);`;
 }
 
 function sampleOf(key, { kind, allowed }) {
@@ -246,11 +243,11 @@ function definitionsBuilt() {
     .definitions;
 }
 
-async function main(args) {
+function main(args) {
   for (const definition of definitionsBuilt()) {
     const path = pathOf(definition);
     const present = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
-    const wanted = await pageOf(definition, { present });
+    const wanted = pageOf(definition, { present });
     if (wanted === present) continue;
     if (args.includes("--check"))
       throw new Error(
@@ -263,7 +260,7 @@ async function main(args) {
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    await main(process.argv.slice(2));
+    main(process.argv.slice(2));
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;
