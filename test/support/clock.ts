@@ -75,6 +75,6 @@ export function fastClock(factor = 40): Clock {
     now: () => systemClock.now() * factor,
     date: systemClock.date,
     sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / factor, signal),
-    timeout: (milliseconds) => systemClock.timeout(milliseconds / factor),
+    timeout: systemClock.timeout,
   };
 }

@@ -10,8 +10,9 @@ import { Lifecycle } from "../../provider/lifecycle/lifecycle";
 import { Reader } from "../../provider/lifecycle/reader";
 import { monitor } from "../../provider/definitions/monitor";
 import { Writer } from "../../provider/lifecycle/writer";
+import { sample } from "../support/size";
 
-const runs = process.env.PULUMI_UPTIME_FULL === "1" ? 100_000 : 2000;
+const runs = sample(200, 2000, 100_000);
 const definitions = [monitor, domain] as const;
 
 const names = [
