@@ -79,12 +79,12 @@ const cases: Case[] = [
   },
   {
     cause: "401: the key is not accepted",
-    todo: "Set the key that the install accepts. After a rotation: `pulumi up` first, or `--run-program`.",
+    todo: "Set the key that the server accepts. After a rotation, run `pulumi up` first, or add `--run-program`.",
     provoke: () => stack({ "uptime:apiKey": "old-key" }).up(home),
   },
   {
     cause: "403: the key may not do this",
-    todo: "Give the key's account the right, or set another key.",
+    todo: "Give the key's account the permission, or set another key.",
     provoke: answering(always(403, { message: "This action is unauthorized." })),
   },
   {
@@ -94,7 +94,7 @@ const cases: Case[] = [
   },
   {
     cause: "The record of an update is gone",
-    todo: "Run `pulumi up --refresh`.",
+    todo: "Run `pulumi up --refresh --run-program`.",
     provoke: later((one) => {
       emulator.monitors.remove(1);
       return one.up({ ...home, interval: 300 });
@@ -129,16 +129,16 @@ const cases: Case[] = [
   },
   {
     cause: "5xx after all retries",
-    todo: "Look at the install; run the same again when it is well.",
+    todo: "Check the server; run the same command again when it works.",
     provoke: answering(always(500, { message: "Server Error" }), home, { "uptime:maxRetries": "1" }),
   },
   {
     cause: "Nothing listens at the address",
-    todo: "Correct the address, or start the install.",
+    todo: "Correct the address, or start the server.",
     provoke: () => stack({ "uptime:baseUrl": "http://127.0.0.1:1", "uptime:maxRetries": "0" }).up(home),
   },
   {
-    cause: "The host's name does not exist",
+    cause: "The host name does not exist",
     todo: "Correct the address.",
     provoke: async () => {
       // What is looked up is not asked of a network.
@@ -169,7 +169,7 @@ const cases: Case[] = [
   },
   {
     cause: "No answer in time",
-    todo: "Look at the install; raise `uptime:timeoutSeconds` where it is slow.",
+    todo: "Check the server; raise `uptime:timeoutSeconds` if it is slow.",
     provoke: answering(() => ({ kind: "delay", delayMs: 1500 }), home, {
       "uptime:timeoutSeconds": "1",
       "uptime:maxRetries": "0",
@@ -177,7 +177,7 @@ const cases: Case[] = [
   },
   {
     cause: "The connection is cut",
-    todo: "Look at the network and at proxies; run the same again.",
+    todo: "Check the network and proxies; run the same command again.",
     provoke: answering(() => ({ kind: "cut", effect: false }), home, { "uptime:maxRetries": "0" }),
   },
   {
@@ -186,18 +186,18 @@ const cases: Case[] = [
     provoke: answering(always(200, "<!doctype html><title>Log in</title>")),
   },
   {
-    cause: "The answer is JSON, and not the API's",
+    cause: "The answer is JSON, but not the API's",
     todo: "Correct the address.",
     provoke: answering(always(200, { hello: "world" })),
   },
   {
-    cause: "The address leads elsewhere",
-    todo: "Set the address that it leads to.",
+    cause: "The address redirects elsewhere",
+    todo: "Set the address that it redirects to.",
     provoke: answering(always(301, "", { location: "https://www.example.com/" })),
   },
   {
     cause: "State was made with another address",
-    todo: "Set `uptime:movedFrom` if the install has moved; otherwise set the address back.",
+    todo: "Set `uptime:movedFrom` if the server has moved; otherwise set the address back.",
     provoke: later(async (one) => {
       const moved = await Emulator.start();
       try {
@@ -211,7 +211,7 @@ const cases: Case[] = [
   },
   {
     cause: "All records are gone, as with another account's key",
-    todo: "Set the key that belongs to the stack; nothing was taken out of state.",
+    todo: "Set the key that belongs to the stack; nothing was removed from state.",
     provoke: async () => {
       const first = stack();
       return Promise.all(
@@ -225,7 +225,7 @@ const cases: Case[] = [
   },
   {
     cause: "The answer to a create was lost",
-    todo: "Look for the record at the API. Delete it if it is there, then run the same again.",
+    todo: "Look for the record in the web UI. Delete it if it is there, then run the same command again.",
     provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 3000 }), hurried),
   },
   {
@@ -235,7 +235,7 @@ const cases: Case[] = [
   },
   {
     cause: "A value is accepted, and not stored",
-    todo: "Declare what the install stores; the resource is in state, and the next `pulumi up` goes on.",
+    todo: "Declare what the server stores. The resource is in state, and the next `pulumi up` continues with it.",
     provoke: () => {
       emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
       return stack().up({ ...home, sslAlertDays: 7 });
@@ -251,7 +251,7 @@ const cases: Case[] = [
   },
   {
     cause: "An import names no record",
-    todo: "Correct the id; remove the option where the resource was replaced or deleted since.",
+    todo: "Correct the id; remove the option if the resource was replaced or deleted since.",
     provoke: () => importing("1"),
   },
   {
@@ -312,7 +312,7 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
   const text = [
     "# Errors",
     "",
-    "What can go wrong, what is printed then, and what to do. `npx jest test/errors.test.ts` provokes every one of them;",
+    "What can go wrong, the message, and what to do. `npx jest test/unit/errors.test.ts` provokes every error;",
     "with `UPDATE_DOCS=1` it writes this page.",
     "",
     "<!-- prettier-ignore -->",
