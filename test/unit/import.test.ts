@@ -9,8 +9,7 @@ import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-
-const full = process.env.PULUMI_UPTIME_FULL === "1";
+import { sample } from "../support/size";
 
 let emulator: Emulator;
 let warnings: string[];
@@ -122,7 +121,7 @@ describe("an import", () => {
           }
           expect(emulator.writes()).toEqual([]);
         }),
-        { numRuns: full ? 1000 : 60 },
+        { numRuns: sample(10, 60, 1000) },
       );
     },
   );
