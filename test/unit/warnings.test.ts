@@ -1,6 +1,3 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
@@ -54,12 +51,4 @@ test("warnings come once a run", async () => {
     expect.stringContaining("did you mean uptime:apiKey?"),
   ]);
   warn.mockRestore();
-});
-
-test("a program without lookups loads neither HTTP nor the validation of settings", () => {
-  const built = JSON.stringify(join(__dirname, "..", "..", "dist", "provider", "index.js"));
-  const source = `require(${built}); console.log(JSON.stringify(Object.keys(require.cache)))`;
-  const loaded = JSON.parse(execFileSync(process.execPath, ["-e", source], { encoding: "utf8" })) as string[];
-  expect(loaded.some((path) => /[\\/]@pulumi[\\/]pulumi[\\/]/.test(path))).toBe(true);
-  expect(loaded.filter((path) => /[\\/]node_modules[\\/](zod|undici|commander)[\\/]/.test(path))).toEqual([]);
 });
