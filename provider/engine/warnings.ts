@@ -13,9 +13,9 @@ export function warnOnce(): void {
   if (warned.has(run)) return;
   warned.add(run);
   warnOfMissingDependency();
-  const config = pulumi.runtime.allConfig();
-  const secretKeys = process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]";
-  for (const message of settingsWarnings(config, (key) => secretKeys.includes(JSON.stringify(key))))
+  // The SDK does not declare this function. It also knows the settings of an inline program, which no variable holds.
+  const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (key: string) => boolean };
+  for (const message of settingsWarnings(pulumi.runtime.allConfig(), isConfigSecret ?? (() => true)))
     void pulumi.log.warn(message);
 }
 
