@@ -29,8 +29,9 @@ test.each(projects)("examples/%s runs as it is when it is copied", async (name) 
     recursive: true,
     filter: (path) => !path.startsWith(join(examples, name, "node_modules")),
   });
-  const { code, output } = await workspace.run(["preview", "--stack", workspace.stack]);
   // A stack belongs to a project, and the copied one has a name of its own.
+  await workspace.run(["stack", "init", "dev"]);
+  const { code, output } = await workspace.run(["preview"]);
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toMatch(/\+ \d+ to create/);
   expect(emulator.writes()).toEqual([]);
