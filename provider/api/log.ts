@@ -16,7 +16,14 @@ export interface SentRequest {
   readonly waited: number;
 }
 
-/** Says on the standard error what was sent; Pulumi shows it under "Diagnostics". */
+/** Where lines go. Pulumi shows what a dynamic provider prints; a plugin has to put another function here. */
+export const logOutput = {
+  write: (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  },
+};
+
+/** Says what was sent; Pulumi shows it under "Diagnostics". */
 export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();
@@ -29,7 +36,9 @@ export class Log {
 
   constructor(
     private readonly level: LogLevel,
-    private readonly write: (line: string) => unknown = (line) => process.stderr.write(`${line}\n`),
+    private readonly write: (line: string) => unknown = (line) => {
+      logOutput.write(line);
+    },
   ) {}
 
   sent(request: SentRequest): void {
@@ -58,15 +67,13 @@ export class Log {
     }
   }
 
-  /** The search for what a create has made whose answer was lost. */
-  async lookUp(search: Promise<string | undefined>): Promise<string | undefined> {
+  /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
+  lookedUp(id: string | undefined): void {
     this.lostAnswers.lookedUp++;
-    const id = await search;
     if (id !== undefined) this.lostAnswers.found++;
     this.line("lostAnswer", { found: id ?? null }, [
       `the answer to a create was lost; its record is ${id ?? "not found"}`,
     ]);
-    return id;
   }
 
   /** Prints the summary. */

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { definitions } from "../../definitions";
-import type { Definition, Problem } from "../../definitions/field";
+import { Gone } from "../../api/errors";
+import type { Definition } from "../../definitions/field";
 import { equal, isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
-import { unknown } from "../../definitions/unknown";
-import type { Inputs, Options, Outputs, State } from "../../lifecycle/resource";
-import type { Engine } from "./engine";
-import { inputProperties, inputsIn, outputProperties, outputsIn } from "./state";
-import { definitionOf, typeIn } from "./tokens";
-import type { Properties } from "./values";
+import type { Lifecycle } from "../../lifecycle/lifecycle";
+import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
+import { secretOf, unknownValue } from "../marks";
+import { inputProperties, inputsIn, outputProperties, outputsIn } from "../request";
+import type { Properties } from "../request";
 
-/** What every request about a resource says. */
+/** What every request about a resource tells. */
 export interface ResourceRequest {
   readonly urn: string;
-  /** The time that a person has set for it, in milliseconds. */
+  /** The time that a person has set for the operation, in milliseconds. */
   readonly timeout?: number | undefined;
+  readonly ignoreChanges?: readonly string[] | undefined;
 }
 
 export interface CheckRequest extends ResourceRequest {
@@ -28,7 +28,6 @@ export interface DiffRequest extends ResourceRequest {
   readonly oldInputs: Properties;
   readonly oldOutputs: Properties;
   readonly inputs: Properties;
-  readonly ignoreChanges: readonly string[];
 }
 
 export interface CreateRequest extends ResourceRequest {
@@ -38,7 +37,7 @@ export interface CreateRequest extends ResourceRequest {
 
 export interface ReadRequest extends ResourceRequest {
   readonly id: string;
-  /** Undefined for an import, of which state says nothing yet. */
+  /** Both are undefined for an import, because state has nothing of it yet. */
   readonly inputs: Properties | undefined;
   readonly outputs: Properties | undefined;
 }
@@ -53,215 +52,228 @@ export interface DeleteRequest extends ResourceRequest {
   readonly oldOutputs: Properties;
 }
 
-/** How a property differs, as the engine's diff shows it. */
+/** How a property differs, as the engine shows it. */
 export interface PropertyChange {
   readonly kind: "add" | "update" | "delete";
   readonly replaces: boolean;
-  /** Whether the old and the new inputs differ; otherwise the old outputs and the new inputs do. */
-  readonly inInputs: boolean;
+  /** Whether the inputs differ from the old ones. If not, they differ from the old outputs. */
+  readonly isOfInputs: boolean;
 }
 
-/** A record that an import has read, until the resource that imports it is in state. */
+/** A resource that was read. Without inputs, those in state are right. */
+export interface ReadResult {
+  readonly id: string;
+  readonly outputs: Properties;
+  readonly inputs?: Properties;
+}
+
+/** A record that an import has read, with its secrets, which state does not get. */
 interface Imported {
   readonly id: string;
   readonly outputs: Outputs;
 }
 
-/** The life of one kind of resource as `provider/lifecycle` has it. */
-export interface Life {
-  check(request: {
-    declared: Properties;
-    account?: unknown;
-    importId?: unknown;
-    old?: Inputs | undefined;
-    options: Options;
-  }): Promise<{ inputs: Inputs; problems: readonly Problem[]; notes: readonly string[] }>;
-  diff(request: { id: string; outputs: Outputs; inputs: Inputs; options: Options }): {
-    changed: readonly string[];
-    replaces: readonly string[];
-  };
-  create(inputs: Inputs, options: Options): Promise<State>;
-  read(id: string, outputs: Outputs, options: Options): Promise<State | undefined>;
-  get(id: string, account: string | undefined, options: Options): Promise<State>;
-  update(id: string, outputs: Outputs, inputs: Inputs, options: Options): Promise<State>;
-  delete(id: string, outputs: Outputs, options: Options): Promise<void>;
+/** What a run of the plugin gives to its resources. */
+export interface Host {
+  /** Shows a person something about a resource. */
+  readonly note: (urn: string, message: string) => void;
+  /** A text without keys and without the secrets in some properties. */
+  readonly clean: (text: string, definition: Definition, properties: readonly Properties[]) => string;
+  /** Whether a create may adopt a record, so that a replacement must delete first. */
+  readonly adopts: () => boolean;
+  /** Ends all operations early. */
+  readonly cancel: AbortSignal;
 }
 
 /**
- * Puts the lifecycles into the requests that Pulumi's engine makes of a provider. Everything here is plain values;
+ * Puts a lifecycle into the requests that Pulumi's engine makes of a provider plugin. Everything here is plain values;
  * `server.ts` has the protocol.
  */
-export class ResourceProvider {
+export class NativeResources {
+  private readonly definition: Definition;
   private readonly imports = new Map<string, Imported>();
-  private readonly lives = new Map<Definition, Life>();
 
   constructor(
-    private readonly engine: Pick<Engine, "log">,
-    private readonly lifeOf: (definition: Definition) => Life,
-    private readonly settings: {
-      /** Whether a create first looks for a record to adopt, so that a replacement must delete first. */
-      readonly adopts: () => boolean;
-      /** Ends all operations early. */
-      readonly cancel: AbortSignal;
-    },
-  ) {}
+    private readonly lifecycle: Lifecycle,
+    private readonly host: Host,
+  ) {
+    this.definition = lifecycle.definition;
+  }
 
   async check(request: CheckRequest): Promise<{ inputs: Properties; problems: string[] }> {
-    const { definition, life } = this.of(request);
-    const { account, ...declared } = visible(request.inputs);
-    const imported = this.imports.get(request.urn);
-    const isInState = !imported && Object.keys(request.oldInputs).length > 0;
-    const checked = await life.check({
+    const { urn, oldInputs } = request;
+    const { account, ...declared } = declaredIn(request.inputs);
+    const imported = this.imports.get(urn);
+    const isInState = !imported && Object.keys(oldInputs).length > 0;
+    const { inputs, problems, notes } = await this.lifecycle.check({
       declared,
       account,
       importId: imported?.id,
-      old: isInState ? inputsIn(definition, request.oldInputs) : undefined,
+      old: isInState ? inputsIn(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    for (const note of checked.notes) this.engine.log("warning", note, request.urn);
+    const clean = (text: string): string => this.host.clean(text, this.definition, [request.inputs]);
+    for (const note of notes) this.host.note(urn, clean(note));
+    // The engine imports by itself, so the id is no input.
+    const checked = inputProperties({ ...inputs, importId: undefined }, {});
     return {
-      inputs: inputProperties(definition, checked.inputs),
-      problems: checked.problems.map(({ property, reason }) => `${property} ${reason}`),
+      inputs: this.marked(checked),
+      problems: problems.map(({ property, reason }) => clean(`${property} ${reason}`)),
     };
   }
 
   diff(request: DiffRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
-    const { definition, life } = this.of(request);
-    const { oldInputs, oldOutputs, inputs } = request;
-    const outputs =
-      this.imports.get(request.urn)?.outputs ?? outputsIn(definition, oldOutputs, oldInputs);
-    const { changed, replaces } = life.diff({
-      id: request.id,
+    const { urn, id, oldInputs, oldOutputs, inputs } = request;
+    const outputs = this.imports.get(urn)?.outputs ?? this.outputsIn(oldOutputs, oldInputs);
+    const { changed, replaces } = this.lifecycle.diff(
+      id,
       outputs,
-      inputs: inputsIn(definition, inputs),
-      options: this.optionsOf(request),
-    });
+      inputsIn(inputs),
+      this.optionsOf(request),
+    );
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
-      const inInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
-      const isNew = isEmpty((inInputs ? oldInputs : oldOutputs)[key]);
+      const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
+      const isNew = isEmpty((isOfInputs ? oldInputs : oldOutputs)[key]);
       const kind = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
-      changes.set(key, { kind, replaces: replaces.includes(key), inInputs });
+      changes.set(key, { kind, replaces: replaces.includes(key), isOfInputs });
     }
-    return { changes, deleteBeforeReplace: this.settings.adopts() };
+    return { changes, deleteBeforeReplace: this.host.adopts() };
   }
 
   async create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {
-    const { definition, life } = this.of(request);
-    if (request.isPreview) return { id: "", outputs: previewed(request.inputs) };
-    const inputs = inputsIn(definition, request.inputs);
-    const { id, outputs } = await life.create(inputs, this.optionsOf(request));
-    return { id, outputs: outputProperties(definition, outputs) };
+    if (request.isPreview) return { id: "", outputs: this.expected(request.inputs) };
+    const { id, outputs } = await this.lifecycle.create(inputsIn(request.inputs), this.optionsOf(request));
+    return { id, outputs: this.outputProperties(outputs) };
   }
 
-  /** Undefined when the record is gone. Without inputs the ones in state stay as they are. */
-  async read(
-    request: ReadRequest,
-  ): Promise<{ id: string; outputs: Properties; inputs?: Properties } | undefined> {
-    const { definition, life } = this.of(request);
+  /** Undefined if the record is gone. */
+  async read(request: ReadRequest): Promise<ReadResult | undefined> {
     const { id, inputs, outputs } = request;
-    const options = this.optionsOf(request);
     if (!inputs && !outputs) return this.import(request);
-    const account = typeof inputs?.account === "string" ? inputs.account : undefined;
-    // The first read of a resource that is only read: state has no record of it.
-    if (outputs?.attributes === undefined) {
-      const state = await life.get(id, account, options);
-      return { id: state.id, outputs: outputProperties(definition, state.outputs), inputs: { account } };
-    }
-    const state = await life.read(id, outputsIn(definition, outputs, inputs), options);
+    // Each managed resource has inputs, because each kind has a required field.
+    const isReadOnly = outputs?.__readOnly === true || outputs?.attributes === undefined;
+    if (isReadOnly) return this.readOnly(request);
+    const old = this.outputsIn(outputs, inputs ?? {});
+    const state = await this.lifecycle.read(id, old, this.optionsOf(request));
     if (!state) return undefined;
-    const read = { id: state.id, outputs: outputProperties(definition, state.outputs) };
-    if (state.outputs.isReadOnly === true || !inputs) return read;
-    const present = presentInputs(definition, inputsIn(definition, inputs), state.outputs);
-    return present ? { ...read, inputs: inputProperties(definition, present) } : read;
+    const read = { id: state.id, outputs: this.outputProperties(state.outputs) };
+    const present = presentInputs(this.definition, inputsIn(inputs ?? {}), state.outputs);
+    return present ? { ...read, inputs: this.marked(inputProperties(present, {})) } : read;
   }
 
   async update(request: UpdateRequest): Promise<{ outputs: Properties }> {
-    const { definition, life } = this.of(request);
-    const { id, oldInputs, oldOutputs } = request;
-    if (request.isPreview) return { outputs: { ...hidden(oldOutputs), ...previewed(request.inputs) } };
-    const state = await life.update(
-      id,
-      outputsIn(definition, oldOutputs, oldInputs),
-      inputsIn(definition, request.inputs),
-      this.optionsOf(request),
-    );
-    return { outputs: outputProperties(definition, state.outputs) };
+    const { id, oldInputs, oldOutputs, inputs } = request;
+    if (request.isPreview) return { outputs: this.expected(inputs) };
+    const outputs = this.outputsIn(oldOutputs, oldInputs);
+    const state = await this.lifecycle.update(id, outputs, inputsIn(inputs), this.optionsOf(request));
+    return { outputs: this.outputProperties(state.outputs) };
   }
 
   async delete(request: DeleteRequest): Promise<void> {
-    const { definition, life } = this.of(request);
-    const outputs = outputsIn(definition, request.oldOutputs, request.oldInputs);
-    await life.delete(request.id, outputs, this.optionsOf(request));
+    const outputs = this.outputsIn(request.oldOutputs, request.oldInputs);
+    await this.lifecycle.delete(request.id, outputs, this.optionsOf(request));
+  }
+
+  /** Outputs as state keeps them, with secrets marked. */
+  outputProperties(outputs: Outputs): Properties {
+    return this.marked(outputProperties(outputs, {}));
   }
 
   /**
-   * What an import finds. Secrets are neither inputs, which Pulumi writes into code, nor outputs; a program that declares
-   * them is compared with what was read here.
+   * What an import finds. Secrets are neither inputs, because Pulumi writes those into code, nor outputs. A program that
+   * declares them is compared with what was read here.
    */
-  private async import(
-    request: ReadRequest,
-  ): Promise<{ id: string; outputs: Properties; inputs: Properties }> {
-    const { definition, life } = this.of(request);
-    const state = await life.get(request.id, undefined, this.optionsOf(request));
-    const outputs = { ...state.outputs, isReadOnly: undefined };
+  private async import(request: ReadRequest): Promise<ReadResult> {
+    const state = await this.lifecycle.get(request.id, undefined, this.optionsOf(request));
+    const claim = resourceOf(request.urn);
+    const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
-    const open = Object.entries(outputs.values).filter(([key]) => definition.fields[key]?.secret !== true);
-    const declared = open.filter(([key, value]) => isWorthDeclaring(definition, key, value));
+    const open = Object.entries(outputs.values).filter(([key]) => !this.definition.fields[key]?.secret);
+    const declared = open.filter(([key, value]) => isWorthDeclaring(this.definition, key, value));
     return {
       id: state.id,
-      outputs: outputProperties(definition, { ...outputs, values: Object.fromEntries(open) }),
+      outputs: this.outputProperties({ ...outputs, values: Object.fromEntries(open) }),
       inputs: Object.fromEntries(declared),
     };
   }
 
-  private of({ urn }: ResourceRequest): { definition: Definition; life: Life } {
-    const definition = definitionOf(definitions, typeIn(urn));
-    let life = this.lives.get(definition);
-    if (!life) this.lives.set(definition, (life = this.lifeOf(definition)));
-    return { definition, life };
+  /** A record that is only read. If state has it, it may be gone; a program that asks for one that is not there is wrong. */
+  private async readOnly(request: ReadRequest): Promise<ReadResult | undefined> {
+    const { id, inputs, outputs } = request;
+    const account = inputs?.account ?? outputs?.account;
+    const known = typeof account === "string" ? account : undefined;
+    try {
+      const state = await this.lifecycle.get(id, known, this.optionsOf(request));
+      return { id: state.id, outputs: this.outputProperties(state.outputs), inputs: { account } };
+    } catch (error) {
+      if (error instanceof Gone && outputs?.__readOnly === true) return undefined;
+      throw error;
+    }
   }
 
-  private optionsOf(request: ResourceRequest & { readonly ignoreChanges?: readonly string[] }): Options {
-    const { urn, timeout, ignoreChanges } = request;
-    return { resource: urn, timeout, ignoreChanges, cancel: this.settings.cancel };
+  /**
+   * What state holds of a resource. Its inputs say what is managed, because an import leaves everything that the record
+   * shows in the outputs, and secrets only in the inputs.
+   */
+  private outputsIn(properties: Properties, inputs: Properties): Outputs {
+    const outputs = outputsIn(this.definition, properties);
+    const values: Record<string, Value> = {};
+    for (const key of Object.keys(this.definition.fields)) {
+      if (inputs[key] === undefined) continue;
+      const value = outputs.values[key];
+      if (value !== undefined) values[key] = value;
+      else if (outputs.isPartial !== true) values[key] = inputs[key] as Value;
+    }
+    return { ...outputs, values };
+  }
+
+  /** Outputs in a preview: what else the API will show is not known yet. */
+  private expected(inputs: Properties): Properties {
+    return this.marked({ ...declaredIn(inputs), attributes: unknownValue });
+  }
+
+  /** Properties with their secrets as the engine encrypts them, whatever the program says. */
+  private marked(properties: Properties): Properties {
+    const isSecret = (key: string, value: unknown): boolean =>
+      this.definition.fields[key]?.secret === true && !isEmpty(value);
+    return Object.fromEntries(
+      Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
+    );
+  }
+
+  private optionsOf({ urn, timeout, ignoreChanges }: ResourceRequest): Options {
+    return { resource: resourceOf(urn), timeout, ignoreChanges, cancel: this.host.cancel };
   }
 }
 
-/** Whether an imported value belongs into a program: a default, and what is empty, go without saying. */
+/** What tells a resource from all others of its stack: its URN without stack and project, which may get other names. */
+function resourceOf(urn: string): string {
+  return urn.split("::").slice(2).join("::");
+}
+
+/** Whether an imported value belongs into a program. Defaults, and what is empty, do not. */
 function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
   const field = definition.fields[key];
   if (!field || isEmpty(value)) return false;
-  if (field.required) return true;
-  return field.default === undefined ? !equal(field, null, value) : !equal(field, field.default, value);
+  return field.required === true || !equal(field, field.default ?? null, value);
 }
 
-/** The inputs as they would have to be for what a refresh has found, or undefined if they are right as they are. */
+/** The inputs as they would have to be for what a refresh has found. Undefined if they are right. */
 function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const values: Record<string, unknown> = { ...inputs.values };
-  let differ = false;
+  let isChanged = false;
   for (const [key, field] of Object.entries(definition.fields)) {
-    if (!(key in values)) continue;
+    if (values[key] === undefined) continue;
     const present = outputs.values[key] ?? null;
-    if (equal(field, (values[key] ?? null) as Value, present)) continue;
+    if (equal(field, values[key] as Value, present)) continue;
     values[key] = present;
-    differ = true;
+    isChanged = true;
   }
-  return differ ? { ...inputs, values } : undefined;
+  return isChanged ? { ...inputs, values } : undefined;
 }
 
-/** Outputs in a preview: what the API will show beside the inputs is not known yet. */
-function previewed(inputs: Properties): Properties {
-  return { ...inputs, attributes: unknown };
-}
-
-const isHidden = (key: string): boolean => key.startsWith("__");
-
-/** What a program or Pulumi declares, without what a front has kept beside it. */
-function visible(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => !isHidden(key) && key !== "importId"));
-}
-
-function hidden(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => isHidden(key)));
+/** What a program declares, without what the dynamic front has kept beside it in state that was made with it. */
+function declaredIn(properties: Properties): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }

@@ -1,6 +1,5 @@
-import { status } from "@grpc/grpc-js";
+import { Metadata, status } from "@grpc/grpc-js";
 import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { Metadata } from "@grpc/grpc-js";
 import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import type { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
@@ -9,7 +8,9 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import type { Engine } from "./engine";
-import type { Failure, Session } from "./session";
+import type { Properties } from "../request";
+import type { CheckRequest, ReadRequest } from "./provider";
+import type { KeptResource, Session } from "./session";
 import { decode, encode } from "./values";
 
 /** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
@@ -20,6 +21,7 @@ export interface Lazy {
 }
 
 const { PropertyDiff } = proto;
+const { DiffChanges } = proto.DiffResponse;
 const kinds = {
   add: [PropertyDiff.Kind.ADD, PropertyDiff.Kind.ADD_REPLACE],
   update: [PropertyDiff.Kind.UPDATE, PropertyDiff.Kind.UPDATE_REPLACE],
@@ -46,98 +48,108 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const { settings, problems } = lazy.session().checkSettings(decode(request.getNews()));
+      const { settings, problems } = lazy
+        .session()
+        .checkSettings(request.getUrn(), decode(request.getNews()));
       return new proto.CheckResponse().setInputs(encode(settings)).setFailuresList(failures(problems));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const changed = lazy.session().diffSettings(decode(request.getOldInputs()), decode(request.getNews()));
-      const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
-      return new proto.DiffResponse()
-        .setChanges(changed.length > 0 ? DIFF_SOME : DIFF_NONE)
-        .setDiffsList(changed);
+      return new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
     }),
     configure: unary((request: proto.ConfigureRequest) => {
       lazy.session().configure(decode(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true);
     }),
 
-    check: unary(async (request: proto.CheckRequest) => {
-      const { inputs, problems } = await lazy.session().check({
-        urn: request.getUrn(),
-        oldInputs: decode(request.getOlds()),
-        inputs: decode(request.getNews()),
-      });
+    check: unary(async (message: proto.CheckRequest) => {
+      const request: CheckRequest = {
+        urn: message.getUrn(),
+        oldInputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+      };
+      const { inputs, problems } = await lazy
+        .session()
+        .of(request, [request.inputs], (resources) => resources.check(request));
       return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
     }),
-    diff: unary(async (request: proto.DiffRequest) => {
-      const { changes, deleteBeforeReplace } = await lazy.session().diff({
-        urn: request.getUrn(),
-        id: request.getId(),
-        oldInputs: decode(request.getOldInputs()),
-        oldOutputs: decode(request.getOlds()),
-        inputs: decode(request.getNews()),
-        ignoreChanges: request.getIgnorechangesList(),
-      });
-      const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
+    diff: unary(async (message: proto.DiffRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+        ignoreChanges: message.getIgnorechangesList(),
+      };
+      const { changes, deleteBeforeReplace } = await lazy
+        .session()
+        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.diff(request));
+      const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
-        .setChanges(changes.size > 0 ? DIFF_SOME : DIFF_NONE)
-        .setDiffsList([...changes.keys()])
-        .setReplacesList([...changes].filter(([, { replaces }]) => replaces).map(([key]) => key))
+        .setChanges(changesOf(changed))
+        .setDiffsList(changed)
+        .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
         .setDeletebeforereplace(deleteBeforeReplace)
         .setHasdetaileddiff(true);
-      for (const [key, { kind, replaces, inInputs }] of changes)
+      for (const [key, { kind, replaces, isOfInputs }] of changes)
         response
           .getDetaileddiffMap()
-          .set(key, new PropertyDiff().setKind(kinds[kind][replaces ? 1 : 0]).setInputdiff(inInputs));
+          .set(key, new PropertyDiff().setKind(kinds[kind][replaces ? 1 : 0]).setInputdiff(isOfInputs));
       return response;
     }),
-    create: unary(async (request: proto.CreateRequest) => {
-      const { id, outputs } = await lazy.session().create({
-        urn: request.getUrn(),
-        inputs: decode(request.getProperties()),
-        isPreview: request.getPreview(),
-        timeout: milliseconds(request.getTimeout()),
-      });
+    create: unary(async (message: proto.CreateRequest) => {
+      const request = {
+        urn: message.getUrn(),
+        inputs: decode(message.getProperties()),
+        isPreview: message.getPreview(),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const { id, outputs } = await lazy
+        .session()
+        .of(request, [request.inputs], (resources) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
     }),
-    read: unary(async (request: proto.ReadRequest) => {
-      const [inputs, outputs] = [request.getInputs(), request.getProperties()];
-      const read = await lazy.session().read({
-        urn: request.getUrn(),
-        id: request.getId(),
+    read: unary(async (message: proto.ReadRequest) => {
+      const [inputs, outputs] = [message.getInputs(), message.getProperties()];
+      const request: ReadRequest = {
+        urn: message.getUrn(),
+        id: message.getId(),
         inputs: inputs && decode(inputs),
         outputs: outputs && decode(outputs),
-      });
-      // Without an id, the engine takes the resource out of state.
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const read = await lazy
+        .session()
+        .of(request, [request.inputs ?? {}, request.outputs ?? {}], (resources) => resources.read(request));
+      // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
       return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
     }),
-    update: unary(async (request: proto.UpdateRequest) => {
-      const { outputs } = await lazy.session().update({
-        urn: request.getUrn(),
-        id: request.getId(),
-        oldInputs: decode(request.getOldInputs()),
-        oldOutputs: decode(request.getOlds()),
-        inputs: decode(request.getNews()),
-        ignoreChanges: request.getIgnorechangesList(),
-        isPreview: request.getPreview(),
-        timeout: milliseconds(request.getTimeout()),
-      });
+    update: unary(async (message: proto.UpdateRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+        ignoreChanges: message.getIgnorechangesList(),
+        isPreview: message.getPreview(),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const { outputs } = await lazy
+        .session()
+        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.update(request));
       return new proto.UpdateResponse().setProperties(encode(outputs));
     }),
-    delete: unary(async (request: proto.DeleteRequest) => {
-      await lazy.session().delete({
-        urn: request.getUrn(),
-        id: request.getId(),
-        oldInputs: decode(request.getOldInputs()),
-        oldOutputs: decode(request.getProperties()),
-        timeout: milliseconds(request.getTimeout()),
-      });
+    delete: unary(async (message: proto.DeleteRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getProperties()),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      await lazy.session().of(request, [request.oldOutputs], (resources) => resources.delete(request));
       return new Empty();
     }),
-    invoke: unary(async (request: proto.InvokeRequest) => {
-      const result = await lazy.session().invoke(request.getTok(), decode(request.getArgs()));
+    invoke: unary(async (message: proto.InvokeRequest) => {
+      const result = await lazy.session().invoke(message.getTok(), decode(message.getArgs()));
       return new proto.InvokeResponse().setReturn(encode(result));
     }),
 
@@ -167,23 +179,39 @@ function failures(problems: readonly string[]): proto.CheckFailure[] {
   return problems.map((problem) => new proto.CheckFailure().setProperty("").setReason(problem));
 }
 
-/** An error as the engine reads it; one of a record that exists keeps the resource in state. */
+function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
+  return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
+}
+
+/** What requests about a resource in state have in common. */
+function stateIn(message: proto.DiffRequest | proto.UpdateRequest | proto.DeleteRequest): {
+  urn: string;
+  id: string;
+  oldInputs: Properties;
+} {
+  return { urn: message.getUrn(), id: message.getId(), oldInputs: decode(message.getOldInputs()) };
+}
+
+/** An error as the engine reads it. One about a record that exists keeps the resource in state. */
 function failureOf(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   const failure = { code: status.UNKNOWN, details: message, message };
-  const kept = error instanceof Error ? (error as Failure).resource : undefined;
-  if (!kept) return failure;
+  if (!isKept(error)) return failure;
   const detail = new proto.ErrorResourceInitFailed()
-    .setId(kept.id)
-    .setProperties(encode(kept.outputs))
-    .setInputs(encode(kept.inputs))
+    .setId(error.id)
+    .setProperties(encode(error.outputs))
     .setReasonsList([message]);
   const packed = new Any();
   packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
-  const metadata = new Metadata();
   const full = new Status().setCode(status.UNKNOWN).setMessage(message).setDetailsList([packed]);
+  const metadata = new Metadata();
   metadata.set("grpc-status-details-bin", Buffer.from(full.serializeBinary()));
   return { ...failure, metadata };
+}
+
+/** By its properties, because its class is loaded late. */
+function isKept(error: unknown): error is KeptResource {
+  return error instanceof Error && "id" in error && "outputs" in error;
 }
 
 /** The engine gives seconds, and 0 where a person has set no time. */

@@ -1,67 +1,54 @@
-import { logOf } from "../../api/log";
-import { PartialFailure, UptimeError } from "../../api/errors";
+import { logOf, logOutput } from "../../api/log";
+import { UptimeError } from "../../api/errors";
+import { Redactor } from "../../api/redact";
 import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
+import type { Definition } from "../../definitions/field";
 import { secretsIn } from "../../lifecycle/attributes";
-import { connect } from "../../lifecycle/connection";
-import type { Connection } from "../../lifecycle/connection";
-import { Lifecycle } from "../../lifecycle/lifecycle";
+import { Session as Connections } from "../../lifecycle/connection";
+import type { Connect } from "../../lifecycle/connection";
+import { Lifecycle, PartialFailure } from "../../lifecycle/lifecycle";
 import { lookUpAll, lookUpOne } from "../../lifecycle/lookup";
+import type { Properties } from "../request";
 import type { Engine } from "./engine";
-import { oldLife } from "./old-life";
-import { ResourceProvider } from "./provider";
-import type {
-  CheckRequest,
-  CreateRequest,
-  DeleteRequest,
-  DiffRequest,
-  PropertyChange,
-  ReadRequest,
-  UpdateRequest,
-} from "./provider";
+import { NativeResources } from "./provider";
+import type { ResourceRequest } from "./provider";
 import { changedSettings, checkedSettings, configOf } from "./settings";
-import { functionOf } from "./tokens";
-import type { Properties } from "./values";
+import { definitionOf, functionOf, typeIn } from "./tokens";
 
 /** An error after which the engine keeps a resource, because its record exists. */
-export interface Failure extends Error {
-  resource?: { readonly id: string; readonly outputs: Properties; readonly inputs: Properties };
+export class KeptResource extends UptimeError {
+  constructor(
+    message: string,
+    readonly id: string,
+    readonly outputs: Properties,
+  ) {
+    super(message);
+  }
 }
 
-/** One run of the plugin: the settings, and everything that is loaded only when the engine asks for it. */
+/** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class Session {
   private config: Config = configOf({});
   private readonly interruption = new AbortController();
-  private readonly provider: ResourceProvider;
+  private readonly connections = new Connections();
+  private readonly resources = new Map<Definition, NativeResources>();
+  private hasEnded = false;
 
   constructor(
     private readonly engine: Engine,
     private readonly env: NodeJS.ProcessEnv,
   ) {
-    this.provider = new ResourceProvider(
-      engine,
-      (definition) => {
-        const connections = new Map<string | undefined, Connection>();
-        return oldLife(
-          definition,
-          new Lifecycle(definition, (account) => {
-            let connection = connections.get(account);
-            if (!connection)
-              connections.set(
-                account,
-                (connection = connect(definition, readSettings(this.config, this.env, account))),
-              );
-            return connection;
-          }),
-        );
-      },
-      { adopts: () => this.config.get("uptime:adoptExisting") === "true", cancel: this.interruption.signal },
-    );
+    logOutput.write = (line) => {
+      engine.log("info", line);
+    };
   }
 
-  checkSettings(given: Properties): { settings: Properties; problems: string[] } {
-    return checkedSettings(given);
+  checkSettings(urn: string, given: Properties): { settings: Properties; problems: string[] } {
+    const { settings, warnings } = checkedSettings(urn, given);
+    for (const warning of warnings) this.engine.log("warning", warning, urn);
+    return { settings, problems: [] };
   }
 
   diffSettings(old: Properties, present: Properties): string[] {
@@ -70,64 +57,74 @@ export class Session {
 
   configure(settings: Properties): void {
     this.config = configOf(settings);
+    // So that a run that sends nothing is summarized too.
     logOf(readLogLevel(this.config, this.env));
   }
 
-  check(request: CheckRequest): Promise<{ inputs: Properties; problems: string[] }> {
-    return this.guarded(() => this.provider.check(request), request.inputs);
+  /** Runs an operation on the resources of a type. What it throws names no key and none of the resource's secrets. */
+  async of<T>(
+    request: ResourceRequest,
+    properties: readonly Properties[],
+    run: (resources: NativeResources) => T | Promise<T>,
+  ): Promise<T> {
+    const definition = definitionOf(definitions, typeIn(request.urn));
+    const resources = this.resourcesOf(definition);
+    try {
+      return await run(resources);
+    } catch (error) {
+      const message = this.clean(messageOf(error), definition, properties);
+      if (error instanceof PartialFailure)
+        throw new KeptResource(message, error.id, resources.outputProperties(error.outputs));
+      throw new UptimeError(message);
+    }
   }
 
-  diff(
-    request: DiffRequest,
-  ): Promise<{ changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean }> {
-    return this.guarded(() => this.provider.diff(request), request.inputs, request.oldOutputs);
+  /** A text without keys and without the secrets of a resource. */
+  clean(text: string, definition: Definition, properties: readonly Properties[]): string {
+    const redactor = new Redactor().with(secretsIn(definition, ...properties));
+    return redactor.text(this.connections.withoutKeys(text));
   }
 
-  create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {
-    return this.guarded(() => this.provider.create(request), request.inputs);
+  /** Looks records up. One is the result itself, several are under the name of their kind. */
+  async invoke(token: string, args: Properties): Promise<Properties> {
+    const { definition, finds } = functionOf(definitions, token);
+    try {
+      if (finds === "one") return await lookUpOne(definition, this.connect(definition), args);
+      return { [definition.plural]: await lookUpAll(definition, this.connect(definition), args) };
+    } catch (error) {
+      throw new UptimeError(this.connections.withoutKeys(messageOf(error)));
+    }
   }
 
-  read(
-    request: ReadRequest,
-  ): Promise<{ id: string; outputs: Properties; inputs?: Properties } | undefined> {
-    return this.guarded(() => this.provider.read(request), request.inputs ?? {}, request.outputs ?? {});
-  }
-
-  update(request: UpdateRequest): Promise<{ outputs: Properties }> {
-    return this.guarded(() => this.provider.update(request), request.inputs, request.oldOutputs);
-  }
-
-  delete(request: DeleteRequest): Promise<void> {
-    return this.guarded(() => this.provider.delete(request), request.oldOutputs);
-  }
-
-  /** Looks records up; one is the result itself, several are under the name of their kind. */
-  invoke(token: string, args: Properties): Promise<Properties> {
-    return this.guarded(async () => {
-      const { definition, finds } = functionOf(definitions, token);
-      if (finds === "one") return lookUpOne(definition, this.config, args);
-      return { [definition.plural]: await lookUpAll(definition, this.config, args) };
-    });
-  }
-
-  /** Ends everything that waits, and sends the log before the engine closes it. */
+  /** Ends everything that waits, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
-    this.interruption.abort(new UptimeError("Pulumi was interrupted."));
+    this.interruption.abort(new UptimeError("Pulumi was interrupted, or has ended."));
+    if (!this.hasEnded) logOf(readLogLevel(this.config, this.env)).end();
+    this.hasEnded = true;
     await this.engine.flush();
   }
 
-  /** Runs an operation; what it throws names no key and none of the resource's secrets. */
-  private async guarded<T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      let message = error instanceof Error ? error.message : String(error);
-      for (const definition of definitions)
-        for (const secret of secretsIn(definition, ...properties)) message = message.replaceAll(secret, "[secret]");
-      const failure: Failure = new UptimeError(message);
-      if (error instanceof PartialFailure)
-        failure.resource = { id: error.id, outputs: error.outputs, inputs: properties[0] ?? {} };
-      throw failure;
+  private resourcesOf(definition: Definition): NativeResources {
+    let resources = this.resources.get(definition);
+    if (!resources) {
+      resources = new NativeResources(new Lifecycle(definition, this.connect(definition)), {
+        note: (urn, message) => {
+          this.engine.log("warning", message, urn);
+        },
+        clean: (text, ...of) => this.clean(text, ...of),
+        adopts: () => this.config.get("uptime:adoptExisting")?.trim() === "true",
+        cancel: this.interruption.signal,
+      });
+      this.resources.set(definition, resources);
     }
+    return resources;
   }
+
+  private connect(definition: Definition): Connect {
+    return this.connections.connector(definition, (account) => readSettings(this.config, this.env, account));
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

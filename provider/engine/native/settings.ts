@@ -1,51 +1,68 @@
+import { settingNames } from "../../api/setting-names";
 import type { Config } from "../../api/settings";
-import { isUnknown } from "../../definitions/unknown";
-import { secretOf } from "../marks";
-import type { Properties } from "./values";
+import { isObject } from "../../definitions/kinds";
+import { nearest } from "../../definitions/nearest";
+import { secretOf, unknownValue } from "../marks";
+import type { Properties } from "../request";
 
-/** Settings that hold an API key. */
+/** Settings that hold API keys. */
 const secrets = ["apiKey", "accounts"];
 
-/** What the engine keeps among a provider's settings for itself. */
-const isOwn = (key: string): boolean => !key.startsWith("__") && key !== "version" && key !== "pluginDownloadURL";
+/** Settings of a provider that the engine reads itself. */
+const isEngines = (key: string): boolean =>
+  key.startsWith("__") || key === "version" || key === "pluginDownloadURL";
 
-/** The settings as the engine keeps them: keys are secret whether or not a person has said so. */
-export function checkedSettings(given: Properties): { settings: Properties; problems: string[] } {
-  const problems: string[] = [];
+/** The settings as state keeps them: keys are secret whether or not a person has said so. */
+export function checkedSettings(
+  urn: string,
+  given: Properties,
+): { settings: Properties; warnings: string[] } {
   const settings: Record<string, unknown> = { ...given };
-  for (const [key, value] of Object.entries(given)) {
-    if (!isOwn(key) || value === null || value === undefined) continue;
-    if (secrets.includes(key)) settings[key] = secretOf(value);
-  }
-  return { settings, problems };
+  for (const key of secrets) if (settings[key] !== undefined) settings[key] = secretOf(settings[key]);
+  // The settings of a project named uptime have the same prefix, and may have any name.
+  const isProjects = urn.split("::")[1] === "uptime";
+  const names: readonly string[] = settingNames;
+  const unknown = Object.keys(given).filter((key) => !names.includes(key) && !isEngines(key));
+  if (isProjects || unknown.length === 0) return { settings, warnings: [] };
+  const described = unknown.map((key) => {
+    const near = nearest(key, names);
+    return near === undefined ? key : `${key} (did you mean ${near}?)`;
+  });
+  return {
+    settings,
+    warnings: [
+      `The provider uptime does not know these settings: ${described.join(", ")}. It has ${names.join(", ")}.`,
+    ],
+  };
 }
 
 /** Names of the settings that differ. */
 export function changedSettings(old: Properties, present: Properties): string[] {
-  const keys = new Set([...Object.keys(old), ...Object.keys(present)].filter(isOwn));
-  return [...keys].filter((key) => textOf(old[key]) !== textOf(present[key]) || isUnknown(present[key]));
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
+  return keys.filter((key) => !isEngines(key) && stringOf(old[key]) !== stringOf(present[key]));
 }
 
-/** The settings as the rest of the provider reads them, under names such as `uptime:apiKey`. */
+/** The settings under the names of a stack's configuration, such as `uptime:apiKey`. */
 export function configOf(settings: Properties): Config {
-  return { get: (key) => textOf(settings[key.replace(/^uptime:/, "")]) };
+  return { get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]) };
 }
 
-/** A setting as Pulumi's stack configuration would hold it: always a string. */
-function textOf(value: unknown): string | undefined {
-  if (value === undefined || value === null || isUnknown(value)) return undefined;
-  if (typeof value === "string") return lines(value);
+/** A setting as a stack's configuration holds it: always a string. */
+function stringOf(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === unknownValue) return undefined;
   if (Array.isArray(value)) return value.map(String).join(",");
-  return JSON.stringify(value);
+  if (isObject(value)) return JSON.stringify(value);
+  const text = String(value);
+  // SDKs send whatever is no string as JSON.
+  const list = text.startsWith("[") ? listIn(text) : undefined;
+  return list ? list.map(String).join(",") : text;
 }
 
-/** Generated SDKs send a list as JSON. */
-function lines(text: string): string {
-  if (!text.startsWith("[")) return text;
+function listIn(text: string): unknown[] | undefined {
   try {
     const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.map(String).join(",") : text;
+    return Array.isArray(list) ? list : undefined;
   } catch {
-    return text;
+    return undefined;
   }
 }
