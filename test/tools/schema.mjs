@@ -32,11 +32,20 @@ const settings = {
   maxConcurrency: ["integer", "Connections to one address at the same time, 1 to 100. Default 8."],
   requestsPerMinute: ["integer", "The rate limit of the server, if you know it, 1 to 100000."],
   allowHttp: ["boolean", "Whether `http://` is allowed for other hosts than this machine. Default false."],
-  goneStatuses: ["integer[]", "Status codes, besides 404 and 410, that may mean that a record does not exist."],
-  adoptExisting: ["boolean", "Whether a create first looks for an equal record and adopts it. Default false."],
+  goneStatuses: [
+    "integer[]",
+    "Status codes, besides 404 and 410, that may mean that a record does not exist.",
+  ],
+  adoptExisting: [
+    "boolean",
+    "Whether a create first looks for an equal record and adopts it. Default false.",
+  ],
   movedFrom: ["string[]", "Former addresses of the server. State that was made there stays valid."],
   refreshAttributes: ["boolean", "Whether a refresh reads `attributes` anew. Default false."],
-  logLevel: ["string", "What is logged of the requests: `off`, `summary`, `requests` or `json`. Default `off`."],
+  logLevel: [
+    "string",
+    "What is logged of the requests: `off`, `summary`, `requests` or `json`. Default `off`.",
+  ],
 };
 const secretSettings = ["apiKey", "accounts"];
 

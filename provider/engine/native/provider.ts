@@ -125,12 +125,7 @@ export class NativeResources {
   diff(request: DiffRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const outputs = this.imports.get(urn)?.outputs ?? this.outputsIn(oldOutputs, oldInputs);
-    const { changed, replaces } = this.lifecycle.diff(
-      id,
-      outputs,
-      inputsIn(inputs),
-      this.optionsOf(request),
-    );
+    const { changed, replaces } = this.lifecycle.diff(id, outputs, inputsIn(inputs), this.optionsOf(request));
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);

@@ -1,28 +1,18 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
+import { nativeFunction, nativeType } from "../identity";
 
-/** The type under which native programs know a resource, for ever. */
-export function nativeType({ label }: Pick<Definition, "label">): string {
-  return `uptime:index:${label}`;
-}
-
-/** The type of the dynamic front for the same resource. */
-export function dynamicType({ label }: Pick<Definition, "label">): string {
-  return `pulumi-nodejs:dynamic/uptime:${label}`;
-}
-
-/** A function of the plugin: `getMonitor` finds one record, `getMonitors` several. */
-export interface NativeFunction {
+interface NativeFunction {
   readonly token: string;
   readonly definition: Definition;
   readonly finds: "one" | "several";
 }
 
-export function functionsOf(definitions: readonly Definition[]): NativeFunction[] {
-  return definitions.flatMap((definition) => [
-    { token: `uptime:index:get${definition.label}`, definition, finds: "one" as const },
-    { token: `uptime:index:get${definition.label}s`, definition, finds: "several" as const },
-  ]);
+function functionsOf(definitions: readonly Definition[]): NativeFunction[] {
+  const kinds = ["one", "several"] as const;
+  return definitions.flatMap((definition) =>
+    kinds.map((finds) => ({ token: nativeFunction(definition, finds), definition, finds })),
+  );
 }
 
 /** The type of a resource, from its URN `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`. */

@@ -42,7 +42,9 @@ export async function ensureLanguage(language, { log = () => undefined, env = pr
     const meanwhile = await readInstalled(folder);
     if (meanwhile) return meanwhile;
     await removeDrafts(cacheRoot(env));
-    log(`Building Pulumi's ${language} language host with Go: this takes some minutes, once for this machine.`);
+    log(
+      `Building Pulumi's ${language} language host with Go: this takes some minutes, once for this machine.`,
+    );
     await install(folder, { version: engine.version, source: "go" }, async (draft) => {
       for (const program of programs)
         await goBuild(draft, { ...program, program: nameOf(program), ldflags: "-s -w", env });
