@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import * as zlib from "node:zlib";
 
 import ts from "typescript";
 import * as undici from "undici";
@@ -39,6 +40,9 @@ type Evaluate = (
 ) => void;
 
 const compiled = new Map<string, Evaluate>();
+/** Modules that remember nothing: one copy of them, and of what they load, serves all processes, since schemas take long to make. */
+const stateless = /[\\/](definitions[\\/]\w+|api[\\/](errors|settings|answer)|lifecycle[\\/]validate|engine[\\/]marks)\.ts$/;
+const shared = new Map<string, { exports: object }>();
 const globalNames = [
   "__dirname",
   "Date",
@@ -83,6 +87,7 @@ function compile(file: string): Evaluate {
 export class SimulatedProcess {
   /** What it has printed. */
   readonly printed: string[] = [];
+  private isDead = false;
   private readonly modules = new Map<string, { exports: object }>();
   private readonly owner: Owner = {};
   private readonly globals: unknown[];
@@ -128,8 +133,9 @@ export class SimulatedProcess {
       Math,
     ];
     this.replaced = {
-      undici: undiciOver(network, time, owner),
+      undici: undiciOver(this.own(network), time, owner),
       "node:timers/promises": { setTimeout: sleep },
+      "node:zlib": synchronousZlib,
     };
   }
 
@@ -138,26 +144,71 @@ export class SimulatedProcess {
     return this.evaluate(join(repository, `${path}.ts`)) as T;
   }
 
-  /** Ends it where it is: what it waits for never comes. */
+  /** Ends it where it is: what it waits for never comes. What it has sent is carried out all the same. */
   kill(): void {
+    this.isDead = true;
     this.time.drop(this.owner);
   }
 
-  private evaluate(file: string): object {
-    const known = this.modules.get(file);
+  /** The network as long as this process lives. */
+  private own(network: Network): Network {
+    return {
+      send: (request, answer, fail) => {
+        if (this.isDead) return;
+        network.send(
+          request,
+          (result) => {
+            if (!this.isDead) answer(result);
+          },
+          (error) => {
+            if (!this.isDead) fail(error);
+          },
+        );
+      },
+    };
+  }
+
+  private evaluate(file: string, forShared = false): object {
+    const isShared = forShared || stateless.test(file);
+    const modules = isShared ? shared : this.modules;
+    const known = modules.get(file);
     if (known) return known.exports;
     const module = { exports: {} };
-    this.modules.set(file, module);
+    modules.set(file, module);
     const load = (name: string): unknown => {
       if (name in this.replaced) return this.replaced[name];
       if (!name.startsWith(".")) return require(name);
       const target = join(dirname(file), name);
-      return this.evaluate(exists(`${target}.ts`) ? `${target}.ts` : join(target, "index.ts"));
+      const path = exists(`${target}.ts`) ? `${target}.ts` : join(target, "index.ts");
+      return this.evaluate(path, isShared);
     };
     compile(file)(module.exports, load, module, ...this.globals);
     return module.exports;
   }
 }
+
+type Decoder = (bytes: Buffer, options: object) => Buffer;
+
+/** Compression takes real time, in which simulated time would pass. */
+const synchronousZlib = Object.fromEntries(
+  Object.entries({
+    gunzip: zlib.gunzipSync,
+    inflate: zlib.inflateSync,
+    brotliDecompress: zlib.brotliDecompressSync,
+  } as Record<string, Decoder>).map(([name, decode]) => [
+    name,
+    (bytes: Buffer, options: object, done: (error: unknown, result?: Buffer) => void) => {
+      let result: Buffer;
+      try {
+        result = decode(bytes, options);
+      } catch (error) {
+        done(error);
+        return;
+      }
+      done(null, result);
+    },
+  ]),
+);
 
 const existing = new Map<string, boolean>();
 

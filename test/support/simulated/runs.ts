@@ -367,6 +367,8 @@ class World implements Result {
     } finally {
       process.kill();
     }
+    // What was sent before a kill still has its effect.
+    await time.until(time.sleep(60_000, this));
     this.outcomes.push(outcome);
     for (const { operation, urn, id } of outcome.operations)
       if (operation === "delete" && id !== undefined) this.condemned.add(`${urn} ${id}`);
