@@ -1,6 +1,6 @@
 export { Domain, Monitor } from "./resources";
-export type { DomainArgs, MonitorArgs } from "./resources";
-export type { GetOptions, RequestHeader, RequestHeaderArgs } from "./definitions/field";
+export type { DomainArgs, DomainState, MonitorArgs, MonitorState } from "./resources";
+export type { RequestHeader, RequestHeaderArgs } from "./definitions/field";
 export {
   getDomain,
   getDomainOutput,

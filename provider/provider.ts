@@ -1,11 +1,14 @@
 import { domain as domainDefinition } from "./definitions/domain";
+import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
 import { endWithEngine, saveMemory } from "./engine/host";
-import { monitor as monitorDefinition } from "./definitions/monitor";
+import { Session } from "./lifecycle/connection";
 
 saveMemory();
 endWithEngine();
 
-// The text in every resource's state asks for these by name.
-export const domain = dynamicProvider(domainDefinition);
-export const monitor = dynamicProvider(monitorDefinition);
+const session = new Session();
+
+// The string in every resource's state asks for these by name.
+export const domain = dynamicProvider(domainDefinition, session);
+export const monitor = dynamicProvider(monitorDefinition, session);

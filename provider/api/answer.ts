@@ -21,11 +21,21 @@ export interface Page {
 /** What is nested deeper than this is no record, and state could not hold it. */
 const depthLimit = 50;
 
-/** JSON, with whole numbers that a double cannot hold kept as their exact text. Throws SyntaxError. */
+/** JSON, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Throws SyntaxError. */
 export function parseJson(source: string): unknown {
   const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
   if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
-  return value;
+  // Only an escape can say half a character, which neither state nor an error message may hold.
+  return /\\u[dD][89a-fA-F]/.test(source) ? wellFormed(value) : value;
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key.toWellFormed(), wellFormed(entry)]),
+  );
 }
 
 /** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */
@@ -43,15 +53,26 @@ function isShallow(value: unknown, left: number): boolean {
   return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
-/** The record in an answer: bare, under `data`, or under its resource's name. Undefined where there is none. */
+/**
+ * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, so what
+ * shows a required field counts first, and else what is innermost. Undefined if nothing has an id.
+ */
 export function recordIn(body: unknown, definition: Definition): ApiRecord | undefined {
-  if (!isObject(body)) return undefined;
+  const found = candidatesIn(body, definition, 3);
+  const required = Object.values(definition.fields).filter((field) => field.required);
+  return found.find(({ shown }) => required.some(({ wire }) => Object.hasOwn(shown, wire))) ?? found[0];
+}
+
+/** Whatever has an id in an answer, the innermost first. */
+function candidatesIn(body: unknown, definition: Definition, depth: number): ApiRecord[] {
+  if (!isObject(body) || depth === 0) return [];
+  const inner = [body[definition.singular], body.data].flatMap((one) =>
+    candidatesIn(one, definition, depth - 1),
+  );
   const id = idIn(body);
-  if (id !== undefined) {
-    const { id: _, ...shown } = body;
-    return { id, shown };
-  }
-  return recordIn(body.data, definition) ?? recordIn(body[definition.singular], definition);
+  if (id === undefined) return inner;
+  const { id: _, ...shown } = body;
+  return [...inner, { id, shown }];
 }
 
 /** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */

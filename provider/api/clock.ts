@@ -16,5 +16,5 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, signal ? { signal } : {}),
-  timeout: (milliseconds) => AbortSignal.timeout(milliseconds),
+  timeout: (milliseconds) => AbortSignal.timeout(Math.ceil(milliseconds)),
 };

@@ -30,18 +30,6 @@ export class ApiError extends UptimeError {
   }
 }
 
-/** The record exists at the API, yet what followed failed: state must keep its id. */
-export class PartialFailure extends UptimeError {
-  constructor(
-    readonly id: string,
-    readonly outputs: Record<string, unknown>,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
-
 /** A create was sent and its answer is lost, so its effect is not known. */
 export class LostAnswer extends UptimeError {
   constructor(

@@ -1,4 +1,5 @@
 import type { ApiRecord } from "./answer";
+import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
 /** Milliseconds after which a list is read anew. */
@@ -9,19 +10,24 @@ export class Listing {
   pages = 0;
   private isComplete = false;
   private isBroken = false;
-  /** When the last page was asked for; slow lists are not older for that. */
-  private asked = Date.now();
+  /** When the last page was asked for; a slow list is not older for that. */
+  private asked: number;
   private readonly records = new Map<string, ApiRecord>();
   /** The first and the last id of the last page, as long as they are numbers that only fall. */
   private span: readonly [first: bigint, last: bigint] | undefined;
   private isFalling = true;
   private next: Promise<void> | undefined;
 
-  constructor(private readonly source: RecordPages) {}
+  constructor(
+    private readonly source: RecordPages,
+    private readonly clock: Clock,
+  ) {
+    this.asked = clock.now();
+  }
 
   /** Whether its records are as good as those of a new list. */
   get isFresh(): boolean {
-    return !this.isBroken && Date.now() - this.asked < maxAge;
+    return !this.isBroken && this.clock.now() - this.asked < maxAge;
   }
 
   get(id: string): ApiRecord | undefined {
@@ -48,13 +54,13 @@ export class Listing {
     return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
   }
 
-  /** One more page, for all who wait for it; how many more of them are wanted is undefined where it is not known. */
+  /** One more page, for all who wait for it. `wanted` is how many more of them are needed, if that is known. */
   private advance(wanted: number | undefined): Promise<void> {
     return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
   }
 
   private async read(wanted: number | undefined): Promise<void> {
-    this.asked = Date.now();
+    this.asked = this.clock.now();
     try {
       const result = await this.source.next(wanted);
       if (result.done) this.isComplete = true;

@@ -58,15 +58,13 @@ export class Log {
     }
   }
 
-  /** The search for what a create has made whose answer was lost. */
-  async lookUp(search: Promise<string | undefined>): Promise<string | undefined> {
+  /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
+  lookedUp(id: string | undefined): void {
     this.lostAnswers.lookedUp++;
-    const id = await search;
     if (id !== undefined) this.lostAnswers.found++;
     this.line("lostAnswer", { found: id ?? null }, [
       `the answer to a create was lost; its record is ${id ?? "not found"}`,
     ]);
-    return id;
   }
 
   /** Prints the summary. */

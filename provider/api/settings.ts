@@ -20,6 +20,8 @@ export interface Settings {
   readonly goneStatuses: readonly number[];
   /** Whether a create takes over the one record that is equal in everything that is declared. */
   readonly adoptExisting: boolean;
+  /** Whether a refresh takes over what the API shows beside the managed fields. */
+  readonly refreshAttributes: boolean;
   /** Addresses, as hashes, whose state may be taken over by the present ones. */
   readonly movedFrom: readonly string[];
   /** What is said of the requests that are sent. */
@@ -70,6 +72,7 @@ const options = z.object({
   requestsPerMinute: integer(1, 100_000).optional(),
   allowHttp: flag,
   adoptExisting: flag,
+  refreshAttributes: flag,
   goneStatuses: z
     .string()
     .default("")

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { isEmpty } from "../definitions/kinds";
 import type { Definition } from "../definitions/field";
 import type { State } from "../lifecycle/lifecycle";
-import { typeToken } from "../engine/props";
+import { typeToken } from "../engine/identity";
 import { secret } from "./pulumi";
 import type { Deployment, StateResource } from "./pulumi";
 

@@ -8,7 +8,7 @@ import { AnotherRecord, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { Lifecycle } from "../lifecycle/lifecycle";
 import { monitor } from "../definitions/monitor";
-import { typeToken } from "../engine/props";
+import { typeToken } from "../engine/identity";
 import { codeCell } from "./markdown";
 import { deploymentIn, exportedState, labelIn, nameIn, revealed } from "./pulumi";
 import type { Deployment, StateResource } from "./pulumi";

@@ -12,7 +12,7 @@ import { Lifecycle } from "../lifecycle/lifecycle";
 import type { Deadline } from "../api/limiter";
 import { monitor } from "../definitions/monitor";
 import { isEscaped, readAll, valuesIn } from "../lifecycle/records";
-import { typeToken } from "../engine/props";
+import { typeToken } from "../engine/identity";
 import type { Settings } from "../api/settings";
 import { parseUrl } from "../definitions/url";
 import { problemsOf } from "../lifecycle/validate";

@@ -11,7 +11,7 @@ import type { Connection } from "../lifecycle/connection";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { monitor } from "../definitions/monitor";
-import { typeToken } from "../engine/props";
+import { typeToken } from "../engine/identity";
 import { Lifecycle } from "../lifecycle/lifecycle";
 import { manifests, projectIn } from "./project";
 import { exportedState, nameIn } from "./pulumi";

@@ -1,20 +1,36 @@
+import { domainToASCII } from "node:url";
+
 import { decodeHTMLStrict } from "entities";
 
-import { UptimeError } from "../api/errors";
-import type { Field, Kind, RequestHeader } from "./field";
+import type { Field, RequestHeader } from "./field";
+import { nearest } from "./nearest";
+import { isUnknown, unknown } from "./unknown";
+import { parseUrl } from "./url";
 
-/** A field's value as the provider holds it: parsed, in one form whatever the install's dialect. */
+/** A field's value as the provider holds it: parsed, in one form however the server shows it. */
 export type Value =
   string | number | boolean | null | readonly (string | number)[] | readonly RequestHeader[];
 
 /** One pair of a form body. */
 export type Pair = readonly [name: string, value: string];
 
-/** A record shows something under a field's name that cannot be such a field. */
-class UnreadableValue extends Error {}
+/** What is wrong with a declared value: where below its property, and what is allowed. */
+export interface Fault {
+  /** Such as `[0].key`; empty for the value as a whole. */
+  readonly path: string;
+  readonly reason: string;
+}
 
-interface Codec<T extends Value> {
-  /** The value of a record's field. Throws {@link UnreadableValue}. */
+/** A record shows something under a field's name that cannot be such a field. */
+export class Unreadable extends Error {}
+
+/** How the values of one kind are declared, compared, sent and read. */
+interface KindOf<T extends Value> {
+  /** The types of the value in Pulumi's package schema. */
+  readonly schema: object;
+  /** Everything that is wrong with a declared value that is known; its parts may be unknown. */
+  faults(value: unknown, field: Field): Fault[];
+  /** The value that a record shows. Throws {@link Unreadable}. */
   parse(raw: unknown): T | null;
   /** Whether two values that are not empty mean the same to a person. */
   equal(a: T, b: T): boolean;
@@ -30,96 +46,160 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/** The value under a field's name in a record, in the provider's form; what the API shows may be HTML-escaped. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is wrong with a declared value; nothing if it is not known yet. */
+export function faultsIn(field: Field, value: unknown): Fault[] {
+  if (value === unknown) return [];
+  if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
+  return kinds[field.kind].faults(value, field);
+}
+
+/** The value that a record shows under a field's name, as it stands. Throws {@link Unreadable}. */
 export function parse(field: Field, raw: unknown): Value {
-  try {
-    return codecs[field.kind].parse(raw) ?? null;
-  } catch (error) {
-    if (!(error instanceof UnreadableValue)) throw error;
-    const shown = field.secret ? "something else" : JSON.stringify(raw).slice(0, 100);
-    throw new UptimeError(`The API shows ${field.wire} as ${shown}, where ${error.message} was expected.`);
-  }
+  return kinds[field.kind].parse(raw) ?? null;
 }
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
 export function equal(field: Field, declared: Value, other: Value): boolean {
   if (field.kind === "boolean") return (declared ?? false) === (other ?? false);
-  if (isEmpty(declared)) return isEmpty(other) || (field.zeroIsEmpty === true && other === 0);
-  return !isEmpty(other) && codecs[field.kind].equal(declared, other);
-}
-
-/** Whether what a record shows is what was declared, as it stands or with one level of HTML entities decoded. */
-export function isShown(field: Field, declared: Value, raw: unknown): boolean {
-  return (
-    equal(field, declared, parse(field, raw)) || equal(field, declared, parse(field, decodeEntities(raw)))
-  );
-}
-
-/** The declared value where the record shows the same, and otherwise what the record shows. */
-export function reconcile(field: Field, declared: Value | undefined, raw: unknown): Value {
-  return declared !== undefined && isShown(field, declared, raw)
-    ? declared
-    : parse(field, decodeEntities(raw));
+  const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
+  if (isNothing(declared)) return isNothing(other);
+  return !isEmpty(other) && kinds[field.kind].equal(declared, other);
 }
 
 /** The form's pairs of a value, in as many ways as there are to say it; only an empty one has more than one. */
 export function encodings(field: Field, value: Value): Pair[][] {
-  const codec = codecs[field.kind];
-  if (!isEmpty(value)) return [codec.encode(field.wire, value)];
-  const forms = codec.empty(field.wire);
+  const kind = kinds[field.kind];
+  if (!isEmpty(value)) return [kind.encode(field.wire, value)];
+  const forms = kind.empty(field.wire);
   return field.zeroIsEmpty ? [...forms, [[field.wire, "0"]]] : forms;
 }
 
-function decodeEntities(raw: unknown): unknown {
+/** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */
+export function decodeEntities(raw: unknown): unknown {
   if (typeof raw === "string") return raw.includes("&") ? decodeHTMLStrict(raw) : raw;
   if (Array.isArray(raw)) return raw.map(decodeEntities);
-  if (isObject(raw))
-    return Object.fromEntries(
-      Object.entries(raw).map(([key, value]) => [decodeEntities(key), decodeEntities(value)]),
-    );
-  return raw;
+  if (!isObject(raw)) return raw;
+  return Object.fromEntries(
+    Object.entries(raw).map(([key, value]) => [decodeEntities(key), decodeEntities(value)]),
+  );
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The types of a field's value in Pulumi's package schema. */
+export function schemaOf(field: Field): object {
+  return kinds[field.kind].schema;
 }
 
-const emptyText = (wire: string): Pair[][] => [[[wire, ""]]];
+const fault = (reason: string, path = ""): Fault => ({ path, reason });
 
-const text: Codec<string> = {
+/** A declared value in a message; not of a secret, and not at any length. */
+function quoted(value: unknown, field: Field): string {
+  if (field.secret || isUnknown(value)) return "";
+  const text = JSON.stringify(value) ?? String(value);
+  const characters = Array.from(text);
+  return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
+}
+
+const emptyString = (wire: string): Pair[][] => [[[wire, ""]]];
+
+const string: KindOf<string> = {
+  schema: { type: "string" },
+  faults(value, field) {
+    if (typeof value !== "string") return [fault(`must be a string${quoted(value, field)}`)];
+    return value === value.trim() ? [] : [fault(`must not begin or end with spaces${quoted(value, field)}`)];
+  },
   parse(raw) {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
     if (raw === null || raw === undefined) return null;
-    throw new UnreadableValue("a text");
+    throw new Unreadable("a string");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, value]],
-  empty: emptyText,
+  empty: emptyString,
 };
 
-const hostname: Codec<string> = { ...text, equal: (a, b) => a.toLowerCase() === b.toLowerCase() };
-
-const url: Codec<string> = { ...text, equal: (a, b) => comparableUrl(a) === comparableUrl(b) };
-
-/** Letter case of scheme and host means nothing, nor does the slash of an empty path; all else does. */
-function comparableUrl(value: string): string {
-  const [, scheme, user = "", host, rest] = /^([^:/?#]+:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s.exec(value) ?? [];
-  if (scheme === undefined || host === undefined || rest === undefined) return value;
-  return scheme.toLowerCase() + user + host.toLowerCase() + (rest.startsWith("/") ? rest : `/${rest}`);
+/** A string of a certain form; the empty one means that there is none. */
+function formOf(isRight: (value: string) => boolean, reason: string): KindOf<string>["faults"] {
+  return (value, field) => {
+    const faults = string.faults(value, field);
+    if (faults.length > 0 || value === "" || isRight(String(value))) return faults;
+    return [fault(`must be ${reason}${quoted(value, field)}`)];
+  };
 }
 
-const integer: Codec<number> = {
+/** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
+function comparableHost(name: string): string {
+  return domainToASCII(name) || name.toLowerCase();
+}
+
+const hostname: KindOf<string> = {
+  ...string,
+  faults: formOf(
+    (value) => !/[\s/:?#@]/.test(value),
+    "a name such as example.com, without a scheme, a port or a path",
+  ),
+  equal: (a, b) => comparableHost(a) === comparableHost(b),
+};
+
+const url: KindOf<string> = {
+  ...string,
+  faults: formOf(
+    (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
+    "an absolute URL that begins with http:// or https://",
+  ),
+  equal: (a, b) => comparableUrl(a) === comparableUrl(b),
+};
+
+/** Spelling of the host and letter case of the scheme mean nothing, nor does the slash of an empty path; all else does. */
+function comparableUrl(value: string): string {
+  const [, scheme, user = "", host, port = "", rest] =
+    /^([^:/?#]+:\/\/)([^/?#]*@)?([^/?#]*?)(:\d*)?((?:[/?#].*)?)$/s.exec(value) ?? [];
+  if (scheme === undefined || host === undefined || rest === undefined) return value;
+  return (
+    scheme.toLowerCase() + user + comparableHost(host) + port + (rest.startsWith("/") ? rest : `/${rest}`)
+  );
+}
+
+const integer: KindOf<number> = {
+  schema: { type: "integer" },
+  faults: oneOfAllowed,
   parse(raw) {
     if (raw === null || raw === undefined || raw === "") return null;
-    const value = typeof raw === "string" && /^-?\d+$/.test(raw) ? Number(raw) : raw;
+    const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    throw new UnreadableValue("a whole number");
+    throw new Unreadable("a whole number");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, String(value)]],
-  empty: emptyText,
+  empty: emptyString,
 };
+
+/** One of the values that the API takes. */
+function oneOfAllowed(value: unknown, field: Field): Fault[] {
+  const allowed = field.allowed ?? [];
+  if (allowed.some((one) => one === value)) return [];
+  const near = nearestAllowed(value, allowed);
+  return [
+    fault(
+      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoted(value, field)}` +
+        (near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`),
+    ),
+  ];
+}
+
+function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
+  if (typeof value === "string") {
+    const near = nearest(value, allowed.map(String));
+    return allowed.find((one) => String(one) === near);
+  }
+  if (typeof value !== "number") return undefined;
+  const distance = (one: number): number => Math.abs(one - value);
+  return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];
+}
 
 const booleans = new Map<unknown, boolean>([
   [null, false],
@@ -135,36 +215,71 @@ const booleans = new Map<unknown, boolean>([
   [true, true],
 ]);
 
-const boolean: Codec<boolean> = {
+const boolean: KindOf<boolean> = {
+  schema: { type: "boolean" },
+  faults: (value, field) =>
+    typeof value === "boolean" ? [] : [fault(`must be true or false${quoted(value, field)}`)],
   parse(raw) {
     const value = booleans.get(raw);
     if (value !== undefined) return value;
-    // A date under a name such as `paused_at`: it happened then. Some databases write no date as zeros.
+    // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
-    throw new UnreadableValue("true, false, 1, 0 or a date");
+    if (/^\d{9,13}$/.test(String(raw))) return true;
+    throw new Unreadable("true, false, 1, 0 or a date");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, value ? "1" : "0"]],
   empty: (wire) => [[[wire, "0"]]],
 };
 
-const dateTime: Codec<string> = {
-  ...text,
+const dateTime: KindOf<string> = {
+  ...string,
+  faults: formOf(
+    isMoment,
+    "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",
+  ),
   parse(raw) {
-    const value = text.parse(raw);
+    const value = string.parse(raw);
     const [, date, time] =
       /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:?00)?$/.exec(value ?? "") ?? [];
-    // Another offset, or another form, is kept as it is: it is then a difference that everybody sees.
+    // Another offset, or another form, is kept: it is then a difference that everybody sees.
     return date !== undefined && time !== undefined ? `${date}T${time}` : value;
   },
 };
 
-const idList: Codec<readonly (string | number)[]> = {
+function isMoment(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(value)) return false;
+  const time = new Date(`${value}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
+}
+
+const idList: KindOf<readonly (string | number)[]> = {
+  schema: { type: "array", items: { type: "integer" } },
+  faults(value, field) {
+    if (!Array.isArray(value))
+      return [fault(`must be a list of ids of alert channels${quoted(value, field)}`)];
+    return value.flatMap((entry: unknown, index) =>
+      entry === unknown || isId(entry)
+        ? []
+        : [
+            fault(
+              `must be the id of an alert channel, a whole number or a string of digits${quoted(entry, field)}`,
+              `[${index}]`,
+            ),
+          ],
+    );
+  },
   parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
   equal: (a, b) => comparableIds(a) === comparableIds(b),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[[`${wire}[]`, ""]], [[wire, ""]]],
 };
+
+function isId(value: unknown): boolean {
+  return typeof value === "number"
+    ? Number.isSafeInteger(value) && value >= 0
+    : typeof value === "string" && /^\d+$/.test(value);
+}
 
 function id(raw: unknown): string | number {
   if (typeof raw === "number" && Number.isSafeInteger(raw)) return raw;
@@ -172,13 +287,35 @@ function id(raw: unknown): string | number {
     const value = Number(raw);
     return Number.isSafeInteger(value) ? value : raw;
   }
-  throw new UnreadableValue("a list of ids");
+  throw new Unreadable("a list of ids");
 }
 
 const comparableIds = (ids: readonly (string | number)[]): string =>
   [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
 
-const headerList: Codec<readonly RequestHeader[]> = {
+const headerList: KindOf<readonly RequestHeader[]> = {
+  schema: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
+  faults(value) {
+    if (!Array.isArray(value)) return [fault("must be a list of { key, value }")];
+    return value.flatMap((entry: unknown, index) => {
+      const at = `[${index}]`;
+      if (entry === unknown) return [];
+      if (!isObject(entry)) return [fault("must be { key, value }, both strings", at)];
+      const strange = Object.keys(entry).filter((name) => name !== "key" && name !== "value");
+      return [
+        ...strange.map((name) =>
+          fault("is not a part of a header, which has key and value", `${at}.${name}`),
+        ),
+        ...headerFaults(
+          entry.key,
+          /^[!#$%&'*+.^_`|~\w-]+$/,
+          `${at}.key`,
+          "the name of a header: letters, digits and -",
+        ),
+        ...headerFaults(entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
+      ];
+    });
+  },
   parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
   equal: (a, b) => comparableHeaders(a) === comparableHeaders(b),
   encode: (wire, headers) =>
@@ -195,36 +332,55 @@ const headerList: Codec<readonly RequestHeader[]> = {
   ],
 };
 
+function headerFaults(value: unknown, form: RegExp, path: string, what: string): Fault[] {
+  if (value === unknown) return [];
+  if (typeof value !== "string") return [fault("must be a string", path)];
+  if (value !== value.trim()) return [fault("must not begin or end with spaces", path)];
+  return form.test(value) ? [] : [fault(`must be ${what}`, path)];
+}
+
 /** Headers are shown as a list of pairs, or as a map from name to value. */
 function headersOf(raw: unknown): RequestHeader[] {
+  const shown = unwrapped(raw);
   const isPair = (entry: unknown): entry is Record<string, unknown> => isObject(entry) && "key" in entry;
-  if (isObject(raw) && !Object.values(raw).every(isPair))
-    return Object.entries(raw).map(([key, value]) => ({ key, value: text.parse(value) ?? "" }));
-  return entriesOf(raw).map((entry) => {
-    if (!isPair(entry)) throw new UnreadableValue("a list of headers or a map of them");
-    return { key: text.parse(entry.key) ?? "", value: text.parse(entry.value) ?? "" };
+  if (isObject(shown) && !Object.values(shown).every(isPair))
+    return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
+  return entriesOf(shown).map((entry) => {
+    if (!isPair(entry)) throw new Unreadable("a list of headers or a map of them");
+    return { key: string.parse(entry.key) ?? "", value: string.parse(entry.value) ?? "" };
   });
 }
 
 const comparableHeaders = (headers: readonly RequestHeader[]): string =>
   JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort());
 
-/** The entries of a list; a list with gaps comes as a map, an empty one as null or "". */
+/** The entries of a list; a list with gaps is shown as a map, an empty one as null or "". */
 function entriesOf(raw: unknown): unknown[] {
-  if (Array.isArray(raw)) return raw;
-  if (isObject(raw)) return Object.values(raw);
-  if (isEmpty(raw)) return [];
-  throw new UnreadableValue("a list");
+  const shown = unwrapped(raw);
+  if (Array.isArray(shown)) return shown;
+  if (isObject(shown)) return Object.values(shown);
+  if (isEmpty(shown)) return [];
+  throw new Unreadable("a list");
 }
 
-const codecs = {
-  text,
+/** A list may be shown as JSON text: a database column that nobody decodes. */
+function unwrapped(raw: unknown): unknown {
+  if (typeof raw !== "string" || !/^\s*(?:[[{]|null\s*$)/.test(raw)) return raw;
+  try {
+    return JSON.parse(raw) as unknown;
+  } catch {
+    return raw;
+  }
+}
+
+const kinds = {
+  text: string,
   hostname,
   url,
   integer,
-  choice: text,
+  choice: { ...string, faults: oneOfAllowed },
   boolean,
   dateTime,
   idList,
   headerList,
-} as Record<Kind, Codec<Value>>;
+} as Record<Field["kind"], KindOf<Value>>;

@@ -4,7 +4,8 @@ import type { Dialect } from "./dialect";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Bytes where they need not be a text. */
+  readonly body: string | Uint8Array;
 }
 
 /** An answer with a JSON body. */

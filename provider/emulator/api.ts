@@ -2,9 +2,10 @@ import { type Answer, answerRefusal, empty, json, Refusal } from "./answers";
 import type { Dialect } from "./dialect";
 import { readForm } from "./form";
 import { answerList } from "./listing";
+import { alive, type Moment } from "./life";
 import type { ReceivedRequest } from "./requests";
 import { domain, monitor, type Resource } from "./resources";
-import { showRecord } from "./shown";
+import { asJsonApi, showListed, showRecord } from "./shown";
 import type { StoredRecord, Table } from "./table";
 
 /** What the API's operations work on. */
@@ -16,6 +17,8 @@ export interface Api {
   readonly dialect: Dialect;
   readonly domains: Table;
   readonly monitors: Table;
+  /** When records are shown; undefined if they do not change by themselves. */
+  readonly moment: Moment | undefined;
 }
 
 /** A request that has found its resource. */
@@ -27,6 +30,9 @@ interface Call {
 }
 
 function answerRecord({ api, resource }: Call, status: number, record: Record<string, unknown>): Answer {
+  if (api.dialect.envelope === "ownId")
+    return json(status, { id: 900_000 + (api.moment?.requests ?? 0), status: "ok", data: record });
+  if (api.dialect.envelope === "jsonApi") return json(status, { data: asJsonApi(resource, record) });
   switch (api.dialect.record) {
     case "data":
       return json(status, { data: record });
@@ -37,12 +43,36 @@ function answerRecord({ api, resource }: Call, status: number, record: Record<st
   }
 }
 
-function list({ api, request, resource, table }: Call): Answer {
-  return answerList(resource, table, request.query, api.url + pathOf(resource), api.dialect);
+/** The record as it is at the moment of the request. */
+function current({ api, resource }: Call, record: StoredRecord): StoredRecord {
+  return api.moment === undefined ? record : alive(resource, record, api.moment);
 }
 
-function show(call: Call, record: StoredRecord): Answer {
-  return answerRecord(call, 200, showRecord(call.resource, record, call.api.dialect));
+function list(call: Call): Answer {
+  const { api, request, resource, table } = call;
+  const showOne = (record: StoredRecord) => showListed(resource, current(call, record), api.dialect);
+  return answerList(resource, table, request.query, api.url + pathOf(resource), api.dialect, showOne);
+}
+
+function show(call: Call, record: StoredRecord, status = 200): Answer {
+  return answerRecord(call, status, showRecord(call.resource, current(call, record), call.api.dialect));
+}
+
+/** Whether the record is the one that the form of a create names. */
+function isSame(record: StoredRecord, values: ReadonlyMap<string, unknown>): boolean {
+  return ["name", "url"].every((name) => record[name] === undefined || record[name] === values.get(name));
+}
+
+function locationOf({ api, resource }: Call, record: StoredRecord): string {
+  const path = `${pathOf(resource)}/${record.id}`;
+  switch (api.dialect.location) {
+    case "record":
+      return api.url + path;
+    case "path":
+      return api.pathPrefix + path;
+    case "job":
+      return `${api.url}/api/v1/jobs/${700_000 + record.id}`;
+  }
 }
 
 /** The form's values that are stored, or a refusal that names all that is wrong with it. */
@@ -62,6 +92,9 @@ function create(call: Call): Answer {
   const { api, resource, table } = call;
   const values = readValues(call, "create");
   const name = values.get("name");
+  const { accepted, createAnswer, createStatus, createLocation, firstOrCreate } = api.dialect;
+  const existing = firstOrCreate ? table.all().find((record) => isSame(record, values)) : undefined;
+  if (existing) return show(call, existing);
   if (resource === domain && typeof name === "string") {
     const lower = name.toLowerCase();
     const taken = table.all().some((other) => String(other.name).toLowerCase() === lower);
@@ -70,14 +103,15 @@ function create(call: Call): Answer {
     if (api.dialect.lowerCaseNames) values.set("name", lower);
   }
   const record = table.add(Object.fromEntries(values));
+  // Nothing was checked yet.
   const shown = showRecord(resource, record, api.dialect);
-  const { createAnswer, createStatus, createLocation } = api.dialect;
+  const status = accepted === "usual" ? createStatus : accepted;
   const { body, headers } =
-    createAnswer === "empty" || createStatus === 204
-      ? empty(createStatus)
-      : answerRecord(call, createStatus, createAnswer === "id" ? { id: shown.id } : shown);
-  const location = `${api.url}${pathOf(resource)}/${record.id}`;
-  return { status: createStatus, body, headers: createLocation ? { ...headers, location } : headers };
+    createAnswer === "empty" || status === 204 || accepted !== "usual"
+      ? empty(status)
+      : answerRecord(call, status, createAnswer === "id" ? { id: shown.id } : shown);
+  const location = createLocation ? { location: locationOf(call, record) } : {};
+  return { status, body, headers: { ...headers, ...location } };
 }
 
 function update(call: Call, record: StoredRecord): Answer {
@@ -87,6 +121,7 @@ function update(call: Call, record: StoredRecord): Answer {
     for (const field of resource.fields)
       if (field.resets && !values.has(field.name)) values.set(field.name, field.default);
   const updated = table.edit(record.id, Object.fromEntries(values));
+  if (api.dialect.accepted !== "usual") return empty(api.dialect.accepted);
   switch (api.dialect.updateAnswer) {
     case "record":
       return show(call, updated);

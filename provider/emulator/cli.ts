@@ -1,5 +1,12 @@
 import { parseArgs } from "node:util";
-import { completeDialect, defaultApiKey, dialectChoices, Emulator, type EmulatorOptions } from "./index";
+import {
+  completeDialect,
+  defaultApiKey,
+  dialectChoices,
+  Emulator,
+  type EmulatorOptions,
+  strangeChoices,
+} from "./index";
 
 const usage = `Usage: pulumi-uptime emulator [options]
 
@@ -9,11 +16,12 @@ An emulator of the domain and uptime monitor API, on 127.0.0.1 only.
   --api-key KEY       the key that requests must carry (default: ${defaultApiKey})
   --file PATH         a JSON file that keeps the records over a restart (default: memory only)
   --path-prefix PATH  a path before /api/v1 (default: none)
+  --settled           records do not change by themselves (default: each answer shows new results of checks)
   --dialect JSON      how to answer where the API's documentation says nothing, such as '{"record":"bare"}'
   --help              this text
 
 Options of the dialect, the default first:
-${Object.entries(dialectChoices)
+${Object.entries({ ...dialectChoices, ...strangeChoices })
   .map(([option, choices]) => `  ${option}: ${choices.map((choice) => JSON.stringify(choice)).join(" | ")}`)
   .join("\n")}
   hidden: fields that records do not show, such as ["url"]
@@ -49,6 +57,7 @@ function readArguments(args: readonly string[]): EmulatorOptions | "help" {
       "api-key": { type: "string" },
       file: { type: "string" },
       "path-prefix": { type: "string" },
+      settled: { type: "boolean" },
       dialect: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
@@ -60,6 +69,7 @@ function readArguments(args: readonly string[]): EmulatorOptions | "help" {
     ...(values["api-key"] !== undefined && { apiKey: values["api-key"] }),
     ...(values.file !== undefined && { file: values.file }),
     ...(values["path-prefix"] !== undefined && { pathPrefix: values["path-prefix"] }),
+    ...(values.settled === true && { settled: true }),
     ...(values.dialect !== undefined && { dialect: readDialect(values.dialect) }),
   };
 }

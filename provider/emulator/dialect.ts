@@ -82,7 +82,35 @@ export const dialectChoices = {
   uniqueDomainNames: [true, false],
 } as const;
 
-type Choices = { -readonly [Option in keyof typeof dialectChoices]: (typeof dialectChoices)[Option][number] };
+/**
+ * Stranger ways of answering, the usual one first. With some of them not everything can work; the caller must then say so
+ * clearly, and lose nothing.
+ */
+export const strangeChoices = {
+  /**
+   * What is around a record: what `record` says; `{id, status, data}`, where `id` is the request's own; or JSON:API's
+   * `{type, id, attributes}` under `data`, which shows no field where one looks for it. Lists too where it is JSON:API.
+   */
+  envelope: ["usual", "ownId", "jsonApi"],
+  /** Status of a create or an update, which then have no body: as usual, or "accepted", or "no content". */
+  accepted: ["usual", 202, 204],
+  /** What `Location` names where there is one: the record, the record by its path, or a job that has made it. */
+  location: ["record", "path", "job"],
+  /** Whether a create of what is there already (by its name and URL) answers the record that is there, with 200. */
+  firstOrCreate: [false, true],
+  /** How lists are ordered: as asked, by id whatever was asked, or in no order that one could name. */
+  order: ["asked", "byId", "none"],
+  /** Status of the page after the last one: an empty page, or an error, as Django answers. */
+  behindLastPage: [200, 404],
+  /** Whether alert channels and request headers are shown as JSON text instead of a list. */
+  listsAsText: [false, true],
+  /** `paused_at`, where it shows the pause: a date, or seconds since 1970. */
+  pausedAt: ["date", "unix"],
+} as const;
+
+const choices = { ...dialectChoices, ...strangeChoices };
+
+type Choices = { -readonly [Option in keyof typeof choices]: (typeof choices)[Option][number] };
 
 /** One way of filling the gaps of the API's documentation. */
 export interface Dialect extends Choices {
@@ -95,7 +123,7 @@ export interface Dialect extends Choices {
 }
 
 function firstChoices(): Choices {
-  const defaults = Object.entries(dialectChoices).map(([option, [first]]) => [option, first]);
+  const defaults = Object.entries(choices).map(([option, [first]]) => [option, first]);
   // Object.fromEntries forgets which key had which value.
   return Object.fromEntries(defaults) as Choices;
 }
@@ -120,10 +148,10 @@ function problemOf(option: string, value: unknown): string | undefined {
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? undefined
       : "extraFields must be an object";
-  const choices = new Map<string, readonly unknown[]>(Object.entries(dialectChoices)).get(option);
-  if (choices === undefined) return `${option} is not an option of the dialect`;
-  if (choices.includes(value)) return undefined;
-  return `${option} must be one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+  const allowed = new Map<string, readonly unknown[]>(Object.entries(choices)).get(option);
+  if (allowed === undefined) return `${option} is not an option of the dialect`;
+  if (allowed.includes(value)) return undefined;
+  return `${option} must be one of ${allowed.map((choice) => JSON.stringify(choice)).join(", ")}`;
 }
 
 /**

@@ -9,21 +9,25 @@ interface Delays {
   readonly answerDelayMs?: number;
 }
 
-/** One way to misbehave on one request. `effect` says whether the request is carried out nevertheless. */
+/** Whether a request is carried out that is not answered as usual: at once, so long after its answer, or never. */
+type Effect = boolean | { readonly afterMs: number };
+
+/** One way to misbehave on one request. */
 export type Fault =
   /** Answered as usual, only later. */
   | (Delays & { readonly kind: "delay" })
   /** The connection is cut without an answer. */
-  | (Delays & { readonly kind: "cut"; readonly effect: boolean })
+  | (Delays & { readonly kind: "cut"; readonly effect: Effect })
   /** Carried out, and the connection is cut in the middle of the answer's body. */
   | (Delays & { readonly kind: "truncate" })
   /**
-   * Answered with something else. What is left out is taken from the usual answer where there is an effect;
-   * otherwise the status is 500 and the body is empty. A body that is not a string is sent as JSON.
+   * Answered with something else. What is left out is taken from the usual answer if the effect comes before it;
+   * otherwise the status is 500 and the body is empty. Bytes are sent as they are, and any other body that is not a
+   * string as JSON.
    */
   | (Delays & {
       readonly kind: "answer";
-      readonly effect: boolean;
+      readonly effect: Effect;
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: unknown;
@@ -32,24 +36,29 @@ export type Fault =
 /** What is to be sent: an answer, whole or cut in the middle, or nothing but the end of the connection. */
 export type Outcome = { readonly answer: Answer; readonly truncated: boolean } | "cut";
 
+/** How a misbehaving server goes about a request. */
+export interface Doing {
+  /** Carries the request out. */
+  readonly carryOut: () => Answer;
+  readonly wait: (milliseconds: number) => Promise<void>;
+  /** Goes on with this while the request is answered. */
+  readonly inBackground: (work: Promise<void>) => void;
+}
+
 function replace(usual: Answer | undefined, fault: Fault & { kind: "answer" }): Answer {
   const { body = usual?.body ?? "", status = usual?.status ?? 500 } = fault;
-  const isText = typeof body === "string";
-  const contentType = isText ? "text/html; charset=UTF-8" : "application/json";
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  const contentType = isRaw ? "text/html; charset=UTF-8" : "application/json";
   const usualHeaders = fault.body === undefined && usual ? usual.headers : { "content-type": contentType };
   return {
     status,
     headers: { ...usualHeaders, ...fault.headers },
-    body: isText ? body : JSON.stringify(body),
+    body: isRaw ? body : JSON.stringify(body),
   };
 }
 
-/** Goes through a request as the fault asks, waiting with `wait` and having the effect with `carryOut`. */
-export async function misbehave(
-  fault: Fault,
-  carryOut: () => Answer,
-  wait: (milliseconds: number) => Promise<void>,
-): Promise<Outcome> {
+/** Goes through a request as the fault asks. */
+export async function misbehave(fault: Fault, { carryOut, wait, inBackground }: Doing): Promise<Outcome> {
   if (fault.delayMs !== undefined) await wait(fault.delayMs);
   switch (fault.kind) {
     case "delay":
@@ -60,8 +69,10 @@ export async function misbehave(
     }
     case "cut":
     case "answer": {
-      const usual = fault.effect ? carryOut() : undefined;
+      const { effect } = fault;
+      const usual = effect === true ? carryOut() : undefined;
       if (fault.answerDelayMs !== undefined) await wait(fault.answerDelayMs);
+      if (typeof effect === "object") inBackground(wait(effect.afterMs).then(() => void carryOut()));
       return fault.kind === "cut" ? "cut" : { answer: replace(usual, fault), truncated: false };
     }
   }
@@ -74,7 +85,7 @@ export function send(response: ServerResponse, outcome: Outcome): void {
     return;
   }
   const { status, headers, body } = outcome.answer;
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const length = status === 204 || status === 304 ? {} : { "content-length": bytes.length };
   response.writeHead(status, { ...headers, ...length });
   if (outcome.truncated)

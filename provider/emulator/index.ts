@@ -10,7 +10,7 @@ import { defaultsOf, domain, monitor, type Resource } from "./resources";
 import { StateFile } from "./state-file";
 import { Table } from "./table";
 
-export { completeDialect, defaultDialect, dialectChoices, type Dialect } from "./dialect";
+export { completeDialect, defaultDialect, dialectChoices, strangeChoices, type Dialect } from "./dialect";
 export type { Fault } from "./fault";
 export type { LoggedRequest, ReceivedRequest } from "./requests";
 export { Table, type Fields, type StoredRecord } from "./table";
@@ -35,8 +35,15 @@ export interface EmulatorOptions {
   readonly dialect?: Partial<Dialect>;
   /** The id of the first record of each resource; default 1. */
   readonly firstId?: number;
-  /** The clock for `created_at`, `updated_at` and the log; default the system's. */
+  /**
+   * Whether records stay as they are until somebody edits them. By default the server writes the results of its checks
+   * into them, as real ones do, so that no two answers show a record alike.
+   */
+  readonly settled?: boolean;
+  /** The clock for `created_at`, `updated_at`, the checks and the log; default the system's. */
   readonly now?: () => Date;
+  /** Waits for a fault's delays, and rejects when the signal is aborted; default: in real time. */
+  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Decides for each request whether to misbehave, and how. It may take its time. */
@@ -58,11 +65,14 @@ export class Emulator {
 
   readonly #server: Server;
   readonly #pathPrefix: string;
+  readonly #settled: boolean;
   readonly #now: () => Date;
+  readonly #sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly #file: StateFile | undefined;
   readonly #stopping = new AbortController();
   #dialect: Dialect;
   #requests: LoggedRequest[] = [];
+  #received = 0;
   #url = "";
   #stopped: Promise<void> | undefined;
 
@@ -77,6 +87,8 @@ export class Emulator {
       path === "" ? "" : `/${path}`,
     );
     this.#now = now;
+    this.#settled = options.settled ?? false;
+    this.#sleep = options.sleep ?? ((milliseconds, signal) => sleep(milliseconds, undefined, { signal }));
     this.apiKey = apiKey;
     this.domains = tableOf(domain);
     this.monitors = tableOf(monitor);
@@ -156,6 +168,7 @@ export class Emulator {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#received++;
     const request: LoggedRequest = { ...(await readRequest(incoming, this.#now())), status: 0 };
     if (this.#requests.push(request) > logLimit) this.#requests.splice(0, logLimit / 10);
     const outcome = await this.#outcomeOf(request);
@@ -165,12 +178,14 @@ export class Emulator {
 
   async #outcomeOf(request: ReceivedRequest): Promise<Outcome> {
     const answer = () => carryOut(request, this.#api());
-    const wait = (milliseconds: number) => sleep(milliseconds, undefined, { signal: this.#stopping.signal });
+    const wait = (milliseconds: number) => this.#sleep(milliseconds, this.#stopping.signal);
+    // What is not done when the emulator stops never is.
+    const inBackground = (work: Promise<void>) => void work.catch(() => undefined);
     try {
       const fault = await this.fault?.(request);
       return fault === undefined
         ? { answer: answer(), truncated: false }
-        : await misbehave(fault, answer, wait);
+        : await misbehave(fault, { carryOut: answer, wait, inBackground });
     } catch (error) {
       if (this.#stopping.signal.aborted) return "cut";
       return { answer: json(500, { message: `The emulator failed: ${String(error)}` }), truncated: false };
@@ -179,6 +194,7 @@ export class Emulator {
 
   #api() {
     const { url, apiKey, dialect, domains, monitors } = this;
-    return { url, apiKey, dialect, domains, monitors, pathPrefix: this.#pathPrefix };
+    const moment = this.#settled ? undefined : { now: this.#now(), requests: this.#received };
+    return { url, apiKey, dialect, domains, monitors, moment, pathPrefix: this.#pathPrefix };
   }
 }

@@ -51,6 +51,7 @@ export type Limit = (now: number) => Verdict;
 
 type Headers = Record<string, string>;
 const seconds = (milliseconds: number): string => String(Math.ceil(milliseconds / 1000));
+const whole = (milliseconds: number): string => String(Math.ceil(milliseconds));
 
 /** What a server may say of it in its answers, at a moment in milliseconds. */
 export const limitTellings = {
@@ -62,6 +63,18 @@ export const limitTellings = {
   "X-RateLimit": ({ remaining, resets }: Verdict): Headers => ({
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": seconds(resets),
+  }),
+  "X-RateLimit in milliseconds": ({ remaining, resets }: Verdict): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": whole(resets),
+  }),
+  "X-RateLimit as a Unix time": ({ remaining, resets }: Verdict, now: number): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": seconds(now + resets),
+  }),
+  "X-RateLimit as a Unix time in milliseconds": ({ remaining, resets }: Verdict, now: number): Headers => ({
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": whole(now + resets),
   }),
   "X-RateLimit without reset, Retry-After": ({ wait, remaining }: Verdict): Headers => ({
     "x-ratelimit-remaining": String(remaining),

@@ -2,7 +2,6 @@ import { type Answer, json, Refusal } from "./answers";
 import type { Dialect } from "./dialect";
 import { isInteger, type Pairs } from "./reading";
 import type { Resource } from "./resources";
-import { showListed } from "./shown";
 import type { StoredRecord, Table } from "./table";
 
 /** The values that a query parameter of a list may have: any text, a whole number, or one of these. */
@@ -52,7 +51,12 @@ function compare(left: string, right: string): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-function select(resource: Resource, table: Table, query: ReadonlyMap<string, string>): StoredRecord[] {
+function select(
+  resource: Resource,
+  table: Table,
+  query: ReadonlyMap<string, string>,
+  order: Dialect["order"],
+): StoredRecord[] {
   const search = (query.get("search") ?? "").toLowerCase();
   const searchBy = query.get("search_by") ?? "name";
   const filters = resource.filters.filter((name) => query.has(name));
@@ -62,13 +66,21 @@ function select(resource: Resource, table: Table, query: ReadonlyMap<string, str
     .filter((record) => search === "" || textOf(record, searchBy).includes(search));
   const sortBy = query.get("sort_by") ?? "id";
   records.sort((a, b) => a.id - b.id);
+  if (order === "byId") return records;
+  // The same from one request to the next, or pages could not be told apart.
+  if (order === "none") return records.sort((a, b) => scattered(a.id) - scattered(b.id));
   if (sortBy !== "id") records.sort((a, b) => compare(textOf(a, sortBy), textOf(b, sortBy)));
   return query.get("sort") === "asc" ? records : records.reverse();
+}
+
+function scattered(id: number): number {
+  return Math.imul(id, 0x9e3779b1) >>> 0;
 }
 
 /**
  * Answers a list (API, sections 4.1 and 4.2).
  * @param address the list's own URL without a query, for links to other pages.
+ * @param show how a record is shown in it.
  */
 export function answerList(
   resource: Resource,
@@ -76,10 +88,10 @@ export function answerList(
   pairs: Pairs,
   address: string,
   dialect: Dialect,
+  show: (record: StoredRecord) => unknown,
 ): Answer {
   const query = readQuery(resource, pairs, dialect);
-  const records = select(resource, table, query);
-  const show = (record: StoredRecord) => showListed(resource, record, dialect);
+  const records = select(resource, table, query, dialect.order);
   const plain = (shown: unknown[]) => json(200, dialect.list === "data" ? { data: shown } : shown);
   if (dialect.paging === "none") return plain(records.map(show));
 
@@ -87,6 +99,7 @@ export function answerList(
   const current_page = Number(query.get("page") ?? 1);
   const total = records.length;
   const last_page = Math.max(1, Math.ceil(total / per_page));
+  if (current_page > last_page && dialect.behindLastPage === 404) throw new Refusal(404, "Invalid page.");
   const data = records.slice((current_page - 1) * per_page, current_page * per_page).map(show);
   const linkTo = (page: number) => {
     if (page < 1 || page > last_page) return null;

@@ -38,7 +38,7 @@ export interface Resource {
   readonly sortBy: readonly string[];
   /** Integer query parameters of the list that select by a stored field of the same name. */
   readonly filters: readonly string[];
-  /** What a new record shows beside its fields, as a real server's does. */
+  /** What a record shows beside its fields, as a real server's does; the server changes it by itself, see life.ts. */
   readonly extras: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +54,7 @@ export const domain: Resource = {
   searchBy: ["name"],
   sortBy: ["id", "name"],
   filters: [],
-  extras: {},
+  extras: { total_pageviews: null, last_visited_at: null },
 };
 
 const methods = ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"];
@@ -93,7 +93,7 @@ export const monitor: Resource = {
   searchBy: ["name", "url"],
   sortBy: ["id", "name", "url"],
   filters: ["status_page_id"],
-  extras: { last_checked_at: null, uptime: null },
+  extras: { status: null, last_checked_at: null, response_time: null, uptime: null },
 };
 
 /** What a new record holds where nothing was sent. */

@@ -83,13 +83,20 @@ function showField(field: Field, record: StoredRecord, dialect: Dialect): [strin
   if (field.kind === "pause") {
     if (dialect.pauseShown === "hidden") return undefined;
     if (dialect.pauseShown !== "paused_at") return [dialect.pauseShown, flag(stored, dialect)];
-    return [dialect.pauseShown, stored === true ? (record.updated_at ?? record.created_at) : null];
+    const at = stored === true ? (record.updated_at ?? record.created_at) : null;
+    return [dialect.pauseShown, dialect.pausedAt === "unix" && at !== null ? toUnixTime(at) : at];
   }
   if (field.kind === "password" && dialect.password === "hidden") return undefined;
   const value = field.kind === "password" && dialect.password === "null" ? null : stored;
   if (isEmpty(value) && dialect.emptyAs === "absent") return undefined;
   if (value === null || value === undefined) return [field.name, dialect.emptyAs === "empty" ? "" : null];
-  return [field.name, shows[field.kind](value, dialect)];
+  const shown = shows[field.kind](value, dialect);
+  const isList = field.kind === "channels" || field.kind === "headers";
+  return [field.name, isList && dialect.listsAsText ? JSON.stringify(shown) : shown];
+}
+
+function toUnixTime(date: unknown): number {
+  return Math.floor(Date.parse(String(date)) / 1000);
 }
 
 const namesOf = new Map(
@@ -113,15 +120,15 @@ export function showRecord(
   return Object.assign(shown, dialect.extraFields);
 }
 
+/** The record as JSON:API wraps it. */
+export function asJsonApi(resource: Resource, { id, ...attributes }: Record<string, unknown>): unknown {
+  return { type: resource.collection, id: String(id), attributes };
+}
+
 /** The record as lists show it. */
-export function showListed(
-  resource: Resource,
-  record: StoredRecord,
-  dialect: Dialect,
-): Record<string, unknown> {
-  const shown = showRecord(resource, record, dialect);
-  if (!dialect.listBrief) return shown;
-  return Object.fromEntries(
-    ["id", "name", "url"].flatMap((name) => (name in shown ? [[name, shown[name]]] : [])),
-  );
+export function showListed(resource: Resource, record: StoredRecord, dialect: Dialect): unknown {
+  const whole = showRecord(resource, record, dialect);
+  const names = dialect.listBrief ? ["id", "name", "url"] : Object.keys(whole);
+  const shown = Object.fromEntries(names.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])));
+  return dialect.envelope === "jsonApi" ? asJsonApi(resource, shown) : shown;
 }

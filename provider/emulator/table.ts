@@ -46,6 +46,11 @@ export class Table {
     this.#nextId = options.firstId;
   }
 
+  /** The id that the next record gets. */
+  get nextId(): number {
+    return this.#nextId;
+  }
+
   /** How many records there are. */
   get size(): number {
     return this.#records.size;

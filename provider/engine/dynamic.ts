@@ -2,72 +2,42 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { secretsIn } from "../lifecycle/attributes";
-import { isEmpty } from "../definitions/kinds";
-import { connect } from "../lifecycle/connection";
-import type { Connection } from "../lifecycle/connection";
-import { PartialFailure, UptimeError } from "../api/errors";
-import type { Definition } from "../definitions/field";
-import { isManaged, Lifecycle } from "../lifecycle/lifecycle";
-import type { Properties } from "../lifecycle/lifecycle";
+import { Gone, UptimeError } from "../api/errors";
 import { logOf } from "../api/log";
-import { secretOf } from "./marks";
+import { Redactor } from "../api/redact";
 import { readLogLevel, readSettings } from "../api/settings";
-import type { Config } from "../api/settings";
-
-/** A text as an answer may repeat it: as it is, with its blanks folded, in JSON, in HTML, in a URL or in a form. */
-function formsOf(secret: string): string[] {
-  const html = secret
-    .replace(/&/g, "&amp;")
-    .replace(/</g, "&lt;")
-    .replace(/>/g, "&gt;")
-    .replace(/"/g, "&quot;");
-  const forms = [
-    secret,
-    secret.replace(/[\s\p{Cc}]+/gu, " ").trim(),
-    JSON.stringify(secret).slice(1, -1),
-    html,
-    html.replace(/'/g, "&#039;"),
-    html.replace(/'/g, "&#39;"),
-    encodeURIComponent(secret),
-    new URLSearchParams([["", secret]]).toString().slice(1),
-  ];
-  return forms.sort((a, b) => b.length - a.length);
-}
-
-/** A message without a secret, nor its beginning where a long text was cut in the middle of it. */
-function without(secret: string, message: string): string {
-  let rest = message.replaceAll(secret, "[secret]");
-  for (let length = secret.length - 1; length > 3; length--)
-    rest = rest.replaceAll(`${secret.slice(0, length)}…`, "[secret]…");
-  return rest;
-}
+import type { Config, Settings } from "../api/settings";
+import type { Definition } from "../definitions/field";
+import { isEmpty } from "../definitions/kinds";
+import { secretsIn } from "../lifecycle/attributes";
+import { Session } from "../lifecycle/connection";
+import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
+import { secretOf } from "./marks";
+import {
+  declarationIn,
+  inputProperties,
+  inputsIn,
+  isManaged,
+  optionsIn,
+  outputProperties,
+  outputsIn,
+} from "./request";
+import type { Properties } from "./request";
 
 /**
  * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
- * it says "gone", what an error must carry, and what it must not. The pause is the one of {@link Writer}.
+ * it says "gone", what an error must carry, and what it must not.
+ *
+ * @param session what the resources of all kinds share in this process
  */
-export function dynamicProvider(definition: Definition, lookPause?: number): dynamic.ResourceProvider {
+export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  /** By account; the one without a name is undefined. */
-  const connections = new Map<string | undefined, Connection>();
-  const lifecycle = new Lifecycle(definition, (account) => {
-    let connection = connections.get(account);
-    if (!connection) {
-      connection = connect(definition, readSettings(config, process.env, account), lookPause);
-      connections.set(account, connection);
-    }
-    return connection;
-  });
+  const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
+  const lifecycle = new Lifecycle(definition, session.connector(definition, settingsOf));
 
   /** A message that names neither a key nor the secrets of a resource. */
-  const clean = (text: string, ...properties: Properties[]): string => {
-    let message = text;
-    for (const secret of secretsIn(definition, ...properties))
-      for (const form of formsOf(secret)) message = without(form, message);
-    for (const { collection } of connections.values()) message = collection.client.withoutKey(message);
-    return message;
-  };
+  const clean = (text: string, ...properties: Properties[]): string =>
+    new Redactor().with(secretsIn(definition, ...properties)).text(session.withoutKeys(text));
 
   /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
   const withMarks = (properties: Properties): Properties => {
@@ -88,13 +58,15 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       const message = clean(error instanceof Error ? error.message : String(error), ...properties);
       const failure = new UptimeError(message);
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
-      if (error instanceof PartialFailure)
+      if (error instanceof PartialFailure) {
+        const [from = {}] = properties;
         Object.assign(failure, {
           id: error.id,
           // Inputs hold what was asked for, so the next read must find a difference, and say what there is.
-          properties: { ...withMarks(error.outputs), __provider: properties[0]?.__provider, __partial: true },
+          properties: { ...withMarks(outputProperties(error.outputs, from)), __provider: from.__provider },
           reasons: [message],
         });
+      }
       throw failure;
     }
   };
@@ -105,25 +77,26 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
     // eslint-disable-next-line @typescript-eslint/require-await
     configure: async (request) => {
       config = request.config;
-      // So that a run that sends nothing says so.
+      // So that a run that sends nothing is summarized too.
       logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
-        const checked = lifecycle.check(olds, news);
+        const { inputs, problems, notes } = await lifecycle.check(declarationIn(olds, news));
         // The engine shows what its plugins print.
-        for (const note of await lifecycle.checkImport(olds, news, checked)) console.warn(clean(note, news));
+        for (const note of notes) console.warn(clean(note, news));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
-        const failures = checked.problems.map(({ property, reason }) => ({
+        const failures = problems.map(({ property, reason }) => ({
           property: "",
           reason: clean(`${property} ${reason}`, news),
         }));
-        return { inputs: withMarks(checked.inputs), failures };
+        return { inputs: withMarks(inputProperties(inputs, news)), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
         () => {
-          const { changed, replaces } = lifecycle.diff(id, olds, news);
+          const outputs = outputsIn(definition, olds);
+          const { changed, replaces } = lifecycle.diff(id, outputs, inputsIn(news), optionsIn(news));
           return { changes: changed.length > 0, replaces };
         },
         olds,
@@ -131,34 +104,63 @@ export function dynamicProvider(definition: Definition, lookPause?: number): dyn
       ),
     create: (inputs: Properties) =>
       guarded(async () => {
-        const { id, outputs } = await lifecycle.create(inputs);
-        return { id, outs: withMarks(outputs) };
+        const { id, outputs } = await lifecycle.create(inputsIn(inputs), optionsIn(inputs, "create"));
+        return { id, outs: withMarks(outputProperties(outputs, inputs)) };
       }, inputs),
     read: (id, properties: Properties) =>
       guarded(async () => {
-        const state = await lifecycle.read(id, properties);
-        if (!state) return {};
-        const props = withMarks(state.outputs);
-        const { attributes, __server, __readOnly, ...inputs } = state.outputs;
-        // Of a resource that is only read, the program declares nothing else, and the next preview compares with that.
-        if (!isManaged(state.outputs)) {
-          const { account } = inputs;
+        const outputs = outputsIn(definition, properties);
+        if (!isManaged(properties)) {
+          const read = lifecycle.get(id, outputs.account, {});
+          // Of a record that state has, "gone" takes it out of state; a program that asks for one that is not there is wrong.
+          const found = outputs.isReadOnly === true ? await ifNotGone(read) : await read;
+          if (!found) return {};
+          const { account } = outputs;
+          const props = withMarks(outputProperties(found.outputs, {}));
+          // The program declares nothing else, and the next preview compares with that.
           return { id, props, inputs: account === undefined ? {} : { account } };
         }
+        const state = await lifecycle.read(id, outputs, optionsIn(properties));
+        if (!state) return {};
+        const plain = outputProperties(state.outputs, properties);
+        const props = withMarks(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
-        const { __provider } = properties;
-        if (isDeepStrictEqual({ ...state.outputs, __provider }, properties)) return { id, props };
+        const isSame = (key: string): boolean =>
+          key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
+        const keys = new Set([...Object.keys(plain), ...Object.keys(properties)]);
+        keys.delete("__provider");
+        if ([...keys].every(isSame)) return { id, props };
+        const { attributes, __server, __key, __claim, __partial, ...inputs } = plain;
         return { id, props, inputs: withMarks(inputs) };
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
       guarded(
         async () => {
-          const { outputs } = await lifecycle.update(id, olds, news);
-          return { outs: withMarks(outputs) };
+          const outputs = outputsIn(definition, olds);
+          const { outputs: updated } = await lifecycle.update(
+            id,
+            outputs,
+            inputsIn(news),
+            optionsIn(news, "update"),
+          );
+          return { outs: withMarks(outputProperties(updated, news)) };
         },
         news,
         olds,
       ),
-    delete: (id, properties: Properties) => guarded(() => lifecycle.delete(id, properties), properties),
+    delete: (id, properties: Properties) =>
+      guarded(
+        () => lifecycle.delete(id, outputsIn(definition, properties), optionsIn(properties, "delete")),
+        properties,
+      ),
   };
+}
+
+async function ifNotGone<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof Gone) return undefined;
+    throw error;
+  }
 }

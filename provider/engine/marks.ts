@@ -9,12 +9,6 @@ export const markKey = "4dabf18193072939515e22adb298388d";
 /** What stands under it in a secret; beside it is the value, in state its JSON as `plaintext` or its `ciphertext`. */
 export const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 
-/** Whether a value is not known yet, or holds a part that is not. */
-export function isUnknown(value: unknown): boolean {
-  if (value === unknownValue) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(isUnknown);
-}
-
 /** A value as the engine keeps it secret. */
 export function secretOf(value: unknown): Record<string, unknown> {
   return { [markKey]: secretMark, value };

@@ -1,36 +1,96 @@
+import { createHash } from "node:crypto";
+
 import { Client } from "../api/client";
+import { systemClock } from "../api/clock";
+import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
+import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { Creator } from "./creator";
+import { Ledger } from "./ledger";
+import type { RecordsOfKind } from "./ledger";
 import { Reader } from "./reader";
-import type { Settings } from "../api/settings";
+import { ServerTraits } from "./server";
 import { Writer } from "./writer";
 
-/** What the lifecycle of one kind of record works with. */
+/** What the lifecycle of one kind of record works with, for one account. */
 export interface Connection {
   readonly collection: Collection;
+  readonly records: RecordsOfKind;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly creator: Creator;
+  readonly clock: Clock;
+  readonly address: Address;
+  /** Address and key, as four hex digits: see {@link Outputs.key}. */
+  readonly key: string;
   /** Whether a create first looks for an equal record that nobody manages. */
   readonly adoptExisting: boolean;
-  /** Hashes of addresses whose state the present address may take over. */
+  /** Whether a refresh takes over what the API shows beside the managed fields. */
+  readonly refreshAttributes: boolean;
+  /** Hashes of addresses whose state belongs to the present address too. */
   readonly movedFrom: readonly string[];
 }
 
-/** One client, and so one connection pool, per address and key, whatever resources use it. */
-const clients = new Map<string, Client>();
+/** The connection to an account, undefined for the one that has no name. Throws if its settings are not usable. */
+export type Connect = (account: string | undefined) => Connection;
 
-/** The pause is the one of {@link Writer}. */
-export function connect(definition: Definition, settings: Settings, lookPause?: number): Connection {
-  const address = settings[definition.baseUrl];
-  const key = `${address.url} ${settings.apiKey}`;
-  let client = clients.get(key);
-  if (!client) clients.set(key, (client = new Client(address, settings)));
-  const collection = new Collection(definition, client, settings.goneStatuses);
-  return {
-    collection,
-    reader: new Reader(collection),
-    writer: new Writer(collection, lookPause),
-    adoptExisting: settings.adoptExisting,
-    movedFrom: settings.movedFrom,
-  };
+/** What all resources of one process share: an HTTP client and a ledger for each address and key, and the time. */
+export class Session {
+  private readonly accounts = new Map<string, { readonly client: Client; readonly ledger: Ledger }>();
+
+  constructor(readonly clock: Clock = systemClock) {}
+
+  /** Connects to each account once, when it is first needed. */
+  connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
+    const connections = new Map<string | undefined, Connection>();
+    return (account) => {
+      let connection = connections.get(account);
+      if (!connection) connections.set(account, (connection = this.connect(definition, settingsOf(account))));
+      return connection;
+    };
+  }
+
+  /** A message without the keys of the accounts. */
+  withoutKeys(text: string): string {
+    return [...this.accounts.values()].reduce((message, { client }) => client.withoutKey(message), text);
+  }
+
+  private connect(definition: Definition, settings: Settings): Connection {
+    const address = settings[definition.baseUrl];
+    const { client, ledger } = this.account(address, settings);
+    const collection = new Collection(definition, client, settings.goneStatuses);
+    const records = ledger.of(definition.plural);
+    const traits = new ServerTraits(definition);
+    const key = keyOf(address, settings.apiKey);
+    const reader = new Reader(collection, ledger, traits, this.clock, key);
+    const writer = new Writer(collection, reader, records, traits, this.clock);
+    return {
+      collection,
+      records,
+      reader,
+      writer,
+      creator: new Creator(collection, reader, writer, records, traits, this.clock),
+      clock: this.clock,
+      address,
+      key,
+      adoptExisting: settings.adoptExisting,
+      refreshAttributes: settings.refreshAttributes,
+      movedFrom: settings.movedFrom,
+    };
+  }
+
+  private account(address: Address, settings: Settings): { client: Client; ledger: Ledger } {
+    const name = `${address.url} ${settings.apiKey}`;
+    const known = this.accounts.get(name);
+    if (known) return known;
+    const account = { client: new Client(address, settings), ledger: new Ledger(this.clock) };
+    this.accounts.set(name, account);
+    return account;
+  }
+}
+
+/** Enough to tell that the key is another one, and too little to guess it. */
+function keyOf({ url }: Address, apiKey: string): string {
+  return createHash("sha256").update(`${url}\0${apiKey}`).digest("hex").slice(0, 4);
 }

@@ -1,177 +1,152 @@
 import type { ApiRecord } from "../api/answer";
-import { attributesOf, secretsIn, shownOf } from "./attributes";
-import { equal, isEmpty, isObject, isShown, parse, reconcile } from "../definitions/kinds";
-import type { Value } from "../definitions/kinds";
-import type { Connection } from "./connection";
-import { AnotherRecord, Gone, PartialFailure, UptimeError } from "../api/errors";
+import { deadlineAfter } from "../api/deadline";
+import type { Deadline } from "../api/deadline";
+import { AnotherRecord, Gone, UptimeError } from "../api/errors";
 import type { Definition, Field, Problem } from "../definitions/field";
-import { compare, Holders } from "./import";
-import type { Deadline } from "../api/limiter";
-import { isUnknown } from "../engine/marks";
-import { deadlineOf, names, passedOptionsIn, touches } from "../engine/options";
-import { problemsOf } from "./validate";
+import { equal, isEmpty } from "../definitions/kinds";
+import type { Value } from "../definitions/kinds";
+import { isUnknown, unknown } from "../definitions/unknown";
+import { attributesOf, cleaned, outputCleaner } from "./attributes";
+import { compare, differs, shows, valueIn } from "./compare";
+import type { Connect, Connection } from "./connection";
+import { compareImport } from "./import";
+import { unnamed } from "./ledger";
+import { names, touches } from "./paths";
+import type { Inputs, Options, Outputs, State } from "./resource";
+import { problemsOf, topLevel } from "./validate";
 import { NotStored } from "./writer";
 
-/** Inputs or outputs of a resource, as the engine keeps them. */
-export type Properties = Readonly<Record<string, unknown>>;
-
-/** A resource as it is after an operation. */
-export interface State {
-  readonly id: string;
-  readonly outputs: Record<string, unknown>;
+/** What a program declares of a resource, before anything of it is checked. */
+export interface Declaration {
+  /** Fields by property, and whatever else the program has written there. */
+  readonly declared: Readonly<Record<string, unknown>>;
+  readonly account?: unknown;
+  readonly importId?: unknown;
+  /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
+  readonly old?: Inputs | undefined;
+  readonly options: Options;
 }
 
+/** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
+export interface CheckedDeclaration {
+  readonly inputs: Inputs;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+}
+
+/** The record exists, but what followed failed: state must keep its id. */
+export class PartialFailure extends UptimeError {
+  constructor(
+    readonly id: string,
+    readonly outputs: Outputs,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The settings of an account cannot be known yet, in a preview. */
+export class SettingsUnknown extends UptimeError {}
+
 /**
- * The life of one kind of resource: plain inputs, old state and a connection in, a result out. It knows nothing of the
- * process that hosts it.
+ * The life of one kind of resource: declared inputs, old state and a connection in, a result out. It knows no engine.
  *
- * The keys of the outputs say what is managed: a field that was never declared is not among them, one that was declared
- * and then removed is there as null ("managed as empty").
+ * The keys of the outputs' values say what is managed: a field that was never declared is not among them, one that was
+ * declared and then removed is there as null ("managed as empty").
  */
 export class Lifecycle {
   private readonly fields: ReadonlyMap<string, Field>;
-  private readonly holders = new Map<string | undefined, Holders>();
 
   constructor(
-    private readonly definition: Definition,
-    /** The connection to an account, undefined for the one that has no name. */
-    private readonly connect: (account: string | undefined) => Connection,
+    readonly definition: Definition,
+    private readonly connect: Connect,
   ) {
     this.fields = new Map(Object.entries(definition.fields));
   }
 
   /** The inputs with defaults filled in and removed fields made explicit, and all that is wrong with them. */
-  check(
-    oldInputs: Properties,
-    declared: Properties,
-  ): { inputs: Record<string, unknown>; problems: Problem[] } {
-    const { account, importId, ...own } = declared;
-    const inputs: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(own))
-      if (value !== undefined && value !== null) inputs[key] = value;
+  async check(declaration: Declaration): Promise<CheckedDeclaration> {
+    const { declared, old, options } = declaration;
+    const values: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(declared))
+      if (value !== undefined && value !== null) values[key] = value;
     for (const [key, field] of this.fields) {
-      if (key in inputs || field.required) continue;
-      if (field.default !== undefined) inputs[key] = field.default;
-      else if (key in oldInputs) inputs[key] = null;
+      if (key in values || field.required) continue;
+      if (field.default !== undefined) values[key] = field.default;
+      else if (old && key in old.values) values[key] = null;
     }
-    const problems = problemsOf(this.definition, inputs);
-    const refuse = (property: string, reason: string | undefined): void => {
-      if (reason !== undefined) problems.push({ property, reason });
-    };
-    if (account !== undefined && account !== null) {
-      inputs.account = account;
-      refuse("account", this.accountRefused(account));
-    }
-    if (importId !== undefined && importId !== null) {
-      // Ids are numbers at the API, and a program in JavaScript may give one.
-      inputs.importId = typeof importId === "number" ? String(importId) : importId;
-      refuse("import", this.importRefused(inputs));
-    }
-    return { inputs, problems };
+    const problems = problemsOf(this.definition, values);
+    const account = this.checkAccount(declaration.account, problems);
+    const importId = this.checkImportId(declaration.importId, account, options, problems);
+    const inputs = { values, account, importId };
+    const isRefused = problems.some(({ property }) => property === "import" || property === "account");
+    if (importId === undefined || old || isRefused) return { inputs, problems, notes: [] };
+    const { problems: differences, notes } = await this.checkImport(inputs, importId, declared, options);
+    const malformed = new Set(problems.map(({ property }) => topLevel(property)));
+    const others = differences.filter(({ property }) => !malformed.has(property));
+    return { inputs, problems: [...problems, ...others], notes };
   }
 
   /**
-   * For the option `import`, what {@link check} cannot do without the API: compares the checked inputs of a resource that
-   * is not in state with the record that it is to take over. Adds what is wrong to the problems; returns what a person
-   * should know.
+   * Which properties an update would change, and which of them only a replacement can change; "account" and "importId" may
+   * be among them. Claims the record for the resource in the ledger.
    */
-  async checkImport(
-    oldInputs: Properties,
-    declared: Properties,
-    { inputs, problems }: { readonly inputs: Properties; readonly problems: Problem[] },
-  ): Promise<string[]> {
-    const { importId: id } = inputs;
-    const isRefused = problems.some(({ property }) => property === "import" || property === "account");
-    // Without old inputs the resource is not in state, or it is about to be replaced.
-    if (typeof id !== "string" || isRefused || Object.keys(oldInputs).length > 0) return [];
-    const holders = this.holdersOf(inputs);
-    const importer = importerIn(inputs);
-    if (holders.isSpent(id, importer)) return [];
-    const { label, singular } = this.definition;
-    if (holders.isManagedByAnother(id, importer)) {
-      const reason =
-        `names the ${singular} ${id}, which another ${label} of this stack has already; if that is this one under its ` +
-        "former name in Pulumi, give it the option aliases instead";
-      problems.push({ property: "import", reason });
-      return [];
-    }
-    try {
-      const record = await this.importable(id, inputs, deadlineOf(inputs, "create"));
-      const differences = compare(this.definition, inputs, record, (key) => !isEmpty(declared[key]));
-      const malformed = new Set(problems.map(({ property }) => property.replace(/[.[].*$/, "")));
-      problems.push(...differences.problems.filter(({ property }) => !malformed.has(property)));
-      holders.verify(record);
-      if (differences.unseen.length === 0) return [];
-      return [
-        `${label} ${importer ?? ""}: the API does not show ${differences.unseen.join(", ")} of the ${singular} ${id}, so the ` +
-          "import cannot compare it; what the program declares is sent with the first update.",
-      ];
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      problems.push({
-        property: "import",
-        reason: `of the ${singular} ${id} is not possible: ${error.message}`,
-      });
-      return [];
-    }
-  }
-
-  /** Which properties an update would change, and which of them can only change by replacement. */
-  diff(id: string, outputs: Properties, inputs: Properties): { changed: string[]; replaces: string[] } {
-    const { ignoreChanges, replaceOnChanges } = passedOptionsIn(inputs);
-    // The engine puts the old inputs in an ignored field's place; the outputs may hold what was set by hand since.
-    const changed = this.managed(inputs).filter(
-      (key) =>
-        !names(ignoreChanges, key) &&
-        (!(key in outputs) ||
-          isUnknown(inputs[key]) ||
-          !equal(this.field(key), valueOf(inputs, key), valueOf(outputs, key))),
+  diff(
+    id: string,
+    outputs: Outputs,
+    inputs: Inputs,
+    options: Options,
+  ): { changed: string[]; replaces: string[] } {
+    const { ignoreChanges, replaceOnChanges } = options;
+    // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
+    const changed = this.managed(inputs.values).filter(
+      (key) => !names(ignoreChanges, key) && !this.isUnchanged(key, outputs, inputs),
     );
     const moved = [
-      ...(accountIn(inputs) === accountIn(outputs) ? [] : ["account"]),
-      ...(this.isImported(id, outputs, inputs) ? [] : ["importId"]),
+      ...(inputs.account === outputs.account ? [] : ["account"]),
+      ...(this.isImportDone(id, outputs, inputs) ? [] : ["importId"]),
     ];
-    return {
-      changed: [...changed, ...moved],
-      replaces: [
-        ...changed.filter((key) => this.field(key).replace === true || touches(replaceOnChanges, key)),
-        ...moved,
-      ],
-    };
+    const replaces = [
+      ...changed.filter((key) => this.field(key).replace === true || touches(replaceOnChanges, key)),
+      ...moved,
+    ];
+    this.claim(id, outputs, inputs, options, replaces.length > 0);
+    return { changed: [...changed, ...moved], replaces };
   }
 
-  async create(inputs: Properties): Promise<State> {
-    const { writer, adoptExisting } = this.connect(accountIn(inputs));
-    const holders = this.holdersOf(inputs);
-    const deadline = deadlineOf(inputs, "create");
-    const { importId } = inputs;
-    if (typeof importId === "string" && !holders.isSpent(importId, importerIn(inputs)))
-      return this.import(importId, inputs, deadline);
-    const wanted = this.wanted(inputs, this.managed(inputs));
+  /** Which managed properties of outputs differ from inputs; changes nothing and claims nothing. */
+  differences(outputs: Outputs, inputs: Inputs): string[] {
+    return this.managed(inputs.values).filter((key) => !this.isUnchanged(key, outputs, inputs));
+  }
+
+  async create(inputs: Inputs, options: Options): Promise<State> {
+    const connection = this.connect(inputs.account);
+    const { creator, writer, records, adoptExisting } = connection;
+    const deadline = this.deadline(connection, options);
+    const { resource } = options;
+    if (inputs.importId !== undefined && !records.isSpent(inputs.importId, resource))
+      return this.import(inputs.importId, inputs, options, deadline);
+    const wanted = this.wanted(inputs.values);
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
-    const adopted = adoptExisting
-      ? await writer.adopt(sent, (other) => holders.isHeld(other), deadline)
-      : undefined;
-    if (adopted) holders.adopt(adopted.id);
-    const { id, record } = adopted ?? (await writer.create(sent, deadline));
+    const adopted = adoptExisting ? await creator.adopt(sent, resource, deadline) : undefined;
+    const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
+    const claim = adopted ? resource : undefined;
     try {
       // What is not shown cannot be known of a record that was there before, so it is sent.
       const isUnseen = adopted && [...wanted.keys()].some((key) => this.field(key).writeOnly);
-      const isDone =
-        !isUnseen &&
-        late.every((key) => {
-          const shown = record && shownOf(this.field(key), record);
-          return shown && isShown(this.field(key), wanted.get(key) ?? null, shown.value);
-        });
-      const settled = isDone
-        ? await writer.settle(id, sent, record, deadline)
-        : await writer.update(id, wanted, deadline);
-      return { id, outputs: this.outputs(inputs, settled) };
+      const isDone = (key: string): boolean =>
+        record !== undefined && compare(this.field(key), wanted.get(key) ?? null, record).outcome === "same";
+      const settled =
+        !isUnseen && late.every(isDone)
+          ? await writer.settle(id, sent, { record, ...(status !== undefined && { status }) }, deadline)
+          : await writer.update(id, wanted, deadline);
+      return { id, outputs: this.outputs(inputs, settled, { claim }) };
     } catch (error) {
-      const seen = error instanceof NotStored ? error.record : record;
-      const outputs = this.outputs(inputs, seen ?? { id, shown: {} });
-      for (const key of late) if (!seen || !shownOf(this.field(key), seen)) outputs[key] = null;
+      const seen = error instanceof NotStored ? error.record : (record ?? { id, shown: {} });
+      const outputs = this.outputs(inputs, seen, { claim, isPartial: true });
+      for (const key of late) if (!shows(this.field(key), seen)) outputs.values[key] = null;
       throw new PartialFailure(
         id,
         outputs,
@@ -181,60 +156,88 @@ export class Lifecycle {
     }
   }
 
-  /**
-   * The present outputs of a resource, or undefined when it is gone. A resource without old outputs is one that is only
-   * read: every field of it is an output.
-   */
-  async read(id: string, outputs: Properties): Promise<State | undefined> {
-    const { reader } = this.connect(accountIn(outputs));
-    this.assertSameServer(outputs);
-    const { attributes } = outputs;
-    const expected = isObject(attributes)
-      ? { values: this.wanted(outputs, this.managed(outputs)), names: Object.keys(attributes) }
-      : undefined;
-    const record = await ifNotGone(reader.read(id, deadlineOf(outputs, "read"), expected));
-    if (!record) return undefined;
-    if (isManaged(outputs)) {
-      this.assertSameRecord(outputs, record);
-      return { id, outputs: this.outputs(outputs, record) };
+  /** The present outputs of a resource in state, or undefined if it is gone. */
+  async read(id: string, outputs: Outputs, options: Options): Promise<State | undefined> {
+    const connection = this.connect(outputs.account);
+    this.assertSameServer(connection, outputs);
+    const { reader, records, refreshAttributes } = connection;
+    records.expect(id, outputs.key);
+    records.noteRead(id, claimantOf(outputs));
+    // An operation that failed half-way has left attributes that nobody has seen.
+    const takesAttributes = refreshAttributes || outputs.isPartial === true;
+    const wanted = this.wanted(outputs.values);
+    const deadline = this.deadline(connection, options);
+    const record = await ifNotGone(reader.read(id, takesAttributes ? undefined : wanted, deadline));
+    if (!record) {
+      records.end(id, outputs.importId);
+      return undefined;
     }
-    const { account } = outputs;
-    const given = account === undefined ? {} : { account };
-    return { id, outputs: { ...this.outputs(given, record, [...this.fields.keys()]), __readOnly: true } };
+    this.assertSameRecord(connection, outputs, record);
+    const { importId, claim } = outputs;
+    const read = this.outputs({ ...outputs, importId }, record, { claim, isStrict: true });
+    return {
+      id,
+      outputs: takesAttributes
+        ? read
+        : {
+            ...read,
+            attributes: cleaned(outputs.attributes, outputCleaner(this.definition, outputs.values)),
+          },
+    };
   }
 
-  async update(id: string, outputs: Properties, inputs: Properties): Promise<State> {
-    const { collection, writer } = this.connect(accountIn(inputs));
-    const deadline = deadlineOf(inputs, "update");
-    this.assertSameServer(outputs);
-    const { ignoreChanges } = passedOptionsIn(inputs);
-    const managed = this.managed(inputs);
-    const ignored = managed.filter((key) => names(ignoreChanges, key));
+  /** A record that is only read, with every field as an output. Throws {@link Gone} if there is none. */
+  async get(id: string, account: string | undefined, options: Options): Promise<State> {
+    const connection = this.connect(account);
+    const record = await connection.reader.show(id, this.deadline(connection, options));
+    const values: Record<string, Value> = {};
+    for (const [key, field] of this.fields) values[key] = valueIn(field, record) ?? null;
+    const attributes = attributesOf(
+      this.definition,
+      record,
+      [...this.fields.keys()],
+      outputCleaner(this.definition, values),
+    );
+    const { address, key } = connection;
+    return { id, outputs: { values, attributes, account, server: address.hash, key, isReadOnly: true } };
+  }
+
+  async update(id: string, outputs: Outputs, inputs: Inputs, options: Options): Promise<State> {
+    const connection = this.connect(inputs.account);
+    const { reader, writer, records } = connection;
+    const deadline = this.deadline(connection, options);
+    this.assertSameServer(connection, outputs);
+    records.expect(id, outputs.key);
+    const ignored = this.managed(inputs.values).filter((key) => names(options.ignoreChanges, key));
+    // What the resource was imported as is known by its state from then on.
+    const { claim, importId = inputs.importId } = outputs;
+    const after = { ...inputs, importId };
     try {
-      const identified = [...this.fields.values()].some((field) => field.replace);
-      const current = identified || ignored.length > 0 ? await collection.show(id, deadline) : undefined;
-      if (current) this.assertSameRecord(outputs, current);
+      const isIdentified = [...this.fields.values()].some((field) => field.replace);
+      const current = isIdentified || ignored.length > 0 ? await reader.show(id, deadline) : undefined;
+      if (current) this.assertSameRecord(connection, outputs, current);
       const wanted = this.wanted(
-        inputs,
-        managed.filter((key) => !ignored.includes(key) && !this.field(key).replace),
+        inputs.values,
+        (key) => !ignored.includes(key) && this.field(key).replace !== true,
       );
       for (const key of ignored) {
         const field = this.field(key);
-        const shown = current && shownOf(field, current);
-        if (field.resetByUpdate && shown) wanted.set(key, reconcile(field, undefined, shown.value));
+        const value = field.resetByUpdate && current ? valueIn(field, current) : undefined;
+        if (value !== undefined) wanted.set(key, value);
       }
       const settled = await writer.update(id, wanted, deadline);
-      return { id, outputs: this.outputs(inputs, settled) };
+      return { id, outputs: this.outputs(after, settled, { claim }) };
     } catch (error) {
       if (error instanceof Gone)
         throw new UptimeError(
-          `${error.message} Run \`pulumi up --refresh\`: it takes the ${this.definition.label} out of state and creates it again.`,
+          `${error.message} Run \`pulumi up --refresh --run-program\`: it removes the ${this.definition.label} from state and ` +
+            "creates it again.",
           { cause: error },
         );
       if (error instanceof NotStored)
         throw new PartialFailure(
           id,
-          this.outputs(inputs, error.record),
+          this.outputs(after, error.record, { claim, isPartial: true }),
           `The ${this.definition.label} ${id} was updated, but ${error.message}`,
           { cause: error },
         );
@@ -242,42 +245,44 @@ export class Lifecycle {
     }
   }
 
-  async delete(id: string, outputs: Properties): Promise<void> {
-    const holders = this.holdersOf(outputs);
-    if (holders.isHandedOver(id, importerIn(outputs))) return;
-    const { collection } = this.connect(accountIn(outputs));
-    const deadline = deadlineOf(outputs, "delete");
-    this.assertSameServer(outputs);
-    await ifNotGone(
-      (async () => {
-        if ([...this.fields.values()].some((field) => field.replace))
-          this.assertSameRecord(outputs, await collection.show(id, deadline));
-        await collection.remove(id, deadline);
-      })(),
-    );
-    holders.delete(id);
+  async delete(id: string, outputs: Outputs, options: Options): Promise<void> {
+    const connection = this.connect(outputs.account);
+    const { collection, reader, records } = connection;
+    // The record belongs to another resource now, which has adopted or imported it.
+    if (records.release(id, claimantOf(outputs))) return;
+    const deadline = this.deadline(connection, options);
+    this.assertSameServer(connection, outputs);
+    records.expect(id, outputs.key);
+    const remove = async (): Promise<void> => {
+      if ([...this.fields.values()].some((field) => field.replace))
+        this.assertSameRecord(connection, outputs, await reader.show(id, deadline));
+      records.write(id);
+      await reader.proving(id, deadline, () => collection.remove(id, deadline));
+    };
+    await ifNotGone(remove());
+    records.end(id, outputs.importId);
   }
 
-  /** Takes a record over as it is. Nothing is written, so whatever fails here has had no effect. */
-  private async import(id: string, inputs: Properties, deadline: Deadline): Promise<State> {
-    const holders = this.holdersOf(inputs);
-    const record = holders.takeVerified(id) ?? (await this.importable(id, inputs, deadline));
-    const { problems } = compare(this.definition, inputs, record);
+  /** Imports a record. Nothing is written, so whatever fails here has had no effect. */
+  private async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<State> {
+    const record = await this.importable(id, inputs, deadline);
+    const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
     if (problems.length > 0)
       throw new UptimeError(
         `The ${this.definition.singular} ${id} was not imported, and nothing was written: ` +
           `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
       );
-    holders.adopt(id);
-    return { id, outputs: this.outputs(inputs, record) };
+    const { records } = this.connect(inputs.account);
+    records.take(id, options.resource);
+    return { id, outputs: this.outputs(inputs, record, { claim: options.resource }) };
   }
 
-  /** The record that is to be imported. Throws when there is none. */
-  private async importable(id: string, inputs: Properties, deadline: Deadline): Promise<ApiRecord> {
-    const { reader } = this.connect(accountIn(inputs));
+  /** The record that is to be imported. Throws if there is none. */
+  private async importable(id: string, inputs: Inputs, deadline: Deadline): Promise<ApiRecord> {
+    const { reader } = this.connect(inputs.account);
     try {
-      const values = this.wanted(inputs, this.managed(inputs));
-      return await reader.read(id, deadline, { values, names: [] });
+      const isKnown = (key: string): boolean => !isUnknown(inputs.values[key]);
+      return await reader.read(id, this.wanted(inputs.values, isKnown), deadline, true);
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
       throw new UptimeError(
@@ -287,64 +292,173 @@ export class Lifecycle {
     }
   }
 
-  /** Why the option `import` cannot be used as it stands, whatever the record. */
-  private importRefused(inputs: Properties): string | undefined {
+  /** What the import of a record that is not in state would change, which is refused, and what is known of it. */
+  private async checkImport(
+    inputs: Inputs,
+    id: string,
+    declared: Readonly<Record<string, unknown>>,
+    options: Options,
+  ): Promise<{ problems: readonly Problem[]; notes: readonly string[] }> {
     const { label, singular } = this.definition;
-    const { importId: id } = inputs;
-    const importer = importerIn(inputs);
-    if (importer === undefined) return `is an option of ${label}, and importId is not a property of it`;
-    if (isUnknown(id))
-      return `must be known in the preview: it is the id of a ${singular} that is there already, and is looked up then`;
-    if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id))
-      return `must be the id of a ${singular}, as a text without blanks, not ${JSON.stringify(id)}; leave it out to create one`;
-    const holders = this.holdersOf(inputs);
-    const other = holders.namedByAnother(id, importer);
-    if (other !== undefined)
-      return `names the ${singular} ${id}, and so does the option import of ${other}: only one resource can have it`;
-    holders.name(id, importer);
-    return undefined;
+    const { resource, ignoreChanges } = options;
+    const refuse = (reason: string): { problems: Problem[]; notes: string[] } => ({
+      problems: [{ property: "import", reason }],
+      notes: [],
+    });
+    try {
+      const connection = this.connect(inputs.account);
+      const { records } = connection;
+      if (records.isSpent(id, resource)) return { problems: [], notes: [] };
+      const holder = records.holderOf(id, resource);
+      if (holder !== undefined)
+        return refuse(
+          `names the ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
+            "if that is this one under its former name in Pulumi, give it the option aliases instead",
+        );
+      const record = await this.importable(id, inputs, this.deadline(connection, options));
+      const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
+      const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
+      const name = nameOf(resource);
+      return {
+        problems,
+        notes: [
+          ...(problems.length === 0
+            ? [
+                `${label} ${name} imports the ${singular} ${this.describe(record)}. Nothing is created or changed.`,
+              ]
+            : []),
+          ...(unseen.length > 0
+            ? [
+                `${label} ${name}: the API does not show ${unseen.join(", ")} of the ${singular} ${id}, so the import cannot ` +
+                  "compare it; what the program declares is sent with the first update.",
+              ]
+            : []),
+        ],
+      };
+    } catch (error) {
+      if (error instanceof SettingsUnknown) return { problems: [], notes: [] };
+      if (!(error instanceof UptimeError)) throw error;
+      return refuse(`of the ${singular} ${id} is not possible: ${error.message}`);
+    }
   }
 
-  /** Whether nothing is left to import for a resource in state; remembers which record it has. */
-  private isImported(id: string, outputs: Properties, inputs: Properties): boolean {
-    const holders = this.holdersOf(outputs);
-    const importer = importerIn(inputs);
-    const other = holders.namedByAnother(id, importer);
-    if (other !== undefined)
-      throw new UptimeError(
-        `The ${this.definition.singular} ${id} is this resource's, and the option import of ${other} names it too: remove ` +
-          "the option there, or this resource.",
-      );
-    holders.manage(id, importer);
-    if (outputs.importId === id) holders.keepImported(id, importerIn(outputs));
-    const { importId } = inputs;
-    if (typeof importId !== "string") return true;
-    // In another account the same id is another record.
-    if (accountIn(inputs) !== accountIn(outputs)) return true;
-    if (importId !== id && importId !== outputs.importId) return false;
-    holders.finish(importId, importer);
-    return true;
+  /** A record as a person recognises it. */
+  private describe(record: ApiRecord): string {
+    const shown = ["name", "url"].flatMap((key) => {
+      const field = this.fields.get(key);
+      if (!field || field.secret || !shows(field, record)) return [];
+      const { outcome, ...rest } = compare(field, null, record);
+      return outcome === "differs" && "value" in rest && rest.value !== undefined
+        ? [JSON.stringify(rest.value)]
+        : [];
+    });
+    return `${record.id}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
   }
 
-  /** Why an account cannot be used. */
-  private accountRefused(account: unknown): string | undefined {
-    if (isUnknown(account)) return "must be known in the preview";
+  /** The account by its name; adds to the problems why it cannot be used. */
+  private checkAccount(account: unknown, problems: Problem[]): string | undefined {
+    const refuse = (reason: string): undefined => {
+      problems.push({ property: "account", reason });
+    };
+    if (account === undefined || account === null) {
+      this.assertSettings(undefined);
+      return undefined;
+    }
+    if (isUnknown(account)) return refuse("must be known in the preview");
     if (typeof account !== "string" || account === "")
-      return "must be the name of an account in uptime:accounts; leave it out for the one without a name";
+      return refuse(
+        "must be the name of an account in uptime:accounts; leave it out for the one without a name",
+      );
+    try {
+      this.assertSettings(account);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      refuse(`cannot be ${JSON.stringify(account)}: ${error.message}`);
+    }
+    return account;
+  }
+
+  /** So that a preview refuses settings that are missing or malformed. */
+  private assertSettings(account: string | undefined): void {
     try {
       this.connect(account);
     } catch (error) {
-      if (error instanceof UptimeError) return `cannot be ${JSON.stringify(account)}: ${error.message}`;
-      throw error;
+      if (!(error instanceof SettingsUnknown)) throw error;
     }
-    return undefined;
   }
 
-  private holdersOf(properties: Properties): Holders {
-    const account = accountIn(properties);
-    let holders = this.holders.get(account);
-    if (!holders) this.holders.set(account, (holders = new Holders()));
-    return holders;
+  /** The id in the option `import`; adds to the problems why it cannot be used. */
+  private checkImportId(
+    given: unknown,
+    account: string | undefined,
+    { resource }: Options,
+    problems: Problem[],
+  ): string | undefined {
+    const { label, singular } = this.definition;
+    const refuse = (reason: string): undefined => {
+      problems.push({ property: "import", reason });
+    };
+    if (given === undefined || given === null) return undefined;
+    if (resource === undefined)
+      return refuse(`is an option of ${label}, and importId is not a property of it`);
+    if (given === unknown)
+      return refuse(
+        `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
+      );
+    // In the API ids are numbers, and a program in JavaScript may give one.
+    const id = typeof given === "number" ? String(given) : given;
+    if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id))
+      return refuse(
+        `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
+      );
+    if (problems.some(({ property }) => property === "account")) return id;
+    try {
+      const first = this.connect(account).records.nameImport(id, resource);
+      if (first !== resource)
+        refuse(
+          `names the ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
+        );
+    } catch (error) {
+      if (!(error instanceof SettingsUnknown)) throw error;
+    }
+    return id;
+  }
+
+  /** Whether nothing is left to import for a resource in state. Throws if another resource imports its record. */
+  private isImportDone(id: string, outputs: Outputs, inputs: Inputs): boolean {
+    const { importId } = inputs;
+    if (importId === undefined) return true;
+    // In another account the same id is another record.
+    if (inputs.account !== outputs.account) return true;
+    return importId === id || importId === outputs.importId;
+  }
+
+  /** Notes in the ledger which record the resource has. Throws if another resource has it too. */
+  private claim(id: string, outputs: Outputs, inputs: Inputs, options: Options, isReplaced: boolean): void {
+    const { records } = this.connect(outputs.account);
+    const { singular } = this.definition;
+    const { resource } = options;
+    records.expect(id, outputs.key);
+    const claimant = claimantOf(outputs);
+    if (inputs.importId !== undefined && this.isImportDone(id, outputs, inputs))
+      records.finishImport(inputs.importId, resource);
+    if (isReplaced) return;
+    const other = records.noteDiff(id, claimant, resource);
+    if (other !== undefined)
+      throw new UptimeError(
+        `The ${singular} ${id} belongs to ${nameOf(resource) || "this resource"}, and ` +
+          `${other === unnamed ? "another resource" : other} has it too: one of them has adopted or imported what the other ` +
+          "one manages. Remove one of the two from the program.",
+      );
+  }
+
+  private isUnchanged(key: string, { values: old }: Outputs, { values }: Inputs): boolean {
+    if (!(key in old) || isUnknown(values[key])) return false;
+    return equal(this.field(key), valueOf(values, key), valueOf(old, key));
+  }
+
+  private deadline({ clock }: Connection, { timeout, cancel }: Options): Deadline {
+    return deadlineAfter(timeout, { clock, cancel });
   }
 
   private field(key: string): Field {
@@ -353,87 +467,98 @@ export class Lifecycle {
     return field;
   }
 
-  /** The properties that are managed: those that the inputs or outputs name. */
-  private managed(properties: Properties): string[] {
-    return Object.keys(this.definition.fields).filter((key) => properties[key] !== undefined);
+  /** The properties that are managed: those that the values name. */
+  private managed(values: Readonly<Record<string, unknown>>): string[] {
+    return [...this.fields.keys()].filter((key) => values[key] !== undefined);
   }
 
-  private wanted(inputs: Properties, keys: readonly string[]): Map<string, Value> {
-    return new Map(keys.map((key) => [key, valueOf(inputs, key)]));
-  }
-
-  /** Outputs for managed properties: as declared where the record shows the same or nothing, else as it shows them. */
-  private outputs(
-    declared: Properties,
-    record: ApiRecord,
-    managed = this.managed(declared),
-  ): Record<string, unknown> {
-    const outputs: Record<string, unknown> = {};
-    for (const key of managed) {
-      const field = this.field(key);
-      const shown = field.writeOnly ? undefined : shownOf(field, record);
-      const value = key in declared ? valueOf(declared, key) : undefined;
-      outputs[key] = shown ? reconcile(field, value, shown.value) : (value ?? null);
-    }
-    outputs.attributes = attributesOf(
-      this.definition,
-      record,
-      managed,
-      secretsIn(this.definition, declared, outputs),
+  private wanted(
+    values: Readonly<Record<string, unknown>>,
+    only: (key: string) => boolean = () => true,
+  ): Map<string, Value> {
+    return new Map(
+      this.managed(values)
+        .filter(only)
+        .map((key) => [key, valueOf(values, key)]),
     );
-    // A replacement that the option import has led to is known by it from then on.
-    for (const key of ["account", "importId", "__options"])
-      if (declared[key] !== undefined) outputs[key] = declared[key];
-    outputs.__server = this.connect(accountIn(declared)).collection.client.address.hash;
-    return outputs;
   }
 
-  /** Another install's ids mean other records. */
-  private assertSameServer(outputs: Properties): void {
-    const { collection, movedFrom } = this.connect(accountIn(outputs));
-    const { hash, source, url } = collection.client.address;
-    const known = outputs.__server;
-    if (typeof known !== "string" || known === hash || movedFrom.includes(known)) return;
+  /** Outputs for managed properties: as declared if the record shows the same or nothing, else as it shows them. */
+  private outputs(
+    declared: Inputs | Outputs,
+    record: ApiRecord,
+    { claim, isPartial, isStrict }: OutputOptions,
+  ): Outputs & { readonly values: Record<string, Value> } {
+    const values: Record<string, Value> = {};
+    for (const key of this.managed(declared.values)) {
+      const field = this.field(key);
+      const wanted = valueOf(declared.values, key);
+      const shown = compare(field, wanted, record);
+      if (shown.outcome === "differs" && shown.value === undefined && isStrict)
+        throw new UptimeError(shown.problem ?? `The API shows ${field.wire} in a form that cannot be read.`);
+      values[key] = shown.outcome === "hidden" ? wanted : (shown.value ?? wanted);
+      if (shown.outcome === "differs" && shown.value === null) values[key] = null;
+    }
+    const { address, key } = this.connect(declared.account);
+    const clean = outputCleaner(this.definition, declared.values, values);
+    return {
+      values,
+      attributes: attributesOf(this.definition, record, Object.keys(values), clean),
+      account: declared.account,
+      importId: declared.importId,
+      server: address.hash,
+      key,
+      claim,
+      ...(isPartial && { isPartial }),
+    };
+  }
+
+  /** The ids of another server mean other records. */
+  private assertSameServer({ address, movedFrom }: Connection, { server }: Outputs): void {
+    if (server === undefined || server === address.hash || movedFrom.includes(server)) return;
     throw new UptimeError(
-      `State was made with another address than ${url}, which ${source} names now, so its ids may mean other records. ` +
-        `If the install has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise set ${source} back.`,
+      `State was made with another address than ${address.url}, which ${address.source} names now, so its ids may mean other ` +
+        `records. If the server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise set ${address.source} ` +
+        "back. If you have just set it right: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last " +
+        "`up` unless you add --run-program.",
     );
   }
 
   /** A record whose identifying field differs from state's is not the one that state means. */
-  private assertSameRecord(outputs: Properties, record: ApiRecord): void {
-    for (const key of this.managed(outputs)) {
+  private assertSameRecord({ address }: Connection, outputs: Outputs, record: ApiRecord): void {
+    for (const key of this.managed(outputs.values)) {
       const field = this.field(key);
-      const shown = field.replace && shownOf(field, record);
-      if (!shown || isShown(field, valueOf(outputs, key), shown.value)) continue;
+      if (!field.replace || !differs(field, valueOf(outputs.values, key), record)) continue;
       throw new AnotherRecord(
-        `The ${this.definition.singular} ${record.id} has the ${key} ${JSON.stringify(parse(field, shown.value))} at the API and ` +
-          `${JSON.stringify(outputs[key])} in state: it is another record, so it is left alone. Check that ` +
-          `${this.connect(accountIn(outputs)).collection.client.address.source} and the key belong to this stack; if the record was really ` +
-          "renamed, take it out of state with `pulumi state delete`.",
+        `The ${this.definition.singular} ${record.id} has the ${key} ${JSON.stringify(valueIn(field, record))} in the API and ` +
+          `${JSON.stringify(outputs.values[key])} in state: it is another record, so nothing is done to it. Check that ` +
+          `${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with ` +
+          "`pulumi state delete URN`.",
       );
     }
   }
 }
 
-/** Checked inputs and outputs of ours hold nothing but values of ours. */
-function valueOf(properties: Properties, key: string): Value {
-  return (properties[key] ?? null) as Value;
+interface OutputOptions {
+  readonly claim: string | undefined;
+  readonly isPartial?: boolean;
+  /** Whether a value that cannot be read is an error; otherwise the wanted one is kept. */
+  readonly isStrict?: boolean;
 }
 
-/** The name of the account that a resource belongs to, undefined for the one without a name. */
-function accountIn(properties: Properties): string | undefined {
-  return typeof properties.account === "string" ? properties.account : undefined;
+/** Checked inputs and outputs hold nothing but values. */
+function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
+  return (values[key] ?? null) as Value;
 }
 
-/** The resource's name in Pulumi, where it has the option `import`. */
-function importerIn(properties: Properties): string | undefined {
-  return passedOptionsIn(properties).importer;
+/** Which of the resources that may have a record this one is, as its state says. */
+function claimantOf({ claim = unnamed }: Outputs): string {
+  return claim;
 }
 
-/** Whether outputs are those of a resource that is managed, and not only read. */
-export function isManaged(outputs: Properties): boolean {
-  return "attributes" in outputs && outputs.__readOnly !== true;
+/** A resource's name in a message: the last part of its URN, or of the chain of types that it is known by. */
+function nameOf(resource: string | undefined): string {
+  return resource?.split("::").at(-1) ?? "";
 }
 
 function messageOf(error: unknown): string {

@@ -1,17 +1,15 @@
 import { z } from "zod";
 
 import type { ApiRecord } from "../api/answer";
-import { attributesOf, secretsIn, shownOf } from "./attributes";
-import { isShown, parse } from "../definitions/kinds";
+import { attributesOf, outputCleaner } from "./attributes";
+import { compare, shows, valueIn } from "./compare";
 import type { Collection } from "../api/collection";
-import { connect } from "./connection";
+import type { Connect } from "./connection";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import type { Deadline } from "../api/limiter";
-import { deadlineOf } from "../engine/options";
+import { deadlineAfter } from "../api/deadline";
+import type { Deadline } from "../api/deadline";
 import { complete, valuesIn } from "./records";
-import { readSettings } from "../api/settings";
-import type { Config } from "../api/settings";
 
 /** What a lookup tells of a record. */
 interface Result extends Record<string, unknown> {
@@ -25,12 +23,12 @@ type Query = z.infer<ReturnType<typeof queryOf>>;
 const shownMatches = 5;
 
 /** The only record that the arguments select. Throws when there is none, or more than one. */
-export async function lookUpOne(definition: Definition, config: Config, args: object): Promise<Result> {
+export async function lookUpOne(definition: Definition, connect: Connect, args: object): Promise<Result> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
   const { id, account, ...filter } = query;
-  const { collection } = connect(definition, readSettings(config, process.env, account));
-  const deadline = deadlineOf({}, "read");
+  const { collection } = connect(account);
+  const deadline = deadlineAfter();
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
@@ -61,11 +59,11 @@ export async function lookUpOne(definition: Definition, config: Config, args: ob
 }
 
 /** All records that the arguments select. */
-export async function lookUpAll(definition: Definition, config: Config, args: object): Promise<Result[]> {
+export async function lookUpAll(definition: Definition, connect: Connect, args: object): Promise<Result[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
-  const { collection } = connect(definition, readSettings(config, process.env, account));
-  const deadline = deadlineOf({}, "read");
+  const { collection } = connect(account);
+  const deadline = deadlineAfter();
   // Paging is by id, whatever the order of the result: with another order, equal names could fall between two pages.
   const records = await complete(collection, deadline, await select(collection, deadline, filter));
   const results = records.map((record) => resultOf(definition, record, account));
@@ -88,13 +86,12 @@ async function select(
       const field = definition.fields[key];
       const wanted = filter[key];
       if (!field || wanted === undefined) return true;
-      const value = shownOf(field, record);
-      if (!value)
+      if (!shows(field, record))
         throw new UptimeError(
           `The list of ${definition.plural} does not show the ${key} of ${record.id}, so it cannot be looked up by its ${key}. ` +
             "Look it up by its id.",
         );
-      return isShown(field, wanted, value.value);
+      return compare(field, wanted, record).outcome === "same";
     });
   const read = async (parameters: Readonly<Record<string, string>>): Promise<ApiRecord[]> => {
     const found: ApiRecord[] = [];
@@ -128,10 +125,10 @@ function resultOf(definition: Definition, record: ApiRecord, account: string | u
   const secrets: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(definition.fields)) {
     if (!field.secret) result[key] = values.get(key) ?? undefined;
-    else secrets[key] = parse(field, shownOf(field, record)?.value);
+    else secrets[key] = valueIn(field, record) ?? null;
   }
-  const held = secretsIn(definition, secrets, Object.fromEntries(values));
-  result.attributes = attributesOf(definition, record, Object.keys(definition.fields), held);
+  const clean = outputCleaner(definition, secrets, Object.fromEntries(values));
+  result.attributes = attributesOf(definition, record, Object.keys(definition.fields), clean);
   return result;
 }
 
@@ -147,7 +144,7 @@ function compareTexts(a: unknown, b: unknown): number {
 
 function nameOf(definition: Definition, record: ApiRecord): string {
   const field = definition.fields.name;
-  const name = field && parse(field, shownOf(field, record)?.value);
+  const name = field && valueIn(field, record);
   return typeof name === "string" ? `${record.id} (${JSON.stringify(name)})` : record.id;
 }
 

@@ -1,126 +1,180 @@
-import { isDeepStrictEqual } from "node:util";
-
-import type { ApiRecord } from "../api/answer";
-import { shownOf } from "./attributes";
-import { isEmpty, isShown } from "../definitions/kinds";
+import { Missing } from "../api/collection";
 import type { Collection } from "../api/collection";
-import { UptimeError } from "../api/errors";
-import type { Deadline } from "../api/limiter";
-import type { Listing } from "../api/listing";
-import type { Values } from "./writer";
+import type { ApiRecord } from "../api/answer";
+import type { Clock } from "../api/clock";
+import type { Deadline } from "../api/deadline";
+import { Gone, UptimeError } from "../api/errors";
+import { Listing } from "../api/listing";
+import { isEmpty } from "../definitions/kinds";
+import { compare } from "./compare";
+import { mostGone } from "./ledger";
+import type { Ledger, RecordsOfKind } from "./ledger";
+import type { ServerTraits, Values } from "./server";
 
-/** What the caller expects of a record; a list is believed only where it says the same. */
-export interface Expected {
-  /** By property; null is "managed as empty". */
-  readonly values: Values;
-  /** Names that the record is known to show, under the API's own names. */
-  readonly names: readonly string[];
-}
-
-/** So few reads are done one by one. */
+/** Up to this many records are read individually. */
 const handful = 4;
-/** So many pages may be read in vain. */
+/** How many pages of a list may be read without saving a request. */
 const sparePages = 8;
 
 /**
- * Reads the records that state knows or is to know: a handful by their ids, many from the list, a hundred at once. The list is believed
- * only where it shows as much as a record's own address does, which is tried, and where it shows what is expected; all
- * else, every difference included, is asked for by id.
+ * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. The list is believed
+ * only if it shows what is expected; every difference is looked at by id. A record counts as gone only if that is proven.
  */
 export class Reader {
   private readonly asked = new Set<string>();
-  /** The first read, which is by id: meanwhile it shows whether there are many. */
+  /** The first read, which is by id; meanwhile it shows whether there are many. */
   private first: Promise<unknown> | undefined;
-  /** What the first read has shown. */
   private sample: ApiRecord | undefined;
-  /** Whether lists show whole records. */
-  private isWhole: boolean | undefined;
-  private trial: Promise<void> | undefined;
-  /** Properties that neither the list nor a record's own address shows. */
-  private readonly hidden = new Set<string>();
+  private current: Listing | undefined;
+  private readonly records: RecordsOfKind;
 
-  constructor(private readonly collection: Collection) {}
+  constructor(
+    private readonly collection: Collection,
+    private readonly ledger: Ledger,
+    private readonly traits: ServerTraits,
+    private readonly clock: Clock,
+    /** The present key as a hash, see {@link Outputs.key}. */
+    private readonly key: string,
+  ) {
+    this.records = ledger.of(collection.definition.plural);
+  }
 
-  /** The record under an id. Throws {@link Gone} when it is proven that there is none. */
-  async read(id: string, deadline: Deadline, expected?: Expected): Promise<ApiRecord> {
-    const { collection } = this;
+  /**
+   * The record under an id, from the list if that shows the expected values, else from its own address. Throws
+   * {@link Gone}.
+   *
+   * @param isWhole whether everything else that its own address shows is wanted too
+   */
+  async read(
+    id: string,
+    expected: Values | undefined,
+    deadline: Deadline,
+    isWhole = false,
+  ): Promise<ApiRecord> {
     this.asked.add(id);
-    collection.expect(id);
     if (!this.first) {
-      const first = collection.show(id, deadline);
-      this.first = first.catch(() => undefined);
-      this.sample = await first;
-      return this.sample;
+      const first = this.show(id, deadline);
+      this.first = first.then(
+        (record) => (this.sample = record),
+        () => undefined,
+      );
+      return first;
     }
     await this.first;
     const listed = expected && (await this.listed(id, deadline));
-    if (!listed) return collection.show(id, deadline);
-    if (this.isWhole && this.agrees(listed, expected)) return listed;
-    const shown = await collection.show(id, deadline);
-    this.learn(listed, shown, expected);
+    if (listed && this.agrees(listed, expected) && (!isWhole || this.isListWhole())) {
+      this.records.see(id);
+      return listed;
+    }
+    const shown = await this.show(id, deadline);
+    if (listed && expected) this.learn(listed, shown, expected);
     return shown;
   }
 
-  /** What the list shows of a record; undefined where it is not there, not to be trusted, or not worth reading so far. */
-  private async listed(id: string, deadline: Deadline): Promise<ApiRecord | undefined> {
-    if (this.asked.size <= handful || this.isWhole === false || this.collection.isWritten(id))
-      return undefined;
-    const listing = this.collection.listing(deadline);
+  /** The record at its own address. Throws {@link Gone} if it is proven that there is none. */
+  async show(id: string, deadline: Deadline): Promise<ApiRecord> {
+    const record = await this.proving(id, deadline, () => this.collection.show(id, deadline));
+    this.records.see(id);
+    return record;
+  }
+
+  /** Does something to a record. Throws {@link Gone} if it is proven that there is none. */
+  async proving<T>(id: string, deadline: Deadline, action: () => Promise<T>): Promise<T> {
     try {
-      const listed = await listing.find(
+      return await action();
+    } catch (error) {
+      throw error instanceof Missing ? await this.verdict(id, error, deadline) : error;
+    }
+  }
+
+  /** What the list shows of a record; undefined if it is not there, or not worth reading so far. */
+  private async listed(id: string, deadline: Deadline): Promise<ApiRecord | undefined> {
+    if (this.asked.size <= handful || this.traits.areListsBrief || this.records.isWritten(id))
+      return undefined;
+    const listing = this.listing(deadline);
+    try {
+      const record = await listing.find(
         id,
         () => listing.pages + (listing.pagesLeft(id) ?? 1) <= this.asked.size + sparePages,
       );
-      if (listed && this.isWhole === undefined)
-        await (this.trial ??= this.try(listed, listing, deadline).finally(() => (this.trial = undefined)));
-      return listed;
+      if (record) this.traits.learnListed(record);
+      return record;
     } catch {
-      // Whatever is wrong with the list, the record itself may well be read.
-      this.isWhole = false;
+      // Whatever is wrong with the list, the record itself may well be readable.
+      this.traits.areListsBrief = true;
       return undefined;
     }
   }
 
-  /** Compares a listed record with what its own address shows. */
-  private async try(listed: ApiRecord, listing: Listing, deadline: Deadline): Promise<void> {
-    const same = this.sample && listing.get(this.sample.id);
-    const shown = same ? this.sample : await this.collection.show(listed.id, deadline);
-    this.isWhole = shown !== undefined && this.areSame(same ?? listed, shown);
-  }
-
-  private areSame(listed: ApiRecord, shown: ApiRecord): boolean {
-    const fields = Object.values(this.collection.definition.fields);
+  /** Whether the list shows as much of the first record as its own address has shown. */
+  private isListWhole(): boolean {
+    const listed = this.sample && this.current?.get(this.sample.id);
     return (
-      isDeepStrictEqual(Object.keys(listed.shown).sort(), Object.keys(shown.shown).sort()) &&
-      fields.every((field) => isDeepStrictEqual(shownOf(field, listed), shownOf(field, shown)))
+      listed !== undefined && Object.keys(this.sample?.shown ?? {}).every((name) => name in listed.shown)
     );
   }
 
-  private agrees(listed: ApiRecord, { values, names }: Expected): boolean {
-    return (
-      names.every((name) => Object.hasOwn(listed.shown, name)) &&
-      [...values].every(([key, value]) => {
-        const field = this.collection.definition.fields[key];
-        if (!field || field.writeOnly) return true;
-        const shown = shownOf(field, listed);
-        if (!shown) return isEmpty(value) || this.hidden.has(key);
-        try {
-          return isShown(field, value, shown.value);
-        } catch (error) {
-          // It cannot be read, which is for the person to hear of the record itself.
-          if (error instanceof UptimeError) return false;
-          throw error;
-        }
-      })
-    );
+  private agrees(listed: ApiRecord, expected: Values): boolean {
+    return [...expected].every(([key, value]) => {
+      const field = this.collection.definition.fields[key];
+      if (!field || field.writeOnly) return true;
+      const { outcome } = compare(field, value, listed);
+      if (outcome !== "hidden") return outcome === "same";
+      return isEmpty(value) ? this.traits.isListed(key) : this.traits.isHidden(key);
+    });
   }
 
-  private learn(listed: ApiRecord, shown: ApiRecord, { values }: Expected): void {
-    if (!this.areSame(listed, shown)) this.isWhole = false;
-    else
-      for (const [key, value] of values) {
-        const field = this.collection.definition.fields[key];
-        if (field && !isEmpty(value) && !shownOf(field, shown)) this.hidden.add(key);
-      }
+  /** What the record's own address shows and the list does not. */
+  private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
+    this.traits.learnShown(expected, shown);
+    this.traits.areListsBrief ||= [...expected].some(([key, value]) => {
+      const field = this.collection.definition.fields[key];
+      return (
+        field !== undefined &&
+        compare(field, value, listed).outcome === "hidden" &&
+        compare(field, value, shown).outcome !== "hidden"
+      );
+    });
+  }
+
+  /** The list as far as it has been read in the last minute; a new one for a record that was written since. */
+  private listing(deadline: Deadline, id?: string): Listing {
+    const make = (): Listing => new Listing(this.collection.list(deadline), this.clock);
+    if (id !== undefined && this.records.isWritten(id)) return make();
+    if (!this.current?.isFresh) this.current = make();
+    return this.current;
+  }
+
+  /** Whether a missing record is gone: the list does not hold it either, and the account is the one that state means. */
+  private async verdict(id: string, missing: Missing, deadline: Deadline): Promise<UptimeError> {
+    const { definition, client } = this.collection;
+    const { plural, singular } = definition;
+    const listing = this.listing(deadline, id);
+    await listing.complete();
+    if (listing.get(id))
+      return new UptimeError(`${missing.message}, but the list of ${plural} holds ${id}.`, {
+        cause: missing,
+      });
+    const gone = new Gone(`The ${singular} ${id} does not exist (${missing.message}).`, { cause: missing });
+    if (!this.records.isInState(id)) return gone;
+    this.records.miss(id, (other) => listing.get(other) !== undefined);
+    const evidence = await this.ledger.evidence(deadline);
+    if (evidence === "found") return gone;
+    if (evidence === "too many missing")
+      return new UptimeError(
+        `More than ${mostGone} records that state knows do not exist, and none that it knows was found. That looks like ` +
+          `another server or another account, so nothing is removed from state: check ${client.address.source} ` +
+          `(${client.address.url}) and the API key. If all of them were really deleted, remove them from state with ` +
+          "`pulumi state delete URN`.",
+        { cause: missing },
+      );
+    const stateKey = this.records.stateKeyOf(id);
+    if (stateKey === undefined || stateKey === this.key) return gone;
+    return new UptimeError(
+      `The ${singular} ${id} does not exist for the present API key, and state was made with another key, so it may be in ` +
+        `another account (${missing.message}). If the ${singular} was really deleted, remove it from state with ` +
+        "`pulumi state delete URN`; otherwise set the key of its account.",
+      { cause: missing },
+    );
   }
 }

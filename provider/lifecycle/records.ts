@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
 
 import type { ApiRecord } from "../api/answer";
-import { shownOf } from "./attributes";
-import { parse, reconcile } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import type { Collection } from "../api/collection";
-import { Gone, UptimeError } from "../api/errors";
+import { Missing } from "../api/collection";
+import { UptimeError } from "../api/errors";
+import { valueIn } from "./compare";
 import type { Definition } from "../definitions/field";
-import type { Deadline } from "../api/limiter";
+import type { Deadline } from "../api/deadline";
 
 /**
  * All records that a filter of the API selects, newest first, each as whole as `show` has it.
@@ -66,7 +66,7 @@ async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undef
   try {
     return await record;
   } catch (error) {
-    if (error instanceof Gone) return undefined;
+    if (error instanceof Missing) return undefined;
     throw error;
   }
 }
@@ -95,10 +95,9 @@ export function valuesIn(
   const { escaped = true, refuse } = options;
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {
-    const shown = shownOf(field, record);
-    if (!shown) continue;
     try {
-      values.set(key, escaped ? reconcile(field, undefined, shown.value) : parse(field, shown.value));
+      const value = valueIn(field, record, escaped);
+      if (value !== undefined) values.set(key, value);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       if (!refuse)

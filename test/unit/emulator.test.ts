@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
+import { limitTellings } from "../../provider/emulator/limited";
 
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
@@ -48,7 +49,7 @@ async function call(emulator: Emulator, method: string, path: string, form?: For
 
 describe("what the API documents", () => {
   test("a monitor is stored with the documented defaults, shown, updated and deleted", async () => {
-    const emulator = await start({ now: () => new Date("2030-01-01T00:00:00Z") });
+    const emulator = await start({ settled: true, now: () => new Date("2030-01-01T00:00:00Z") });
     const created = await call(emulator, "POST", "/monitors", site);
     const record = {
       id: 1,
@@ -68,8 +69,7 @@ describe("what the API documents", () => {
       maintenance_start_at: null,
       maintenance_end_at: null,
       pause: false,
-      last_checked_at: null,
-      uptime: null,
+      ...{ status: null, last_checked_at: null, response_time: null, uptime: null },
       created_at: "2030-01-01T00:00:00.000Z",
       updated_at: "2030-01-01T00:00:00.000Z",
     };
@@ -519,6 +519,242 @@ describe("dialects", () => {
   });
 });
 
+describe("records that change by themselves", () => {
+  const read = async (emulator: Emulator, path: string) => {
+    const { json } = await call(emulator, "GET", path);
+    return (json as { data: Record<string, unknown> }).data;
+  };
+  const checks = ["status", "last_checked_at", "response_time", "uptime"];
+
+  test("a monitor is not checked when it is made, and has a new check in every answer from then on", async () => {
+    const emulator = await start();
+    const { json } = await call(emulator, "POST", "/monitors", site);
+    expect(json).toMatchObject({
+      data: { status: null, last_checked_at: null, response_time: null, uptime: null },
+    });
+    const reads = [];
+    for (let count = 0; count < 20; count++) reads.push(await read(emulator, "/monitors/1"));
+    expect(new Set(reads.map((one) => JSON.stringify(one))).size).toBe(20);
+    expect(new Set(reads.map((one) => one.status))).toEqual(new Set(["up", "down"]));
+    expect(new Set(reads.map((one) => one.uptime)).size).toBeGreaterThan(10);
+    expect(new Set(reads.map((one) => one.response_time)).size).toBeGreaterThan(10);
+    for (const one of reads) {
+      expect(Math.abs(Date.parse(String(one.last_checked_at)) - Date.now())).toBeLessThan(60_000);
+      expect(Number(one.uptime)).toBeGreaterThanOrEqual(99);
+      expect(Number(one.uptime)).toBeLessThan(100);
+    }
+    // Nothing else changes, and nothing that a person would edit.
+    const managed = reads.map((one) =>
+      Object.fromEntries(Object.entries(one).filter(([name]) => !checks.includes(name))),
+    );
+    expect(managed).toEqual(reads.map(() => managed[0]));
+    expect(emulator.monitors.get(1)).toMatchObject({ status: null, last_checked_at: null });
+  });
+
+  test("a domain is visited ever more often", async () => {
+    const emulator = await start();
+    emulator.domains.add({ name: "a" });
+    const views = [];
+    for (let count = 0; count < 5; count++)
+      views.push(Number((await read(emulator, "/domains/1")).total_pageviews));
+    expect(views).toEqual([...new Set(views)].sort((a, b) => a - b));
+  });
+
+  test("lists and updates show it too", async () => {
+    const emulator = await start();
+    emulator.monitors.add(site);
+    for (const [method, path] of [
+      ["GET", "/monitors"],
+      ["PUT", "/monitors/1"],
+    ] as const)
+      expect((await call(emulator, method, path, method === "PUT" ? "" : undefined)).text).toContain(
+        '"status":"up"',
+      );
+  });
+
+  test("the same clock and requests show the same", async () => {
+    const once = async () => {
+      const emulator = await start({ now: () => new Date("2030-01-01T00:00:00Z") });
+      emulator.monitors.add(site);
+      return [await read(emulator, "/monitors/1"), await read(emulator, "/monitors/1")];
+    };
+    const [first, second] = [await once(), await once()];
+    expect(first).toEqual(second);
+    expect(first[0]).not.toEqual(first[1]);
+  });
+
+  test("what was written by hand stays, and settled records do not change at all", async () => {
+    const emulator = await start();
+    emulator.monitors.add({ ...site, status: "paused", last_checked_at: "yesterday" });
+    expect(await read(emulator, "/monitors/1")).toMatchObject({
+      status: "paused",
+      last_checked_at: "yesterday",
+    });
+    const settled = await start({ settled: true });
+    settled.monitors.add(site);
+    settled.domains.add({ name: "a" });
+    for (const path of ["/monitors/1", "/domains/1"])
+      expect(await read(settled, path)).toEqual(await read(settled, path));
+    expect(await read(settled, "/monitors/1")).toMatchObject({ last_checked_at: null, uptime: null });
+  });
+});
+
+describe("strange answers", () => {
+  test.each<[Partial<Dialect>, string, string, number, unknown]>([
+    [
+      { envelope: "ownId" },
+      "GET",
+      "/domains/1",
+      200,
+      { id: 900_001, status: "ok", data: { id: 1, name: "old" } },
+    ],
+    [
+      { envelope: "jsonApi" },
+      ...(["GET", "/domains/1", 200] as const),
+      { data: { type: "domains", id: "1", attributes: { name: "old" } } },
+    ],
+    [
+      { envelope: "jsonApi", listBrief: true, paging: "none" },
+      ...(["GET", "/domains", 200] as const),
+      { data: [{ type: "domains", id: "1", attributes: { name: "old" } }] },
+    ],
+    [{ accepted: 202 }, "POST", "/domains", 202, undefined],
+    [{ accepted: 204 }, "POST", "/domains", 204, undefined],
+    [{ accepted: 202 }, "PUT", "/domains/1", 202, undefined],
+    [{ accepted: 204 }, "PATCH", "/domains/1", 204, undefined],
+    [{ behindLastPage: 404 }, "GET", "/domains?page=2", 404, { message: "Invalid page." }],
+  ])("%j: %s %s", async (dialect, method, path, status, expected) => {
+    const emulator = await start({ dialect });
+    emulator.domains.add({ name: "old" });
+    const form = method === "GET" ? undefined : method === "POST" ? "name=new" : "homepage_url=u";
+    const reply = await call(emulator, method, path, form);
+    expect(reply.status).toBe(status);
+    if (expected === undefined) expect(reply.text).toBe("");
+    else expect(reply.json).toMatchObject(expected as object);
+    if (method === "POST") expect(emulator.domains.size).toBe(2);
+    if (method.startsWith("P") && path !== "/domains")
+      expect(emulator.domains.get(1)).toMatchObject({ homepage_url: "u" });
+  });
+
+  test("JSON:API shows no field where one looks for it", async () => {
+    const emulator = await start({ dialect: { envelope: "jsonApi" } });
+    const { json } = await call(emulator, "POST", "/monitors", site);
+    expect(Object.keys((json as { data: object }).data)).toEqual(["type", "id", "attributes"]);
+  });
+
+  test.each([
+    ["record", "{url}/api/v1/domains/1"],
+    ["path", "/p/api/v1/domains/1"],
+    ["job", "{url}/api/v1/jobs/700001"],
+  ] as const)("Location names the %s: %s", async (location, expected) => {
+    const emulator = await start({
+      dialect: { createLocation: true, location, accepted: 202 },
+      pathPrefix: "p",
+    });
+    const reply = await call(emulator, "POST", "/domains", "name=a");
+    expect(reply.headers.get("location")).toBe(expected.replace("{url}", emulator.url));
+  });
+
+  test("a create of what is there answers the record that is there", async () => {
+    const emulator = await start({ dialect: { firstOrCreate: true } });
+    emulator.monitors.add({ ...site, interval: 300 });
+    const again = await call(emulator, "POST", "/monitors", site);
+    expect([again.status, again.json]).toMatchObject([200, { data: { id: 1, interval: 300 } }]);
+    const other = await call(emulator, "POST", "/monitors", { ...site, url: "https://other.example" });
+    expect([other.status, other.json]).toMatchObject([201, { data: { id: 2 } }]);
+    emulator.domains.add({ name: "a" });
+    expect((await call(emulator, "POST", "/domains", "name=a")).status).toBe(200);
+    expect([emulator.monitors.size, emulator.domains.size]).toEqual([2, 1]);
+  });
+
+  const idsOf = ({ json }: Reply) => (json as { data: { id: number }[] }).data.map(({ id }) => id);
+
+  test("lists are in an order of their own, and their pages still hold each record once", async () => {
+    const emulator = await start({ dialect: { order: "byId" } });
+    for (let id = 1; id <= 25; id++) emulator.domains.add({ name: `d${id}` });
+    const all = Array.from({ length: 25 }, (_, index) => index + 1);
+    expect(idsOf(await call(emulator, "GET", "/domains?sort=desc&per_page=25"))).toEqual(all);
+    emulator.dialect = { order: "none" };
+    const pages = [];
+    for (const page of [1, 2, 3])
+      pages.push(...idsOf(await call(emulator, "GET", `/domains?sort=asc&page=${page}`)));
+    expect(pages).not.toEqual(all);
+    expect(pages).not.toEqual(all.toReversed());
+    expect(pages.toSorted((a, b) => a - b)).toEqual(all);
+  });
+
+  test("without paging, exactly one full page is the same at every page", async () => {
+    const emulator = await start({ dialect: { paging: "none" } });
+    for (let id = 1; id <= 100; id++) emulator.domains.add({ name: `d${id}` });
+    const [first, second] = [
+      await call(emulator, "GET", "/domains?per_page=100"),
+      await call(emulator, "GET", "/domains?per_page=100&page=2"),
+    ];
+    expect(idsOf(first)).toHaveLength(100);
+    expect(idsOf(second)).toEqual(idsOf(first));
+  });
+
+  test("the page behind the last full one is an error", async () => {
+    const emulator = await start({ dialect: { paging: "bare", behindLastPage: 404 } });
+    for (let id = 1; id <= 20; id++) emulator.domains.add({ name: `d${id}` });
+    const statuses = [];
+    for (const page of [1, 2, 3])
+      statuses.push((await call(emulator, "GET", `/domains?page=${page}`)).status);
+    expect(statuses).toEqual([200, 200, 404]);
+    emulator.domains.clear();
+    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
+  });
+
+  test("lists in a record are JSON text, and the pause is a Unix time", async () => {
+    const dialect = { listsAsText: true, pauseShown: "paused_at", pausedAt: "unix", record: "bare" } as const;
+    const emulator = await start({ dialect, now: () => new Date("2030-01-01T00:00:00Z") });
+    emulator.monitors.add({ ...site, alert_channel_ids: [1], request_headers: [{ key: "a", value: "b" }] });
+    emulator.monitors.add({ ...site, pause: true });
+    expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject({
+      ...{ alert_channel_ids: "[1]", request_headers: '[{"key":"a","value":"b"}]', paused_at: null },
+    });
+    expect((await call(emulator, "GET", "/monitors/2")).json).toMatchObject({
+      ...{ alert_channel_ids: "[]", paused_at: Date.parse("2030-01-01T00:00:00Z") / 1000 },
+    });
+    emulator.dialect = { ...dialect, headers: "map" };
+    expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject({ request_headers: '{"a":"b"}' });
+  });
+
+  test("half of a pair of surrogates stays what it is, in values and in keys", async () => {
+    const emulator = await start({ dialect: { extraFields: { "k\ud83d": "v" } } });
+    emulator.monitors.add({ ...site, name: "a\udc00" });
+    const { text, json } = await call(emulator, "GET", "/monitors/1");
+    expect(text).toContain("a\\udc00");
+    expect(json).toMatchObject({ data: { name: "a\udc00", "k\ud83d": "v" } });
+  });
+});
+
+describe("limits", () => {
+  const verdict = { wait: 1500, remaining: 0, resets: 2500 };
+  const now = Date.parse("2030-01-01T00:00:00.250Z");
+  test.each<[keyof typeof limitTellings, Record<string, string>]>([
+    ["Retry-After in seconds", { "retry-after": "2" }],
+    ["Retry-After as a date", { "retry-after": "Tue, 01 Jan 2030 00:00:02 GMT" }],
+    ["nothing", {}],
+    ["X-RateLimit", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "3" }],
+    ["X-RateLimit in milliseconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2500" }],
+    [
+      "X-RateLimit as a Unix time",
+      {
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": String(Date.parse("2030-01-01T00:00:03Z") / 1000),
+      },
+    ],
+    [
+      "X-RateLimit as a Unix time in milliseconds",
+      { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(now + 2500) },
+    ],
+    ["X-RateLimit without reset, Retry-After", { "x-ratelimit-remaining": "0", "retry-after": "2" }],
+  ])("%s", (telling, expected) => {
+    expect(limitTellings[telling](verdict, now)).toEqual(expected);
+  });
+});
+
 describe("the test's side", () => {
   test("records are added, edited, removed and cleared by hand", async () => {
     const { monitors } = await start();
@@ -530,7 +766,7 @@ describe("the test's side", () => {
     });
     expect(first.name).toBe("a");
     expect(monitors.add({ id: 50 }).id).toBe(50);
-    expect(monitors.add().id).toBe(51);
+    expect([monitors.nextId, monitors.add().id]).toEqual([51, 51]);
     expect([monitors.remove(50), monitors.remove(50), monitors.size]).toEqual([true, false, 2]);
     expect(() => monitors.edit(50, {})).toThrow("no record 50");
     monitors.clear();
@@ -625,6 +861,60 @@ describe("faults", () => {
     expect(emulator.domains.size).toBe(0);
     await sleep(80);
     expect(emulator.domains.size).toBe(1);
+  });
+
+  test.each([408, 504, 524, 202, 204])(
+    "%i is answered at once, and the effect comes later",
+    async (status) => {
+      let goOn: () => void = () => undefined;
+      const waits: number[] = [];
+      const emulator = await start({
+        sleep: (milliseconds) => {
+          waits.push(milliseconds);
+          return new Promise((resolve) => (goOn = resolve));
+        },
+      });
+      emulator.domains.add({ name: "old" });
+      const body = { data: { id: emulator.domains.nextId } };
+      emulator.fault = () => ({
+        kind: "answer",
+        effect: { afterMs: 3000 },
+        status,
+        ...(status === 202 && { body }),
+      });
+      const created = await call(emulator, "POST", "/domains", "name=a");
+      expect([created.status, created.text]).toEqual([status, status === 202 ? '{"data":{"id":2}}' : ""]);
+      expect([emulator.domains.size, waits]).toEqual([1, [3000]]);
+      goOn();
+      await sleep(1);
+      expect(emulator.domains.get(2)).toMatchObject({ name: "a" });
+      await call(emulator, "PATCH", "/domains/1", "homepage_url=u");
+      expect(emulator.domains.get(1)).toMatchObject({ homepage_url: null });
+      goOn();
+      await sleep(1);
+      expect(emulator.domains.get(1)).toMatchObject({ homepage_url: "u" });
+    },
+  );
+
+  test("a connection is cut, and the effect comes later, unless the emulator has stopped by then", async () => {
+    const emulator = await start();
+    emulator.fault = ({ body }) => ({
+      kind: "cut",
+      effect: { afterMs: body[0]?.[1] === "soon" ? 20 : 10_000 },
+    });
+    for (const name of ["soon", "never"])
+      await expect(call(emulator, "POST", "/domains", { name })).rejects.toThrow("fetch failed");
+    while (emulator.domains.size === 0) await sleep(5);
+    await emulator.stop();
+    expect(emulator.domains.all().map(({ name }) => name)).toEqual(["soon"]);
+  });
+
+  test("bytes that are no text are sent as they are", async () => {
+    const emulator = await start();
+    const bytes = Buffer.from('{"name":"é').subarray(0, -1);
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: bytes });
+    const response = await fetch(`${emulator.url}/api/v1/domains/1`);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
   });
 
   test("a late answer comes after the effect, and none after the stop", async () => {

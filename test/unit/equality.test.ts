@@ -1,4 +1,5 @@
-import { equal, isShown, reconcile } from "../../provider/definitions/kinds";
+import { equal } from "../../provider/definitions/kinds";
+import { compare, valueIn } from "../../provider/lifecycle/compare";
 import type { Value } from "../../provider/definitions/kinds";
 import { domain } from "../../provider/definitions/domain";
 import type { Field } from "../../provider/definitions/field";

@@ -9,6 +9,8 @@ import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/connection";
+import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
@@ -32,7 +34,7 @@ type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config };
-  return new ModelStack("monitor", all, {}, dynamicProvider(monitor, 50) as Provider);
+  return new ModelStack("monitor", all, {}, dynamicProvider(monitor, new Session(fastClock())) as Provider);
 }
 
 interface Case {

@@ -6,6 +6,8 @@ import { monitor } from "../../provider/definitions/monitor";
 import { blocksOf } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/connection";
+import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 
 type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
@@ -152,7 +154,7 @@ describe("the provider's log", () => {
       "uptime:logLevel": level,
       ...more,
     };
-    return new ModelStack(kind, config, {}, dynamicProvider(definitions[kind], 30) as Provider);
+    return new ModelStack(kind, config, {}, dynamicProvider(definitions[kind], new Session(fastClock())) as Provider);
   }
 
   const messageOf = (operation: Promise<unknown>): Promise<string> =>

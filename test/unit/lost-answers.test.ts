@@ -3,13 +3,15 @@ import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/connection";
+import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
 
-/** Milliseconds between two looks for a lost create, in place of five seconds. */
-const lookPause = 120;
+/** Milliseconds between two looks for a lost create, in place of five seconds: see fastClock. */
+const lookPause = 5000 / 40;
 
 const definitions = { monitor, domain };
 const declared = {
@@ -29,7 +31,7 @@ function stack(kind: "monitor" | "domain" = "monitor", config: Record<string, st
     kind,
     { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config },
     {},
-    dynamicProvider(definitions[kind], lookPause) as Provider,
+    dynamicProvider(definitions[kind], new Session(fastClock())) as Provider,
   );
 }
 

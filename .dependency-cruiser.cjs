@@ -1,0 +1,96 @@
+// Which part may import which, so that nobody has to remember it. `npm run check` runs it.
+
+// Each floor may import itself and the floors before it.
+const floors = ["definitions", "api", "lifecycle", "engine"];
+// What stands on all of them. Neither imports the other.
+const fronts = { entries: "^provider/[^/]+$", cli: "^provider/cli/" };
+const folder = (name) => `^provider/${name}/`;
+const own = "^(provider|test|examples)/";
+
+const floorRules = floors.map((floor, index) => ({
+  name: `floor-${floor}`,
+  comment: `provider/${floor} imports only ${floors.slice(0, index + 1).join(", ")}.`,
+  severity: "error",
+  from: { path: folder(floor) },
+  to: { path: own, pathNot: floors.slice(0, index + 1).map(folder) },
+}));
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...floorRules,
+    {
+      name: "definitions-load-nothing",
+      comment: "The definitions load nothing but what decodes HTML; of @pulumi/pulumi they take types only.",
+      severity: "error",
+      from: { path: folder("definitions") },
+      to: { pathNot: [own, "(^|node_modules/)entities/"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "engine-knows-pulumi",
+      comment: "Below the engine's floor nothing knows Pulumi.",
+      severity: "error",
+      from: { path: [folder("api"), folder("lifecycle")] },
+      to: { path: "(^|node_modules/)@pulumi/" },
+    },
+    {
+      name: "entries-stand-alone",
+      comment: "What a program imports loads neither the command line nor the emulator.",
+      severity: "error",
+      from: { path: fronts.entries },
+      to: { path: [fronts.cli, folder("emulator")] },
+    },
+    {
+      name: "cli-on-floors",
+      comment:
+        "The command line stands on the floors, and starts the emulator's command; it imports no entry point.",
+      severity: "error",
+      from: { path: fronts.cli },
+      to: { path: [fronts.entries, folder("emulator")], pathNot: "^provider/emulator/cli\\.ts$" },
+    },
+    {
+      name: "emulator-alone",
+      comment: "The emulator shares nothing with the provider, so that a mistake in one shows in the other.",
+      severity: "error",
+      from: { path: folder("emulator") },
+      to: { path: own, pathNot: folder("emulator") },
+    },
+    {
+      name: "ships-no-tests",
+      comment: "Nothing that ships imports the tests or the examples.",
+      severity: "error",
+      from: { path: "^provider/" },
+      to: { path: "^(test|examples)/" },
+    },
+    {
+      name: "ships-its-packages",
+      comment: "What ships imports only packages that are installed with it.",
+      severity: "error",
+      from: { path: "^provider/" },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+        dependencyTypesNot: ["npm", "npm-peer", "type-only"],
+      },
+    },
+    {
+      name: "resolved",
+      comment: "Every import leads to a file, or no rule would hold for it.",
+      severity: "error",
+      from: { path: "^provider/" },
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "no-circle",
+      comment: "No circle of imports, not even of types: each file can be read on its own.",
+      severity: "error",
+      from: { path: "^(provider|test)/" },
+      to: { circular: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    // Imports of types count too.
+    tsPreCompilationDeps: true,
+  },
+};

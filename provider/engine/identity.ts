@@ -1,0 +1,16 @@
+import type { Definition } from "../definitions/field";
+
+// State of every stack holds both for ever, so neither may change.
+
+/** The type under which Pulumi knows a resource. */
+export function typeToken(definition: Definition): string {
+  return `pulumi-nodejs:dynamic/uptime:${definition.label}`;
+}
+
+/**
+ * The code by which Pulumi's dynamic host finds the provider of a resource. It loads the package, so old state runs the
+ * version that is installed now; and it is short, because state holds it twice for each resource.
+ */
+export function providerCode(definition: Definition): string {
+  return `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
+}

@@ -1,0 +1,147 @@
+import type { Definition } from "../definitions/field";
+import { isObject } from "../definitions/kinds";
+import type { Value } from "../definitions/kinds";
+import { unknown } from "../definitions/unknown";
+import type { Declaration } from "../lifecycle/lifecycle";
+import type { Inputs, Options, Outputs } from "../lifecycle/resource";
+import { milliseconds } from "./duration";
+import { markKey, unknownValue } from "./marks";
+
+/** Inputs or outputs of a resource, as the engine keeps them. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
+export interface PassedOptions {
+  readonly ignoreChanges?: readonly string[];
+  readonly replaceOnChanges?: readonly string[];
+  readonly customTimeouts?: { readonly create?: string; readonly update?: string; readonly delete?: string };
+  /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
+  readonly resource?: string;
+  /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
+  readonly importer?: string;
+}
+
+/** The properties that are not the program's. */
+const hidden = /^__/;
+
+/** What the program declares, with the options that travel beside it. */
+export function declarationIn(olds: Properties, news: Properties): Declaration {
+  const { account, importId, ...declared } = withoutHidden(decoded(news) as Properties);
+  const old = Object.keys(olds).length > 0 ? inputsIn(olds) : undefined;
+  return { declared, account, importId, old, options: optionsIn(news) };
+}
+
+/** Checked inputs. */
+export function inputsIn(properties: Properties): Inputs {
+  const { account, importId, ...values } = withoutHidden(decoded(properties) as Properties);
+  return { values, account: stringIn(account), importId: stringIn(importId) };
+}
+
+/** Inputs as the engine keeps them. */
+export function inputProperties({ values, account, importId }: Inputs, from: Properties): Properties {
+  return {
+    ...(encoded(values) as Properties),
+    ...(account !== undefined && { account }),
+    ...(importId !== undefined && { importId }),
+    ...hiddenOf(from, ["__options", "__provider"]),
+  };
+}
+
+/** What state holds; `attributes` are empty in what a program declares to read a record only. */
+export function outputsIn(definition: Definition, properties: Properties): Outputs {
+  const options = passedOptionsIn(properties);
+  const values = Object.fromEntries(
+    Object.keys(definition.fields).flatMap((key) =>
+      properties[key] === undefined ? [] : [[key, properties[key] as Value]],
+    ),
+  );
+  return {
+    values,
+    attributes: isObject(properties.attributes) ? properties.attributes : {},
+    account: stringIn(properties.account),
+    importId: stringIn(properties.importId),
+    server: stringIn(properties.__server),
+    key: stringIn(properties.__key),
+    claim: stringIn(properties.__claim) ?? options.importer,
+    isPartial: properties.__partial === true,
+    isReadOnly: properties.__readOnly === true,
+  };
+}
+
+/** Outputs as the engine keeps them; `from` are the inputs or outputs that they follow. */
+export function outputProperties(outputs: Outputs, from: Properties): Properties {
+  const { values, attributes, account, importId, server, key, claim, isPartial, isReadOnly } = outputs;
+  return {
+    ...values,
+    attributes: withoutMarks(attributes),
+    ...(account !== undefined && { account }),
+    ...(importId !== undefined && { importId }),
+    ...hiddenOf(from, ["__options"]),
+    ...(server !== undefined && { __server: server }),
+    ...(key !== undefined && { __key: key }),
+    ...(claim !== undefined && { __claim: claim }),
+    ...(isPartial && { __partial: true }),
+    ...(isReadOnly && { __readOnly: true }),
+  };
+}
+
+/** What the engine keeps to itself, and the program's class has passed on. */
+export function optionsIn(properties: Properties, operation?: "create" | "update" | "delete"): Options {
+  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } = passedOptionsIn(properties);
+  const given = operation === undefined ? undefined : customTimeouts?.[operation];
+  return {
+    ignoreChanges,
+    replaceOnChanges,
+    timeout: given === undefined ? undefined : milliseconds(given),
+    resource: resource ?? importer,
+  };
+}
+
+/** Whether properties are those of a resource that is managed, and not only read. */
+export function isManaged(properties: Properties): boolean {
+  return "attributes" in properties && properties.__readOnly !== true;
+}
+
+function passedOptionsIn({ __options: options }: Properties): PassedOptions {
+  return isObject(options) ? options : {};
+}
+
+function withoutHidden(properties: Properties): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !hidden.test(key)));
+}
+
+function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
+  return Object.fromEntries(
+    keys.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),
+  );
+}
+
+/** Properties with the engine's form of an unknown value translated to ours. */
+function decoded(value: unknown): unknown {
+  return translated(value, unknownValue, unknown);
+}
+
+function encoded(value: unknown): unknown {
+  return translated(value, unknown, unknownValue);
+}
+
+function translated(value: unknown, from: unknown, to: unknown): unknown {
+  if (value === from) return to;
+  if (Array.isArray(value)) return value.map((entry) => translated(entry, from, to));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, translated(entry, from, to)]));
+}
+
+/** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
+function withoutMarks(value: unknown): unknown {
+  if (value === unknownValue) return "[unknown]";
+  if (Array.isArray(value)) return value.map(withoutMarks);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key === markKey ? `${key}_` : key, withoutMarks(entry)]),
+  );
+}
+
+function stringIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

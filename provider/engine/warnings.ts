@@ -1,0 +1,67 @@
+import { distance } from "fastest-levenshtein";
+import * as pulumi from "@pulumi/pulumi";
+
+import { settingNames } from "../api/setting-names";
+import { warnOfMissingDependency } from "./missing-dependency";
+
+/** The runs that have been warned: the Automation API may run several in one process. */
+const warned = new WeakSet<object>();
+
+/** Warns of what is wrong with the program's surroundings, once a run. */
+export function warnOnce(): void {
+  const run = pulumi.runtime.getStackResource() ?? process;
+  if (warned.has(run)) return;
+  warned.add(run);
+  warnOfMissingDependency();
+  const config = pulumi.runtime.allConfig();
+  const secretKeys = process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]";
+  for (const message of settingsWarnings(config, (key) => secretKeys.includes(JSON.stringify(key))))
+    void pulumi.log.warn(message);
+}
+
+/** What is wrong with the settings of a stack and can be told without the provider. */
+export function settingsWarnings(
+  config: Readonly<Record<string, string>>,
+  isSecret: (key: string) => boolean,
+  project = pulumi.getProject(),
+): string[] {
+  const warnings: string[] = [];
+  // The settings of a project named uptime have the same prefix, and may have any name.
+  const unknown = project === "uptime" ? [] : unknownSettings(config);
+  if (unknown.length > 0)
+    warnings.push(
+      `pulumi-uptime does not know these settings: ${unknown.join(", ")}. It has ` +
+        `${settingNames.map((name) => `uptime:${name}`).join(", ")}.`,
+    );
+  const isPlain = (key: string): boolean => config[key] !== undefined && !isSecret(key);
+  if (isPlain("uptime:apiKey"))
+    warnings.push(
+      "uptime:apiKey is set in plain text, so anyone who can read the stack's settings file or state can read the key. " +
+        "Set it again with `pulumi config set --secret uptime:apiKey`, or use the environment variable UPTIME_API_KEY.",
+    );
+  if (isPlain("uptime:accounts") && config["uptime:accounts"]?.includes('"apiKey"'))
+    warnings.push(
+      "uptime:accounts holds API keys in plain text, so anyone who can read the stack's settings file or state can read " +
+        "them. Set it again with `pulumi config set --secret uptime:accounts`, or use environment variables: " +
+        "UPTIME_API_KEY_NAME is the key of the account NAME.",
+    );
+  return warnings;
+}
+
+function unknownSettings(config: Readonly<Record<string, string>>): string[] {
+  const names: readonly string[] = settingNames;
+  return Object.keys(config)
+    .filter((key) => key.startsWith("uptime:") && !names.includes(key.slice("uptime:".length)))
+    .map((key) => {
+      const near = nearest(key.slice("uptime:".length), names);
+      return near === undefined ? key : `${key} (did you mean uptime:${near}?)`;
+    });
+}
+
+/** The most similar name, if one is similar at all. */
+function nearest(given: string, names: readonly string[]): string | undefined {
+  const [best] = names
+    .map((name) => ({ name, far: distance(given.toLowerCase(), name.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far);
+  return best && best.far <= Math.max(2, best.name.length / 3) ? best.name : undefined;
+}

@@ -1,0 +1,75 @@
+import { UptimeError } from "../api/errors";
+import type { ApiRecord } from "../api/answer";
+import type { Definition, Field } from "../definitions/field";
+import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
+import type { Value } from "../definitions/kinds";
+
+/** What a record shows of a field, held against what is wanted. */
+export type Comparison =
+  /** The same to a person; `value` is as it was wanted. */
+  | { readonly outcome: "same"; readonly value: Value }
+  /** Something else; `value` is undefined if it cannot be the value of such a field, and `problem` says why. */
+  | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: string }
+  /** The record does not show the field, or the field can never be compared. */
+  | { readonly outcome: "hidden" };
+
+/** Compares what a record shows of a field with what is wanted, as it stands and with one level of HTML entities decoded. */
+export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
+  const shown = field.writeOnly ? undefined : shownOf(field, record);
+  if (!shown) return { outcome: "hidden" };
+  try {
+    if (equal(field, wanted, parse(field, shown.value))) return { outcome: "same", value: wanted };
+    const value = parse(field, decodeEntities(shown.value));
+    return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { outcome: "differs", value: undefined, problem: unreadable(field, shown.value, error) };
+  }
+}
+
+/**
+ * The value that a record shows of a field of which nothing is wanted; undefined if it shows nothing of it.
+ *
+ * @param escaped whether strings may be HTML-escaped
+ * @throws UptimeError if it cannot be the value of such a field
+ */
+export function valueIn(field: Field, record: ApiRecord, escaped = true): Value | undefined {
+  const shown = shownOf(field, record);
+  if (!shown) return undefined;
+  try {
+    return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    throw new UptimeError(unreadable(field, shown.value, error), { cause: error });
+  }
+}
+
+/** Whether a record shows a field, under any of its names. */
+export function shows(field: Field, record: ApiRecord): boolean {
+  return shownOf(field, record) !== undefined;
+}
+
+/** Whether a record shows the field with another value than the wanted one. */
+export function differs(field: Field, wanted: Value, record: ApiRecord): boolean {
+  return compare(field, wanted, record).outcome === "differs";
+}
+
+/** The names under which a record may show a field, in order of preference. */
+export function namesOf(field: Field): readonly string[] {
+  return [field.wire, ...(field.shownAs ?? [])];
+}
+
+/** Whether a record shows any required field: otherwise it is not a record of this kind. */
+export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
+  return Object.values(definition.fields).some((field) => field.required && shows(field, record));
+}
+
+function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
+  const name = namesOf(field).find((one) => Object.hasOwn(record.shown, one));
+  return name === undefined ? undefined : { value: record.shown[name] };
+}
+
+function unreadable(field: Field, raw: unknown, { message: expected }: Unreadable): string {
+  const text = field.secret ? "something else" : Array.from(JSON.stringify(raw)).slice(0, 100).join("");
+  return `The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
+}

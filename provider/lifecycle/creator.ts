@@ -1,0 +1,338 @@
+import type { ApiRecord } from "../api/answer";
+import type { Clock } from "../api/clock";
+import type { Collection } from "../api/collection";
+import type { Deadline } from "../api/deadline";
+import { LostAnswer, UptimeError } from "../api/errors";
+import type { Definition, Field } from "../definitions/field";
+import { isEmpty } from "../definitions/kinds";
+import { differs, isRecordOf } from "./compare";
+import type { RecordsOfKind } from "./ledger";
+import type { Reader } from "./reader";
+import type { ServerTraits, Values } from "./server";
+import type { Writer } from "./writer";
+
+/** How often a create is sent at most, each time after looks that show that the last one had no effect. */
+const maxSends = 5;
+/** Milliseconds between two looks for the record of a create that was not answered. */
+const lookPause = 5000;
+/** How many looks must find nothing before a create is sent again. */
+const looksBeforeRepeat = 2;
+/** The part of an operation's time, and the most milliseconds of it, that are kept back for looking. */
+const keptBack = { part: 0.3, most: 15_000 };
+
+/** A record that a create has made, adopted or found. */
+export interface CreatedRecord {
+  readonly id: string;
+  /** The record, if the answer shows it. */
+  readonly record: ApiRecord | undefined;
+  readonly status: number | undefined;
+}
+
+/** What was there before the first create of this process. */
+interface Baseline {
+  /** Whether a record was there before. */
+  readonly has: (id: string) => boolean;
+  /** Whether the list is sorted by ids that only fall, so that everything behind an older record is older. */
+  readonly isSorted: boolean;
+}
+
+/** Creates records, or adopts them: never two for one resource, even if the server's answer is lost. */
+export class Creator {
+  private before: Promise<Baseline> | undefined;
+  /** With adoption: what was there before the first create of this process. */
+  private existing: Promise<readonly ApiRecord[]> | undefined;
+  /** Creates that are not answered yet. */
+  private readonly posts = new Set<Promise<unknown>>();
+  /** What creates want whose answer was lost, and which are being looked for. */
+  private readonly searches = new Set<Values>();
+
+  constructor(
+    private readonly collection: Collection,
+    private readonly reader: Reader,
+    private readonly writer: Writer,
+    private readonly records: RecordsOfKind,
+    private readonly traits: ServerTraits,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Creates a record; the answer may show it, or only its id, or nothing at all, or be lost. Never sends a create again
+   * before it is known that the last one had no effect.
+   *
+   * @param resource the resource that the record is for, if the engine tells
+   */
+  async create(values: Values, resource: string | undefined, deadline: Deadline): Promise<CreatedRecord> {
+    const baseline = await this.baseline(deadline);
+    for (let sent = 1; ; sent++) {
+      const post = this.post(values, resource, baseline, deadline);
+      this.posts.add(post);
+      const result = await post.finally(() => this.posts.delete(post));
+      if (!(result instanceof LostAnswer)) return result;
+      const id = await this.lookFor(values, resource, baseline, deadline, result);
+      if (id !== undefined) return { id, record: undefined, status: undefined };
+      if (!result.repeatable || sent >= maxSends)
+        throw new UptimeError(`${result.message} ${this.unknownEffect()}`, { cause: result });
+    }
+  }
+
+  /**
+   * The one record that was there before and is equal in everything that is declared and shown: it becomes the resource's.
+   * Throws if there are several, because it is not known which one is meant.
+   */
+  async adopt(
+    values: Values,
+    resource: string | undefined,
+    deadline: Deadline,
+  ): Promise<CreatedRecord | undefined> {
+    const reading = (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
+      this.existing = undefined;
+      throw error;
+    }));
+    const equal: ApiRecord[] = [];
+    for (const brief of await inTime(reading, deadline)) {
+      const isFree = (): boolean => !this.records.isHeld(brief.id) && !this.records.isEnded(brief.id);
+      if (!isFree() || !this.agrees(brief, values)) continue;
+      const whole = this.showsAll(brief, values) ? brief : await this.reader.show(brief.id, deadline);
+      if (isFree() && this.agrees(whole, values) && isRecordOf(this.definition, whole)) equal.push(whole);
+    }
+    const [record, ...others] = equal;
+    if (!record) return undefined;
+    if (others.length > 0)
+      throw new UptimeError(
+        `uptime:adoptExisting is set, and several ${this.definition.plural} are equal to what is declared ` +
+          `(${equal.map(({ id }) => id).join(", ")}), so it is not known which to adopt. Delete all but one, change one, or ` +
+          "name the id with the option import.",
+      );
+    this.records.take(record.id, resource);
+    return { id: record.id, record, status: undefined };
+  }
+
+  private get definition(): Definition {
+    return this.collection.definition;
+  }
+
+  /** Sends a create once, and takes the record that it is answered with. */
+  private async post(
+    values: Values,
+    resource: string | undefined,
+    baseline: Baseline,
+    deadline: Deadline,
+  ): Promise<CreatedRecord | LostAnswer> {
+    let written;
+    try {
+      written = await this.writer.create(values, this.earlier(deadline));
+    } catch (error) {
+      if (error instanceof LostAnswer) return error;
+      throw error;
+    }
+    const { id, record, status, request } = written;
+    if (id === undefined)
+      return new LostAnswer(
+        `${request} was answered with status ${status} and without an id, so the new ${this.definition.singular} was ` +
+          "looked for, and was not found.",
+        false,
+      );
+    if (this.records.isTaken(id) || (baseline.has(id) && !this.records.isEnded(id)))
+      throw new UptimeError(
+        `${request} was answered with the ${this.definition.singular} ${id}, which was there before: the API seems to return ` +
+          "an existing record instead of creating one. To manage that record, use the option import with its id, or set " +
+          "uptime:adoptExisting; otherwise change what tells the two apart.",
+      );
+    this.records.take(id, resource);
+    return { id, record, status };
+  }
+
+  /**
+   * Looks for what a create may have made: if it may be sent again, until two looks have found nothing; else as long as
+   * there is time, since the server may still be at work.
+   */
+  private async lookFor(
+    values: Values,
+    resource: string | undefined,
+    baseline: Baseline,
+    deadline: Deadline,
+    lost: LostAnswer,
+  ): Promise<string | undefined> {
+    const { log } = this.collection.client;
+    this.searches.add(values);
+    let failure: unknown;
+    try {
+      for (let looked = 0; ;) {
+        try {
+          const id = await this.find(values, resource, baseline, deadline);
+          looked++;
+          failure = undefined;
+          if (id !== undefined) {
+            log.lookedUp(id);
+            return id;
+          }
+        } catch (error) {
+          // A look that fails shows nothing.
+          failure = error;
+        }
+        if (lost.repeatable && looked >= looksBeforeRepeat) break;
+        if (this.clock.now() + lookPause > deadline.at || deadline.signal.aborted) {
+          if (failure === undefined && !lost.repeatable) break;
+          const reason = failure instanceof Error ? ` Then looking for it failed: ${failure.message}` : "";
+          throw new UptimeError(`${lost.message}${reason} ${this.unknownEffect()}`, { cause: lost });
+        }
+        await this.clock.sleep(lookPause, deadline.signal).catch(() => undefined);
+      }
+      log.lookedUp(undefined);
+      return undefined;
+    } finally {
+      this.searches.delete(values);
+    }
+  }
+
+  /**
+   * The record that a create of this process has made: newer than its first create, nobody else's, and equal; of several
+   * the one with the fewest fields beside that, because a create that declares more may have made the others. If none is
+   * equal, the only new one with the same required properties is it: then the API did not store the rest.
+   */
+  private async find(
+    values: Values,
+    resource: string | undefined,
+    baseline: Baseline,
+    deadline: Deadline,
+  ): Promise<string | undefined> {
+    // Taken at once, so that no other search finds it too.
+    const take = ({ id }: ApiRecord): string => {
+      this.records.take(id, resource);
+      return id;
+    };
+    const isNew = ({ id }: ApiRecord): boolean => !baseline.has(id) && !this.records.isHeld(id);
+    const equal: ApiRecord[] = [];
+    const alike: ApiRecord[] = [];
+    for await (const page of this.collection.list(deadline)) {
+      for (const brief of page.filter(isNew)) {
+        if (!this.agrees(brief, values, (field) => field.required === true)) continue;
+        const whole = this.showsAll(brief, values) ? brief : await this.reader.show(brief.id, deadline);
+        // A create that is still in flight may have made it, and is about to say so.
+        await inTime(Promise.allSettled(this.posts), deadline);
+        if (!isNew(whole) || !isRecordOf(this.definition, whole)) continue;
+        if (this.agrees(whole, values)) {
+          if (this.surplus(whole, values) === 0) return take(whole);
+          equal.push(whole);
+        } else if (this.agrees(whole, values, (field) => field.required === true)) alike.push(whole);
+      }
+      if (baseline.isSorted && page.some(({ id }) => baseline.has(id))) break;
+    }
+    const [best] = equal.filter(isNew).sort((a, b) => this.surplus(a, values) - this.surplus(b, values));
+    if (best) return take(best);
+    const isOthers = (record: ApiRecord): boolean =>
+      [...this.searches].some((others) => others !== values && this.agrees(record, others));
+    const [only, ...more] = alike.filter((record) => isNew(record) && !isOthers(record));
+    return only && more.length === 0 ? take(only) : undefined;
+  }
+
+  /** How many fields of a record have a value that a create does not declare. */
+  private surplus(record: ApiRecord, values: Values): number {
+    const fields = Object.entries(this.definition.fields);
+    return fields.filter(([key, field]) => !values.has(key) && differs(field, null, record)).length;
+  }
+
+  /** Whether a record shows nothing that differs from some values, or from those of some fields. */
+  private agrees(record: ApiRecord, values: Values, only: (field: Field) => boolean = () => true): boolean {
+    return [...values].every(([key, value]) => {
+      const field = this.definition.fields[key];
+      return !field || !only(field) || !differs(field, value, record);
+    });
+  }
+
+  /** Whether a record shows everything that is wanted and can be seen at all. */
+  private showsAll(record: ApiRecord, values: Values): boolean {
+    return [...values].every(([key, value]) => {
+      const field = this.definition.fields[key];
+      if (!field || field.writeOnly || this.traits.isHidden(key)) return true;
+      return [field.wire, ...(field.shownAs ?? [])].some((name) => name in record.shown) || isEmpty(value);
+    });
+  }
+
+  private baseline(deadline: Deadline): Promise<Baseline> {
+    this.before ??= this.readBaseline(deadline).catch((error: unknown) => {
+      this.before = undefined;
+      throw error;
+    });
+    return inTime(this.before, deadline);
+  }
+
+  /** Reads as much of the list as it takes to tell records that were there from newer ones: ids of numbers only rise. */
+  private async readBaseline(deadline: Deadline): Promise<Baseline> {
+    const ids = new Set<string>();
+    let previous: bigint | undefined;
+    let isFalling = true;
+    for await (const page of this.collection.list(deadline)) {
+      for (const { id } of page) {
+        ids.add(id);
+        const number = /^\d+$/.test(id) ? BigInt(id) : undefined;
+        isFalling &&= number !== undefined && (previous === undefined || number < previous);
+        previous = number;
+      }
+      // On a list that is sorted as asked for, everything on the further pages is older.
+      if (isFalling) break;
+    }
+    const lowest = isFalling ? previous : undefined;
+    return {
+      isSorted: isFalling,
+      has: (id) => ids.has(id) || (lowest !== undefined && /^\d+$/.test(id) && BigInt(id) < lowest),
+    };
+  }
+
+  private async readAll(deadline: Deadline): Promise<readonly ApiRecord[]> {
+    const records: ApiRecord[] = [];
+    for await (const page of this.collection.list(deadline)) records.push(...page);
+    return records;
+  }
+
+  /** The same deadline, with some time kept back for looking. */
+  private earlier(deadline: Deadline): Deadline {
+    const { clock } = this;
+    const kept = Math.min(keptBack.most, (deadline.at - clock.now()) * keptBack.part);
+    const over = new AbortController();
+    const check = (): void => {
+      const left = deadline.at - kept - clock.now();
+      if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
+      else over.abort();
+    };
+    check();
+    return {
+      signal: AbortSignal.any([deadline.signal, over.signal]),
+      get at() {
+        return deadline.at - kept;
+      },
+      ...(deadline.extend && { extend: deadline.extend }),
+    };
+  }
+
+  private unknownEffect(): string {
+    const { singular } = this.definition;
+    return (
+      `Whether the ${singular} was created is not known: look for it in the web UI before you run \`pulumi up\` again, which ` +
+      "creates it again. If it is there, delete it first, or give its id to the option import."
+    );
+  }
+}
+
+/** The result of what another operation does too, unless this one's time is over before. */
+async function inTime<T>(work: Promise<T>, { signal }: Deadline): Promise<T> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      new Promise<never>((_, reject) => {
+        const end = (): void => {
+          reject(
+            new UptimeError(
+              "The operation has used its time (see the option customTimeouts) while it waited for another.",
+            ),
+          );
+        };
+        if (signal.aborted) end();
+        signal.addEventListener("abort", end, { signal: over.signal });
+      }),
+    ]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,276 @@
+import type { Clock } from "../api/clock";
+import type { Deadline } from "../api/deadline";
+
+/** If more than this many records are missing and none is found, nothing counts as gone. */
+export const mostGone = 3;
+/** Milliseconds without news of another record after which a verdict is given. */
+const quiet = 1000;
+
+/** What is known of one record in this run. */
+interface Entry {
+  /** State has it for a resource that is managed. */
+  isInState: boolean;
+  /** The key, as a hash, with which state was made, if state says. */
+  stateKey: string | undefined;
+  /** The list of its kind does not hold it. */
+  isMissing: boolean;
+  /** The provider changed it, or tried to, so that a list may be older. */
+  isWritten: boolean;
+  /** It was deleted or found gone, so that nothing of it is left. */
+  isEnded: boolean;
+  /** Which resource has got it in this run by create, adoption or import. */
+  takenBy: string | undefined;
+  /** Which resource has the option `import` with its id. */
+  importedBy: string | undefined;
+  /** The resources in state that have it. */
+  readonly claims: Map<string, Claim>;
+}
+
+/** The claimant of a resource that state does not name: it neither imported nor adopted its record. */
+export const unnamed = "";
+
+/**
+ * What this process knows of the records of one account, of all kinds: one resource per record, one record per resource.
+ * `check` and `diff` of the lifecycle change nothing else.
+ */
+export class Ledger {
+  private readonly kinds = new Map<string, RecordsOfKind>();
+  private readonly waiting = new Set<() => void>();
+  private isFound = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  of(plural: string): RecordsOfKind {
+    let records = this.kinds.get(plural);
+    if (!records) this.kinds.set(plural, (records = new RecordsOfKind(this)));
+    return records;
+  }
+
+  /** A record that state knows was found: address and key belong to this stack. */
+  find(): void {
+    this.isFound = true;
+    this.tell();
+  }
+
+  /** Lets everybody who waits for evidence look again. */
+  tell(): void {
+    for (const look of this.waiting) look();
+    this.waiting.clear();
+  }
+
+  /**
+   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, until
+   * too many are missing, or until nothing more is heard of for a second.
+   */
+  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing"> {
+    for (;;) {
+      if (this.isFound) return "found";
+      if (this.missing > mostGone) return "too many missing";
+      const heard = new AbortController();
+      const look = (): void => {
+        heard.abort();
+      };
+      this.waiting.add(look);
+      const signal = AbortSignal.any([heard.signal, deadline.signal]);
+      await this.clock.sleep(quiet, signal).catch(() => undefined);
+      this.waiting.delete(look);
+      if (!heard.signal.aborted) return "none";
+    }
+  }
+
+  private get missing(): number {
+    return [...this.kinds.values()].reduce((sum, records) => sum + records.missing, 0);
+  }
+}
+
+/** How often a resource was read by a refresh, and how often it was compared. */
+interface Claim {
+  reads: number;
+  diffs: number;
+}
+
+/** Whether the program has the resource: a refresh compares each one that it has read once, whether or not it does. */
+const isDeclared = ({ reads, diffs }: Claim): boolean => diffs > reads;
+
+/** The part of the ledger that is about one kind of record. */
+export class RecordsOfKind {
+  private readonly entries = new Map<string, Entry>();
+  /** Ids of the option `import` that are spent for a resource: it has that record, or the one that has replaced it. */
+  private readonly done = new Set<string>();
+  /** Ids of the option `import` whose record, or the one that has replaced it, has ended in this run. */
+  private readonly spent = new Set<string>();
+
+  constructor(private readonly ledger: Ledger) {}
+
+  get missing(): number {
+    let count = 0;
+    for (const { isMissing } of this.entries.values()) if (isMissing) count++;
+    return count;
+  }
+
+  /** How many records of this kind state has, as far as this process has heard. */
+  get inState(): number {
+    let count = 0;
+    for (const { isInState } of this.entries.values()) if (isInState) count++;
+    return count;
+  }
+
+  /** State has the record for a resource. */
+  expect(id: string, stateKey: string | undefined): void {
+    const entry = this.entry(id);
+    if (!entry.isInState) this.ledger.tell();
+    entry.isInState = true;
+    entry.stateKey ??= stateKey;
+  }
+
+  isInState(id: string): boolean {
+    return this.entries.get(id)?.isInState === true;
+  }
+
+  stateKeyOf(id: string): string | undefined {
+    return this.entries.get(id)?.stateKey;
+  }
+
+  /** The API has shown the record. */
+  see(id: string): void {
+    if (this.isInState(id)) this.ledger.find();
+  }
+
+  /** The list of this kind does not hold the record. `listed` says which records it holds. */
+  miss(id: string, listed: (id: string) => boolean): void {
+    if (!this.isInState(id)) return;
+    this.entry(id).isMissing = true;
+    if ([...this.entries].some(([other, { isInState }]) => isInState && listed(other))) this.ledger.find();
+    this.ledger.tell();
+  }
+
+  write(id: string): void {
+    this.entry(id).isWritten = true;
+  }
+
+  isWritten(id: string): boolean {
+    return this.entries.get(id)?.isWritten === true;
+  }
+
+  /** The record was deleted, or is gone; so is what `importId` was imported as. */
+  end(id: string, importId?: string): void {
+    this.entry(id).isEnded = true;
+    this.spent.add(id);
+    if (importId !== undefined) this.spent.add(importId);
+  }
+
+  isEnded(id: string): boolean {
+    return this.entries.get(id)?.isEnded === true;
+  }
+
+  /** A resource has got the record in this run: it has created, adopted or imported it. */
+  take(id: string, resource: string | undefined): void {
+    const entry = this.entry(id);
+    entry.takenBy = resource ?? unnamed;
+    entry.isEnded = false;
+  }
+
+  isTaken(id: string): boolean {
+    return this.entries.get(id)?.takenBy !== undefined;
+  }
+
+  /** Whether the record belongs to some resource, as far as this process has heard. */
+  isHeld(id: string): boolean {
+    const entry = this.entries.get(id);
+    return (
+      entry !== undefined &&
+      (entry.isInState || entry.takenBy !== undefined || entry.importedBy !== undefined)
+    );
+  }
+
+  /** A resource has the option `import` with this id; the one that had it first keeps it, and is returned. */
+  nameImport(id: string, resource: string): string {
+    return (this.entry(id).importedBy ??= resource);
+  }
+
+  /** The resource that has the option `import` with this id. */
+  importerOf(id: string): string | undefined {
+    return this.entries.get(id)?.importedBy;
+  }
+
+  /** Nothing is left to import for a resource in state, under whichever id it has now. */
+  finishImport(id: string, resource: string | undefined): void {
+    this.done.add(JSON.stringify([id, resource]));
+  }
+
+  /** Whether a create with the option `import` is a replacement's, and makes a new record. */
+  isSpent(id: string, resource: string | undefined): boolean {
+    return this.spent.has(id) || this.done.has(JSON.stringify([id, resource]));
+  }
+
+  /** A resource in state was read by a refresh. */
+  noteRead(id: string, claimant: string): void {
+    this.claim(id, claimant).reads++;
+  }
+
+  /**
+   * A resource in state was compared with what the program, or a refresh, says of it, and keeps its record.
+   *
+   * @param resource the resource as its inputs name it
+   * @returns another one that is in the program and has the record or imports it, if this one is in the program
+   */
+  noteDiff(id: string, claimant: string, resource: string | undefined): string | undefined {
+    const own = this.claim(id, claimant);
+    own.diffs++;
+    if (!isDeclared(own)) return undefined;
+    const { importedBy } = this.entry(id);
+    if (importedBy !== undefined && importedBy !== claimant && importedBy !== resource) return importedBy;
+    return this.declaredHolder(id, (other) => other === claimant || other === resource);
+  }
+
+  /** The resource of the program that has a record, if that is not the one that is asked for. */
+  holderOf(id: string, resource: string | undefined): string | undefined {
+    return this.declaredHolder(id, (other) => other === resource);
+  }
+
+  private declaredHolder(id: string, isOwn: (claimant: string) => boolean): string | undefined {
+    const { takenBy, claims } = this.entry(id);
+    if (takenBy !== undefined && !isOwn(takenBy)) return takenBy;
+    for (const [other, claim] of claims) if (!isOwn(other) && isDeclared(claim)) return other;
+    return undefined;
+  }
+
+  /** A claim, other than this one, on the record. */
+  claimedByAnother(id: string, claimant: string): string | undefined {
+    const { takenBy, claims } = this.entry(id);
+    if (takenBy !== undefined && takenBy !== claimant) return takenBy;
+    return [...claims.keys()].find((other) => other !== claimant);
+  }
+
+  /** A resource gives its record up. Whether somebody else still claims it. */
+  release(id: string, claimant: string): boolean {
+    const entry = this.entry(id);
+    entry.claims.delete(claimant);
+    return this.claimedByAnother(id, claimant) !== undefined;
+  }
+
+  private claim(id: string, claimant: string): Claim {
+    const { claims } = this.entry(id);
+    let claim = claims.get(claimant);
+    if (!claim) claims.set(claimant, (claim = { reads: 0, diffs: 0 }));
+    return claim;
+  }
+
+  private entry(id: string): Entry {
+    let entry = this.entries.get(id);
+    if (!entry) {
+      entry = {
+        isInState: false,
+        stateKey: undefined,
+        isMissing: false,
+        isWritten: false,
+        isEnded: false,
+        takenBy: undefined,
+        importedBy: undefined,
+        claims: new Map(),
+      };
+      this.entries.set(id, entry);
+    }
+    return entry;
+  }
+}
