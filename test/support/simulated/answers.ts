@@ -440,6 +440,8 @@ function withRecord(body: string, change: (record: Properties) => unknown, kind:
   return JSON.stringify(within(parsed));
 }
 
+const bodyOf = ({ body }: WireAnswer): string => (typeof body === "string" ? body : Buffer.from(body).toString());
+
 function withList(body: string, change: (all: Properties[]) => unknown): string {
   try {
     const parsed = JSON.parse(body) as unknown;
@@ -472,7 +474,7 @@ function misbehaviourOf(
         answer: changed((answer) => ({
           ...answer,
           body: withRecord(
-            answer.body,
+            bodyOf(answer),
             (record) => {
               const copy = { ...record };
               Object.defineProperty(copy, mutation.field, {
@@ -492,7 +494,7 @@ function misbehaviourOf(
         answer: changed((answer) => ({
           ...answer,
           body: withRecord(
-            answer.body,
+            bodyOf(answer),
             ({ id, ...rest }) => ({
               id,
               ...Object.fromEntries(
@@ -509,14 +511,14 @@ function misbehaviourOf(
       return {
         answer: changed((answer) => ({
           ...answer,
-          body: withRecord(answer.body, (record) => ({ ...record, id: mutation.id }), kind),
+          body: withRecord(bodyOf(answer), (record) => ({ ...record, id: mutation.id }), kind),
         })),
       };
     case "envelope":
       return {
         answer: changed((answer) => {
           let record: Properties = {};
-          withRecord(answer.body, (found) => (record = found), kind);
+          withRecord(bodyOf(answer), (found) => (record = found), kind);
           return { ...answer, body: JSON.stringify(envelopes[mutation.envelope](record, kind)) };
         }),
       };
@@ -539,7 +541,7 @@ function misbehaviourOf(
         return echo.field === "errors" ? `{"errors":{"name":[${quoted}]}}` : `{"${echo.field}":${quoted}}`;
       };
       const bodies = {
-        usual: (answer: Answer) => answer.body,
+        usual: (answer: Answer) => bodyOf(answer),
         empty: () => "",
         html: () => `<!DOCTYPE html><title>${mutation.status}</title><p>${longText}`,
         json: () => JSON.stringify({ message: longText, errors: { name: ["\ud83d", 1, null, { message: longText }] } }),
@@ -563,7 +565,7 @@ function misbehaviourOf(
         answer: changed((answer) => ({
           ...answer,
           headers: { ...answer.headers, location: mutation.location },
-          body: mutation.body === "usual" ? answer.body : "",
+          body: mutation.body === "usual" ? bodyOf(answer) : "",
         })),
       };
     case "older": {
@@ -585,7 +587,7 @@ function misbehaviourOf(
       return {
         answer: changed((answer) => ({
           ...answer,
-          cutAfter: Math.floor(Buffer.byteLength(answer.body) * mutation.part),
+          cutAfter: Math.floor(Buffer.byteLength(bodyOf(answer)) * mutation.part),
         })),
       };
     case "unanswered":
@@ -606,7 +608,7 @@ function misbehaviourOf(
       return { answer: changed((answer) => ({ ...answer, status: mutation.status, body: mutation.text })) };
     case "list":
       return {
-        answer: changed((answer) => ({ ...answer, body: withList(answer.body, lists[mutation.list].of) })),
+        answer: changed((answer) => ({ ...answer, body: withList(bodyOf(answer), lists[mutation.list].of) })),
       };
   }
 }

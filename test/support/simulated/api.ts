@@ -127,6 +127,7 @@ export class SimulatedApi implements Network {
       dialect: this.dialect,
       domains,
       monitors,
+      moment: { now: new Date(this.time.date()), requests: this.requests.length },
     });
     if (kind && method !== "GET") {
       const after = this.tables[kind].all();

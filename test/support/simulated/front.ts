@@ -2,8 +2,6 @@ import type { dynamic } from "@pulumi/pulumi";
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../../provider";
-import type { dynamicProvider } from "../../../provider/engine/dynamic";
-import type { Definition } from "../../../provider/definitions/field";
 import type { Kind } from "./api";
 import type { SimulatedProcess } from "./process";
 
@@ -95,13 +93,9 @@ export const dynamicFront: Front = {
   },
 
   provider(process, kind, settings) {
-    const { dynamicProvider: make } = process.load<{ dynamicProvider: typeof dynamicProvider }>(
-      "provider/engine/dynamic",
-    );
-    const definitions = process.load<Record<string, Definition>>(`provider/definitions/${kind}`);
-    const definition = definitions[kind];
-    if (!definition) throw new Error(`There is no definition of ${kind}.`);
-    const host = make(definition) as Required<dynamic.ResourceProvider<Properties, Properties>>;
+    // What the text in every resource's state asks for.
+    const providers = process.load<Record<Kind, dynamic.ResourceProvider>>("provider/provider");
+    const host = providers[kind] as Required<dynamic.ResourceProvider<Properties, Properties>>;
     void host.configure({
       config: { get: (name: string) => settings[name], require: (name: string) => settings[name] ?? "" },
     });
