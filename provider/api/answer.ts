@@ -1,6 +1,7 @@
 import { isObject } from "../definitions/kinds";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
+import { excerpt } from "./text";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
@@ -118,30 +119,24 @@ function numberIn(value: unknown): number {
 export function complaintIn(
   body: unknown,
   source: string,
+  /** Removes secrets from a text before it is cut. */
+  redacted: (text: string) => string,
 ): { said: string; fields: Map<string, readonly string[]> } {
   const fields = new Map<string, readonly string[]>();
-  if (!isObject(body)) return { said: excerpt(source), fields };
+  const textIn = (value: unknown): string => excerpt(redacted(textOf(value)));
+  if (!isObject(body)) return { said: textIn(source), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
-      fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textOf));
+      fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textIn));
   const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
-  const said = whole === undefined ? (fields.size > 0 ? "" : excerpt(source)) : textOf(whole);
+  const said = whole === undefined ? (fields.size > 0 ? "" : textIn(source)) : textIn(whole);
   return { said, fields };
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === "string") return excerpt(value);
-  if (isObject(value) && typeof value.message === "string") return excerpt(value.message);
-  return excerpt(JSON.stringify(value));
+  if (typeof value === "string") return value;
+  if (isObject(value) && typeof value.message === "string") return value.message;
+  return JSON.stringify(value);
 }
 
-/** The first words of a text from the API, as one line without tags. */
-export function excerpt(source: string): string {
-  const line = source
-    .slice(0, 4000)
-    .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
-    .replace(/<[^>]*>/g, " ")
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .trim();
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
-}
+export { excerpt } from "./text";

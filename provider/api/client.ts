@@ -3,20 +3,24 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
 import { Agent, request } from "undici";
 import type { Dispatcher } from "undici";
-import { setTimeout as sleep } from "node:timers/promises";
 
-import { complaintIn, excerpt, parseJson } from "./answer";
 import { isObject } from "../definitions/kinds";
 import type { Pair } from "../definitions/kinds";
+import { parseUrl } from "../definitions/url";
+import { complaintIn, parseJson } from "./answer";
+import { systemClock } from "./clock";
+import type { Clock } from "./clock";
+import type { Deadline } from "./deadline";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
-import { Limiter } from "./limiter";
-import type { Deadline, Turn } from "./limiter";
+import { isRefusal, Limiter } from "./limiter";
+import type { Ended } from "./limiter";
 import { logOf } from "./log";
 import type { Log } from "./log";
+import { Redactor } from "./redact";
 import { backoff, nextStep } from "./retry";
-import type { Failure } from "./retry";
+import type { Failure, Step } from "./retry";
 import type { Address, Settings } from "./settings";
-import { parseUrl } from "../definitions/url";
+import { excerpt } from "./text";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -25,14 +29,17 @@ export interface ApiRequest {
   readonly query?: URLSearchParams;
   /** Sent as `application/x-www-form-urlencoded`. (API reference, section 4) */
   readonly form?: readonly Pair[];
-  /** Ends the request when the operation it belongs to has no time left. */
+  /** Ends the request when the operation that it belongs to has no time left. */
   readonly deadline: Deadline;
+  /** The resource's secrets: errors hold none of them, even if the server repeats them. */
+  readonly secrets?: Iterable<string>;
 }
 
-/** An answer with a status below 300. */
+/** An answer with a status below 300, or one that says where the result of a POST is. */
 export interface Answer {
+  /** For a POST also 301, 302 or 303, if `location` is what says what it has created. */
   readonly status: number;
-  /** The parsed JSON; undefined when the answer is empty. */
+  /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
   readonly location: string | undefined;
   /** The server's clock, as it says itself. */
@@ -41,125 +48,166 @@ export interface Answer {
   readonly request: string;
 }
 
-/** An attempt that ended badly: what is known of it, and what the person is told when that is the end. */
-interface Failed {
+/** An attempt that ended badly: what is known of it, and the error if that is the end. */
+interface FailedAttempt {
   readonly failure: Failure;
   readonly error: UptimeError;
 }
 
-interface Exchanged {
+/** What came back over HTTP. */
+interface HttpResponse {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData["headers"];
   readonly text: string;
-  /** Where a redirect that was not followed leads. */
+  /** Where it redirects to, if that was not followed. */
   readonly target: URL | undefined;
 }
 
 const bodyLimit = 32 * 1024 * 1024;
+/** Of a longer text in an error only the beginning is redacted and shown, which takes less than a moment. */
+const errorLimit = 64 * 1024;
 const redirectLimit = 3;
+const timeIsOver = "was given up: the operation has used its time (see the option customTimeouts).";
+/** Nobody can see here whether the option is given, so errors that it explains always say so. */
+const staleSettings =
+  "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
-/** HTTP to one address: keep-alive connections, the key in the header, limits, retries, errors as sentences. */
+/** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
+  /** Removes the key from texts; `with` adds a resource's secrets. */
+  readonly redactor: Redactor;
+  readonly log: Log;
+  private readonly clock: Clock;
   private readonly dispatcher: Dispatcher;
   private readonly limiter: Limiter;
 
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
-    readonly log: Log = logOf(settings.logLevel),
+    {
+      clock = systemClock,
+      log = logOf(settings.logLevel),
+    }: { readonly clock?: Clock; readonly log?: Log } = {},
   ) {
+    this.clock = clock;
+    this.log = log;
+    this.redactor = new Redactor().with([settings.apiKey], "[key]");
     this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
     this.limiter = new Limiter(settings, {
-      now: Date.now,
-      sleep: (pause, signal) => log.wait(sleep(pause, undefined, { signal })),
+      now: () => clock.now(),
+      date: () => clock.date(),
+      sleep: (milliseconds, signal) => this.pause(milliseconds, signal),
     });
   }
 
   /**
-   * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswer} when a create may have had its effect, and
-   * {@link UptimeError} when there is no usable answer.
+   * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswer} if a create may have had its effect, and
+   * {@link UptimeError} if there is no usable answer.
    */
   async send(message: ApiRequest): Promise<Answer> {
-    const name = `${message.method} ${this.address.url}${message.path}`;
+    const { method, path, deadline } = message;
+    const name = `${method} ${this.address.url}${path}`;
     let last: UptimeError | undefined;
-    let ready = performance.now();
+    let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const result = await this.limiter.run(message.deadline, async (turn) => {
-        const begun = performance.now();
-        const ended = await this.attempt(message, name, turn);
+      const result = await this.limiter.run(deadline, async () => {
+        const begun = this.clock.now();
+        const ended = await this.attempt(message, name);
         this.log.sent({
-          method: message.method,
-          path: this.withoutKey(message.path),
-          outcome: outcomeOf(ended),
-          milliseconds: performance.now() - begun,
+          method,
+          path: this.withoutKey(path),
+          outcome: outcomeOf(ended.result),
+          milliseconds: this.clock.now() - begun,
           attempt,
           waited: begun - ready,
         });
         return ended;
       });
-      ready = performance.now();
-      if (!result) {
-        const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
-        const reason = message.deadline.signal.aborted
-          ? "given up: the operation has used its time (see the option customTimeouts)."
-          : "not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
-            "and the setting uptime:requestsPerMinute).";
-        throw new UptimeError(`${before}${name} was ${reason}`);
-      }
+      if (!result) throw this.notSent(name, deadline, last);
       if (!("failure" in result)) return result;
       last = result.error;
-      const next = nextStep(message.method, result.failure);
-      const step =
-        !message.deadline.signal.aborted || next === "fail"
-          ? next
-          : next.startsWith("look up")
-            ? "look up only"
-            : "fail";
+      const step = stepAfter(message, result.failure);
       if (step === "look up" || step === "look up only")
-        throw new LostAnswer(result.error.message, step === "look up", { cause: result.error });
-      if (step === "fail" || (step === "repeat" && ++retry > this.settings.maxRetries)) throw result.error;
-      if (step === "repeat") {
-        const pause = backoff(retry);
-        if (Date.now() + pause > message.deadline.at) throw result.error;
-        await this.log.wait(sleep(pause));
-      }
+        throw new LostAnswer(last.message, step === "look up", { cause: last });
+      if (step === "fail") throw last;
+      ready = this.clock.now();
+      if (step === "wait") continue;
+      const pause = backoff(++retry);
+      if (retry > this.settings.maxRetries || this.clock.now() + pause > deadline.at) throw last;
+      // If the operation's time ends meanwhile, the limiter says so.
+      await this.pause(pause, deadline.signal).catch(() => undefined);
     }
   }
 
-  private async attempt(message: ApiRequest, name: string, turn: Turn): Promise<Answer | Failed> {
-    const { method, path, deadline } = message;
-    const query = message.query?.toString();
-    const timeout = AbortSignal.timeout(this.settings.timeoutSeconds * 1000);
-    let response: Exchanged;
+  /** A text without the key. */
+  withoutKey(source: string): string {
+    return this.redactor.text(source);
+  }
+
+  private redacted(text: string, { secrets = [] }: ApiRequest): string {
+    const start = text.length > errorLimit ? `${text.slice(0, errorLimit)}…` : text;
+    return this.redactor.with(secrets).text(start);
+  }
+
+  private async pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    const end = this.log.pause();
+    await this.clock.sleep(milliseconds, signal).finally(end);
+  }
+
+  private notSent(name: string, deadline: Deadline, last: UptimeError | undefined): UptimeError {
+    const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
+    const reason = deadline.signal.aborted
+      ? timeIsOver
+      : "was not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
+        "and the setting uptime:requestsPerMinute).";
+    return new UptimeError(`${before}${name} ${reason}`);
+  }
+
+  private async attempt(message: ApiRequest, name: string): Promise<Ended<Answer | FailedAttempt>> {
+    const { path, query, deadline } = message;
+    const timeout = this.clock.timeout(this.settings.timeoutSeconds * 1000);
     try {
-      const url = new URL(`${this.address.url}${path}${query ? `?${query}` : ""}`);
-      response = await this.exchange(message, url, AbortSignal.any([timeout, deadline.signal]));
+      const search = query?.toString();
+      const url = new URL(`${this.address.url}${path}${search ? `?${search}` : ""}`);
+      const answer = await this.exchange(message, url, AbortSignal.any([timeout, deadline.signal]));
+      return { result: this.resultOf(answer, message, name), answer };
     } catch (error) {
-      return this.failed(error, name, timeout, deadline.signal);
+      return { result: this.failed(error, message, name, timeout) };
     }
-    const { status, headers } = response;
-    this.limiter.learn(status, headers, turn);
-    if (status >= 300) {
-      const text = this.withoutKey(response.text);
-      const { said, fields } = complaintIn(parsed(text), text);
-      return {
-        failure: { kind: "status", status, retryAfter: headers["retry-after"] !== undefined },
-        error: new ApiError(name, status, said, fields, this.hint(status, response.target)),
-      };
-    }
-    const body = parsed(response.text);
-    if (response.text.trim() !== "" && body === undefined) {
-      const error = new UptimeError(
-        `${name} was answered with status ${status} and something that is not JSON: "${excerpt(this.withoutKey(response.text))}". ` +
-          `Check ${this.address.source}: does it lead to the API?`,
-      );
-      // A create may well have had its effect.
-      return { failure: { kind: method === "POST" ? "cut" : "final" }, error };
-    }
+  }
+
+  private resultOf(response: HttpResponse, message: ApiRequest, name: string): Answer | FailedAttempt {
+    const { status, headers, text, target } = response;
+    const body = parsed(text);
     const [location, date] = [headers.location, headers.date].map((value) =>
       typeof value === "string" ? value : undefined,
     );
-    return { status, body, location, date, request: name };
+    const answer = { status, body, location, date, request: name };
+    if (message.method === "POST" && target && this.hasCreated(status, message.path, target)) return answer;
+    const redacted = (part: string): string => this.redacted(part, message);
+    if (status >= 300) {
+      const { said, fields } = complaintIn(body, text, redacted);
+      return {
+        failure: { kind: "status", status, retryAfter: isRefusal(status, headers) },
+        error: new ApiError(name, status, said, fields, this.hint(status, message, target)),
+      };
+    }
+    if (text.trim() === "" || body !== undefined) return answer;
+    const error = new UptimeError(
+      `${name} was answered with status ${status} and something that is not JSON: ` +
+        `"${excerpt(redacted(text))}". Check ${this.address.source}: does it lead to the API?`,
+    );
+    return { failure: { kind: unreadable(message) }, error };
+  }
+
+  /** Whether a redirect says that a create had its effect, and where its result is; others only name another address. */
+  private hasCreated(status: number, path: string, target: URL): boolean {
+    const { origin, pathname } = new URL(`${this.address.url}${path}`);
+    if (target.origin !== origin) return false;
+    if (status === 303) return true;
+    const isRecord =
+      target.pathname.startsWith(`${pathname}/`) && target.pathname.length > pathname.length + 1;
+    return isRecord && (status === 301 || status === 302);
   }
 
   private async exchange(
@@ -167,7 +215,7 @@ export class Client {
     url: URL,
     signal: AbortSignal,
     redirects = 0,
-  ): Promise<Exchanged> {
+  ): Promise<HttpResponse> {
     const { method, form } = message;
     const response = await request(url, {
       method,
@@ -183,45 +231,48 @@ export class Client {
     const { statusCode: status, headers } = response;
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const target = redirectOf(status, headers.location, url);
-    // The key goes nowhere but to the address that was set, and only what is safe to repeat is sent again.
-    if (target?.origin === url.origin && method === "GET" && redirects < redirectLimit)
+    // 307 and 308 keep method and body, and say that the request had no effect where it was sent.
+    const isFollowed = method === "GET" || status === 307 || status === 308;
+    // The key is sent to no other origin.
+    if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(message, target, signal, redirects + 1);
     return { status, headers, text: await decode(bytes, headers), target };
   }
 
-  private failed(error: unknown, name: string, timeout: AbortSignal, deadline: AbortSignal): Failed {
-    const { code, message } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
+  private failed(error: unknown, message: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
+    const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
     const where = `Check ${this.address.source} and the network.`;
-    const result = (kind: "unreachable" | "cut" | "timeout" | "final", text: string): Failed => ({
+    const result = (kind: "unreachable" | "cut" | "timeout" | "final", text: string): FailedAttempt => ({
       failure: { kind },
       error: new UptimeError(`${name} ${text}`, { cause: error }),
     });
-    if (deadline.aborted)
-      return result(
-        "timeout",
-        "was given up: the operation has used its time (see the option customTimeouts).",
-      );
+    if (message.deadline.signal.aborted) return result("timeout", timeIsOver);
     if (timeout.aborted)
       return result(
         "timeout",
-        `was not answered within ${this.settings.timeoutSeconds} seconds (uptime:timeoutSeconds).`,
+        `was not answered within ${counted(this.settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
       );
+    if (isConnecting(error))
+      switch (code) {
+        case "ENOTFOUND":
+          return result("final", `failed: the host name does not exist. ${where}`);
+        case "EAI_AGAIN":
+          return result("unreachable", `failed: the host name could not be looked up. ${where}`);
+        case "ECONNREFUSED":
+          return result("unreachable", `failed: nothing accepts connections there. ${where}`);
+        default:
+          return result("unreachable", `failed: connecting was not possible (${String(code)}). ${where}`);
+      }
+    if (code?.startsWith("ERR_SSL_"))
+      return result(unreadable(message), `failed: the TLS connection broke (${code}). ${where}`);
+    // The certificate is checked before anything is sent.
+    if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
+      return result("final", `failed: the server's certificate is not trusted (${code}). ${where}`);
     switch (code) {
-      case "ECONNREFUSED":
-        return result("unreachable", `failed: nothing accepts connections there. ${where}`);
-      case "UND_ERR_CONNECT_TIMEOUT":
-      case "EHOSTUNREACH":
-      case "ENETUNREACH":
-        return result("unreachable", `failed: no connection came about (${code}). ${where}`);
-      case "EAI_AGAIN":
-        return result("unreachable", `failed: the host's name could not be looked up. ${where}`);
-      case "ENOTFOUND":
-        return result("final", `failed: the host's name does not exist. ${where}`);
       case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       case "ERR_BUFFER_TOO_LARGE":
-        // A create may well have had its effect.
         return result(
-          name.startsWith("POST") ? "cut" : "final",
+          unreadable(message),
           `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`,
         );
       case "ECONNRESET":
@@ -230,51 +281,69 @@ export class Client {
       case "UND_ERR_BODY_TIMEOUT":
       case "UND_ERR_HEADERS_TIMEOUT":
         return result("cut", `failed: the connection was cut before the whole answer was there. ${where}`);
-      default:
-        // Certificates have many codes (CERT_HAS_EXPIRED, DEPTH_ZERO_SELF_SIGNED_CERT, …); none is mended by repeating.
-        if (/CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code ?? ""))
-          return result(
-            "final",
-            `failed: the server's certificate is not trusted (${String(code)}). ${where}`,
-          );
-        return result("cut", `failed: ${[code, message].filter(Boolean).join(", ")}. ${where}`);
+      default: {
+        const what = [code, reason].filter(Boolean).join(", ");
+        return result("cut", `failed: ${excerpt(this.redacted(what, message))}. ${where}`);
+      }
     }
   }
 
-  private hint(status: number, target: URL | undefined): string {
+  private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string {
+    const { source } = this.address;
     if (status === 401)
-      return (
-        `The API does not accept the key from ${this.settings.apiKeySource}. If the key was changed lately: \`pulumi refresh\` ` +
-        "and `pulumi destroy` use the settings of the last `up`, unless they run with --run-program"
-      );
-    if (status === 403) return `The key from ${this.settings.apiKeySource} may not do this`;
-    if (status === 429) return "Set uptime:requestsPerMinute to what the install allows";
-    if (target) {
-      // What stands behind the path may be a secret of the one who redirects, such as a session.
-      const where = excerpt(this.withoutKey(target.origin + target.pathname));
-      return `It redirects to ${where}, which is not followed; if the API is there now, set ${this.address.source} to that address`;
+      return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}`;
+    if (status === 403)
+      return `The key from ${this.settings.apiKeySource} may not do this. If you have changed it: ${staleSettings}`;
+    if (status === 404) {
+      const isList = /^\/api\/v1\/[^/]+$/.test(path);
+      return [
+        isList && `There is no API at this address: check ${source}`,
+        method === "GET" && `If you have changed settings: ${staleSettings}`,
+      ]
+        .filter((part) => part !== false)
+        .join(". ");
     }
-    if (status >= 300 && status < 400) return `That is no answer of the API; check ${this.address.source}`;
+    if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
+    if (target) {
+      // What follows the path may be a secret of the server that redirects, such as a session.
+      const where = excerpt(this.withoutKey(target.origin + target.pathname));
+      return `It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
+    }
+    if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
     return "";
   }
+}
 
-  /** A text without the key, as it is, and as JSON may hold it. */
-  withoutKey(source: string): string {
-    const { apiKey } = this.settings;
-    const quoted = JSON.stringify(apiKey).slice(1, -1);
-    return [quoted.replaceAll("/", "\\/"), quoted, apiKey].reduce(
-      (text, form) => text.replaceAll(form, "[key]"),
-      source,
-    );
-  }
+/** What to do after a failed attempt, which is nothing more if the operation's time is over. */
+function stepAfter({ method, deadline }: ApiRequest, failure: Failure): Step {
+  const step = nextStep(method, failure);
+  if (!deadline.signal.aborted || step === "fail") return step;
+  return step === "look up" || step === "look up only" ? "look up only" : "fail";
+}
+
+/** How an attempt ended whose answer cannot be read: the same request gets no other, but a create may have had its effect. */
+function unreadable({ method }: ApiRequest): "cut" | "final" {
+  return method === "POST" ? "cut" : "final";
+}
+
+/** Whether an error comes from connecting, so that nothing was sent. */
+function isConnecting(error: unknown): boolean {
+  if (!isObject(error)) return false;
+  // Node.js tries all addresses of a host.
+  if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
+  return (
+    error.syscall === "connect" || error.syscall === "getaddrinfo" || error.code === "UND_ERR_CONNECT_TIMEOUT"
+  );
 }
 
 /** For the log: the status, or what came in its place. */
-function outcomeOf(ended: Answer | Failed): number | string {
-  if (!("failure" in ended)) return ended.status;
-  const { failure } = ended;
+function outcomeOf(result: Answer | FailedAttempt): number | string {
+  if (!("failure" in result)) return result.status;
+  const { failure } = result;
   return failure.kind === "status" ? failure.status : failure.kind === "final" ? "failed" : failure.kind;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)

@@ -12,9 +12,16 @@ export interface Clock {
   timeout(milliseconds: number): AbortSignal;
 }
 
+/** The longest time in milliseconds that a timer takes; a longer one would end at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A timer takes whole numbers. */
+const timerOf = (milliseconds: number): number =>
+  Math.min(Math.max(0, Math.ceil(milliseconds)), longestTimer);
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),
-  sleep: (milliseconds, signal) => delay(milliseconds, undefined, signal ? { signal } : {}),
-  timeout: (milliseconds) => AbortSignal.timeout(Math.ceil(milliseconds)),
+  sleep: (milliseconds, signal) => delay(timerOf(milliseconds), undefined, signal ? { signal } : {}),
+  timeout: (milliseconds) => AbortSignal.timeout(timerOf(milliseconds)),
 };

@@ -6,6 +6,7 @@ import type { Pair } from "../definitions/kinds";
 import { parseUrl } from "../definitions/url";
 import type { Deadline } from "./deadline";
 import { ApiError, UptimeError } from "./errors";
+import { shorten } from "./text";
 
 /** What an answer to a write tells. */
 export interface Written {
@@ -204,7 +205,7 @@ export class Collection {
   private quote(body: unknown): string {
     return body === undefined
       ? "an empty answer"
-      : `"${this.client.withoutKey(JSON.stringify(body)).slice(0, 200)}"`;
+      : `"${shorten(this.client.withoutKey(JSON.stringify(body)), 200)}"`;
   }
 }
 

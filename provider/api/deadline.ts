@@ -8,14 +8,15 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** On the clock's {@link Clock.now}. */
   readonly at: number;
-  /** Gives back the time that the server's rate limit has taken. Absent if a person has set the time. */
-  readonly extend?: (milliseconds: number) => void;
+  /**
+   * Gives back a time in which the server's rate limit held the operation up, from one moment to another, and once if
+   * several of its requests waited. Absent if a person has set the time.
+   */
+  readonly extend?: (from: number, to: number) => void;
 }
 
 /** Time for a whole operation, including retries and verification, unless the option `customTimeouts` says otherwise. */
 const defaultMilliseconds = 5 * 60_000;
-/** The longest time that a timer takes. */
-const longest = 2 ** 31 - 1;
 
 /**
  * The end of an operation that begins now.
@@ -30,12 +31,11 @@ export function deadlineAfter(
 ): Deadline {
   const either = (signal: AbortSignal): AbortSignal =>
     shared(cancel ? AbortSignal.any([signal, cancel]) : signal);
-  if (milliseconds !== undefined) {
-    const time = Math.min(Math.ceil(milliseconds), longest);
-    return { signal: either(clock.timeout(time)), at: clock.now() + time };
-  }
+  if (milliseconds !== undefined)
+    return { signal: either(clock.timeout(milliseconds)), at: clock.now() + milliseconds };
   const over = new AbortController();
   let at = clock.now() + defaultMilliseconds;
+  let givenBackTo = -Infinity;
   const check = (): void => {
     const left = at - clock.now();
     if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
@@ -47,8 +47,9 @@ export function deadlineAfter(
     get at() {
       return at;
     },
-    extend: (more) => {
-      at += more;
+    extend: (from, to) => {
+      at += Math.max(0, to - Math.max(from, givenBackTo));
+      givenBackTo = Math.max(givenBackTo, to);
     },
   };
 }

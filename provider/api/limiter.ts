@@ -1,191 +1,116 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "./clock";
+import type { Deadline } from "./deadline";
+import { RateLimitHeaders } from "./rate-limit-headers";
+import type { Headers } from "./rate-limit-headers";
 
-import { retryAfter } from "./retry";
-
-/** Until when an operation may go on. */
-export interface Deadline {
-  readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** Gives back the time that an install's limit has taken while it served. Absent where a person has set the time. */
-  readonly extend?: (milliseconds: number) => void;
-}
+export type { Deadline } from "./deadline";
 
 export interface Limits {
   readonly maxConcurrency: number;
-  /** What the person knows of the install's limit; undefined when nothing. */
+  /** What the person knows of the server's rate limit; undefined if nothing. */
   readonly requestsPerMinute: number | undefined;
 }
 
-/** What tells the time, and lets it pass. */
-export interface Clock {
-  now(): number;
-  /** Rejects when it is aborted. */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<unknown>;
-}
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-/** So many requests in any so many milliseconds. */
-interface Rate {
-  readonly count: number;
-  readonly period: number;
+/** What a request ended with; `answer` is absent if nothing came back. */
+export interface Ended<T> {
+  readonly result: T;
+  readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
 }
 
 interface Waiter {
   readonly deadline: Deadline;
-  /** Since when it waits and nobody has been served. */
+  /** When its wait began, or when the last time was given back for it. */
   since: number;
-  readonly go: (turn: Turn | undefined) => void;
+  readonly go: (waited: boolean) => void;
 }
 
-/** A request that counts against a limit, in milliseconds since the epoch. */
-export interface Turn {
-  readonly begun: number;
-  /** When it was last on its way: at its end, or at its begin while it runs. */
-  seen: number;
-  /** Milliseconds it has waited for since anybody was served last. */
-  readonly waited: number;
-  /** Whether it goes beyond what was learned of the limit. */
-  readonly isTry: boolean;
-  outcome: "served" | "refused" | undefined;
-}
+const minute = 60_000;
 
 /**
- * All requests of the process to one install pass through here, in their order: so many at once, so many a minute, none
- * while it says no.
- *
- * What an install allows that refuses without saying so beforehand is learned: how many requests it took from one opening
- * to the next, and how long that was. No more are sent from then on, but for a try, one request at a time, after twice
- * that: an install that fills up a bucket had less in it when it was first asked than it takes in the long run.
+ * All requests of the process to one server pass through here, in their order: so many at once, so many a minute, none
+ * while the server says no. After a refusal one request goes at a time, and one more with each that is accepted.
  */
 export class Limiter {
   private running = 0;
   private readonly queue: Waiter[] = [];
-  private readonly sent: Turn[] = [];
-  /** Operations that were not served in their turn, and since when they wait. */
-  private readonly refused = new WeakMap<Deadline, number>();
-  /** Until when operations were given back the time that they waited. */
-  private readonly givenBack = new WeakMap<Deadline, number>();
-  private notBefore = 0;
-  private concurrency: number;
-  /** How many more the install takes at present, where it says so. */
+  /** How many may run at the same time at present. */
+  private width: number;
+  /** When the server accepts requests again, on the clock. */
+  private opensAt = -Infinity;
+  /** How many more the server accepts at present, if it says so. */
   private remaining: number | undefined;
-  private learned: Rate | undefined;
-  /** When the install opened, and how many requests it has taken since. */
-  private opening: { at: number; taken: number } | undefined;
-  /** How often it has refused without taking anything in between; of the first, whether what was learned allowed it. */
+  /** How often it has refused without accepting anything in between. */
   private refusals = 0;
-  private isRefuted = false;
-  /** Whether that was for a limit; a 503 may be for anything. */
-  private isLimited = false;
-  /** How many requests were sent since then beyond what was learned. */
-  private tries = 0;
-  private nextTry = Infinity;
+  /** When the requests of the last minute ended; a server may count a request at any time while it runs. */
+  private readonly ended: number[] = [];
+  /** Operations whose last request was refused, and since when they wait. */
+  private readonly refused = new WeakMap<Deadline, number>();
+  private readonly headers: RateLimitHeaders;
   /** When the queue is looked at again, if nothing happens before. */
-  private waking: { readonly at: number; readonly abort: AbortController } | undefined;
+  private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
 
   constructor(
     private readonly limits: Limits,
-    private readonly clock: Clock = {
-      now: Date.now,
-      sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
-    },
+    private readonly clock: Pick<Clock, "now" | "date" | "sleep">,
   ) {
-    this.concurrency = limits.maxConcurrency;
+    this.width = limits.maxConcurrency;
+    this.headers = new RateLimitHeaders(clock);
   }
 
-  /** Waits for its turn, then runs. Undefined when the deadline would pass before the turn comes. */
-  async run<T>(deadline: Deadline, request: (turn: Turn) => Promise<T>): Promise<T | undefined> {
-    const turn = await this.turn(deadline);
-    if (!turn) return undefined;
+  /** Waits for its turn, then runs. Undefined if the deadline would pass before the turn comes. */
+  async run<T>(deadline: Deadline, request: () => Promise<Ended<T>>): Promise<T | undefined> {
+    const since = this.refused.get(deadline) ?? this.clock.now();
+    const waiter = await this.turn(deadline, since);
+    if (!waiter) return undefined;
+    const begun = this.clock.now();
+    this.refused.delete(deadline);
     try {
-      return await request(turn);
+      const { result, answer } = await request();
+      if (answer && isRefusal(answer.status, answer.headers)) {
+        this.refused.set(deadline, waiter.since);
+        this.close(answer.headers, begun);
+      } else if (answer) {
+        deadline.extend?.(waiter.since, begun);
+        this.accepted(answer.headers, begun);
+      }
+      return result;
     } finally {
-      if (turn.outcome === "served") this.giveBack(deadline, turn.begun - turn.waited, turn.begun);
-      // What else ends a request, such as its timeout, is none of the limit's doing.
-      if (turn.outcome === "refused") this.refused.set(deadline, turn.begun - turn.waited);
-      else this.refused.delete(deadline);
-      turn.seen = this.clock.now();
       this.running--;
+      if (this.limits.requestsPerMinute !== undefined) this.ended.push(this.clock.now());
       this.admit();
     }
   }
 
-  /** Takes in what an answer says of limits. */
-  learn(status: number, headers: Headers, turn: Turn): void {
-    const header = (name: string): string | undefined => {
-      const value = headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    };
+  private close(headers: Headers, begun: number): void {
+    const told = this.headers.wait(headers, this.refusals);
+    // What began before the last refusal says nothing of the time after it, unless it says until when.
+    const isLate = begun < this.opensAt;
+    if (isLate && told === undefined) return;
+    const wait = told ?? Math.min(minute, 1000 * 2 ** this.refusals);
+    if (!isLate) this.refusals++;
+    this.opensAt = Math.max(this.opensAt, this.clock.now() + wait);
+    // More than one request would be sent in vain if the server refuses again.
+    this.width = 1;
+    this.remaining = undefined;
+  }
+
+  private accepted(headers: Headers, begun: number): void {
     const now = this.clock.now();
-    const reset = untilReset(header("x-ratelimit-reset"), now);
-    const told = retryAfter(header("retry-after"), now) ?? reset;
-    // What began before the last refusal says nothing of the time after it.
-    const isLate = turn.begun < this.notBefore;
-    if (status === 429 || (status === 503 && told !== undefined)) {
-      turn.outcome = "refused";
-      this.sent.splice(this.sent.lastIndexOf(turn), 1);
-      if (!isLate && this.refusals++ === 0) [this.isRefuted, this.isLimited] = [!turn.isTry, status === 429];
-      if (!isLate || told !== undefined) this.close(now + (told ?? this.guess(now)));
-      return;
-    }
-    this.opening ??= { at: turn.begun, taken: 0 };
-    if (!isLate) {
-      if (this.refusals > 0) this.reopen(this.opening);
-      this.concurrency = Math.min(this.concurrency + 1, this.limits.maxConcurrency);
-      const left = header("x-ratelimit-remaining");
-      // The others that are on their way may be counted in it, or not.
-      this.remaining = left && /^\d+$/.test(left) ? Number(left) - (this.running - 1) : undefined;
-      if (left === "0" && reset !== undefined) this.close(now + reset);
-    }
-    this.opening.taken++;
-    turn.outcome = "served";
     for (const waiter of this.queue) {
-      this.giveBack(waiter.deadline, waiter.since, now);
+      waiter.deadline.extend?.(waiter.since, now);
       waiter.since = now;
     }
-  }
-
-  /** Gives time back once, however many requests of an operation have waited for it. */
-  private giveBack(deadline: Deadline, from: number, to: number): void {
-    const begin = Math.max(from, this.givenBack.get(deadline) ?? from);
-    if (to <= begin) return;
-    deadline.extend?.(to - begin);
-    this.givenBack.set(deadline, to);
-  }
-
-  private close(opens: number): void {
-    this.notBefore = Math.max(this.notBefore, opens);
-    // Whatever is on its way when the install closes again is sent in vain.
-    this.concurrency = 1;
-    this.remaining = undefined;
-    this.tries = 0;
-  }
-
-  /** How long it may be closed that does not say so: by what was learned; else twice as long each time, or a minute. */
-  private guess(now: number): number {
-    const doubled = Math.min(60_000, 1000 * 2 ** (this.refusals - 1));
-    // Most limits are for a minute; its end, as the install sees it, is a little after ours.
-    const minute = (this.opening?.at ?? now) + 61_000 - now;
-    return Math.max(this.fullFor(this.learned, now), minute > 0 ? Math.min(doubled, minute) : doubled);
-  }
-
-  /** The first request that is taken after a refusal: so much was taken since the last opening. */
-  private reopen({ at, taken }: { at: number; taken: number }): void {
-    const observed: Rate = { count: taken, period: this.notBefore - at };
-    const isMore =
-      !this.learned || observed.count * this.learned.period > 1.05 * this.learned.count * observed.period;
-    // A shorter time is no period of a limit, for it is told in seconds.
-    if (this.isLimited && taken > 0 && observed.period >= 1000 && (isMore || this.isRefuted))
-      this.learned = observed;
-    // Soon enough that no operation's time is over for what is only guessed.
-    this.nextTry = this.notBefore + Math.min(2 * observed.period, 120_000);
-    this.opening = { at: this.notBefore, taken: 0 };
+    const reset = this.headers.reset(headers, 0);
+    if (begun < this.opensAt) return;
     this.refusals = 0;
+    this.width = Math.min(this.width + 1, this.limits.maxConcurrency);
+    const left = this.headers.remaining(headers);
+    // The server may not have counted the other requests that are running.
+    this.remaining = left === undefined ? undefined : left - (this.running - 1);
+    if (left === 0 && reset !== undefined) this.opensAt = Math.max(this.opensAt, now + reset);
   }
 
-  private turn(deadline: Deadline): Promise<Turn | undefined> {
+  private turn(deadline: Deadline, since: number): Promise<Waiter | undefined> {
     return new Promise((resolve) => {
       const leave = (): void => {
         this.queue.splice(this.queue.indexOf(waiter), 1);
@@ -194,10 +119,10 @@ export class Limiter {
       };
       const waiter: Waiter = {
         deadline,
-        since: this.refused.get(deadline) ?? this.clock.now(),
-        go: (turn) => {
+        since,
+        go: (isInTime) => {
           deadline.signal.removeEventListener("abort", leave);
-          resolve(turn);
+          resolve(isInTime ? waiter : undefined);
         },
       };
       this.queue.push(waiter);
@@ -207,75 +132,58 @@ export class Limiter {
     });
   }
 
-  /** Lets those go whose turn it is, and comes back when the next turn is. */
+  /** Lets those go whose turn it is, and comes back for the next one. */
   private admit(): void {
-    for (let head = this.queue[0]; head; head = this.queue[0]) {
+    for (let first = this.queue[0]; first; first = this.queue[0]) {
       const pause = this.pause();
       if (pause === Infinity) return;
-      const now = this.clock.now();
-      const isInTime = now + pause <= head.deadline.at;
+      const at = this.clock.now() + pause;
+      const isInTime = at <= first.deadline.at;
       if (isInTime && pause > 0) {
-        this.wake(now + pause);
+        this.wake(at);
         return;
       }
       this.queue.shift();
       if (isInTime) {
-        const isTry = this.fullFor(this.learned, now) > 0;
-        if (isTry) this.tries++;
-        // What was taken before a long pause says nothing of the rate at which an install refuses after it.
-        const quiet = now - Math.max(this.sent.at(-1)?.seen ?? now, this.notBefore);
-        if (this.running === 0 && this.refusals === 0 && quiet > 61_000) this.opening = undefined;
         this.running++;
         if (this.remaining !== undefined) this.remaining--;
-        const turn = { begun: now, seen: now, waited: now - head.since, isTry, outcome: undefined };
-        this.sent.push(turn);
-        head.go(turn);
-      } else head.go(undefined);
+      }
+      first.go(isInTime);
     }
-    // Nobody waits any more: a timer would keep the process from ending.
-    this.waking?.abort.abort();
+    // A timer that nobody waits for would keep the process from ending.
+    this.waking?.cancel.abort();
     this.waking = undefined;
   }
 
   private wake(at: number): void {
     if (this.waking && this.waking.at <= at) return;
-    const waking = { at, abort: new AbortController() };
-    this.waking?.abort.abort();
-    this.waking = waking;
+    this.waking?.cancel.abort();
+    const waking = (this.waking = { at, cancel: new AbortController() });
     const end = (): void => {
       if (this.waking === waking) this.waking = undefined;
     };
-    void this.clock.sleep(at - this.clock.now(), waking.abort.signal).then(() => {
+    void this.clock.sleep(at - this.clock.now(), waking.cancel.signal).then(() => {
       end();
       this.admit();
     }, end);
   }
 
-  /** Milliseconds to wait before the next request may begin; infinite where one that runs must end before. */
+  /** Milliseconds to wait before the next request may begin; infinite if one that runs must end before. */
   private pause(): number {
-    if (this.running >= this.concurrency) return Infinity;
-    // Nothing is known of how many more it takes, unless an answer says so.
+    if (this.running >= this.width) return Infinity;
     if (this.remaining !== undefined && this.remaining <= 0 && this.running > 0) return Infinity;
     const now = this.clock.now();
-    const { requestsPerMinute: count } = this.limits;
-    const given = this.fullFor(count === undefined ? undefined : { count, period: 60_000 }, now);
-    const closed = Math.max(this.notBefore - now, given);
-    const full = this.fullFor(this.learned, now);
-    if (full <= closed) return closed;
-    if (this.nextTry > now) return Math.max(closed, Math.min(full, this.nextTry - now));
-    // One at a time; a few more where so much is taken that there may be no limit any more.
-    return this.running > this.tries / 32 ? Infinity : closed;
-  }
-
-  private fullFor(rate: Rate | undefined, now: number): number {
-    const first = rate && this.sent.at(-rate.count);
-    return first ? Math.max(0, first.seen + rate.period - now) : 0;
+    const closed = Math.max(0, this.opensAt - now);
+    const { requestsPerMinute } = this.limits;
+    if (requestsPerMinute === undefined) return closed;
+    while (this.ended[0] !== undefined && this.ended[0] <= now - minute) this.ended.shift();
+    if (this.running + this.ended.length < requestsPerMinute) return closed;
+    const [oldest] = this.ended;
+    return oldest === undefined ? Infinity : Math.max(closed, oldest + minute - now);
   }
 }
 
-/** `X-RateLimit-Reset` is seconds to go, or seconds since the epoch. */
-function untilReset(header: string | undefined, now: number): number | undefined {
-  if (header === undefined || !/^\d+$/.test(header)) return undefined;
-  const seconds = Number(header);
-  return seconds > 1_000_000_000 ? Math.max(0, seconds * 1000 - now) : seconds * 1000;
+/** Whether an answer says that the request came too soon, so that it had no effect. */
+export function isRefusal(status: number, headers: Headers): boolean {
+  return status === 429 || (status === 503 && headers["retry-after"] !== undefined);
 }

@@ -1,3 +1,6 @@
+import { systemClock } from "./clock";
+import type { Clock } from "./clock";
+
 /** What a person can ask for: nothing, a summary at the end, a line for each request too, or both as JSON lines. */
 export const logLevels = ["off", "summary", "requests", "json"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -30,6 +33,7 @@ export class Log {
   constructor(
     private readonly level: LogLevel,
     private readonly write: (line: string) => unknown = (line) => process.stderr.write(`${line}\n`),
+    private readonly clock: Pick<Clock, "now" | "date"> = systemClock,
   ) {}
 
   sent(request: SentRequest): void {
@@ -47,15 +51,13 @@ export class Log {
     this.line("request", { method, path, outcome, milliseconds, attempt, waited }, text);
   }
 
-  /** A pause for a limit or before a retry. What several wait for at the same time counts once. */
-  async wait<T>(pause: Promise<T>): Promise<T> {
+  /** A pause for a rate limit or before a retry begins; call the result at its end. Simultaneous pauses count once. */
+  pause(): () => void {
     this.waits.count++;
-    if (this.waiting++ === 0) this.waitingSince = performance.now();
-    try {
-      return await pause;
-    } finally {
-      if (--this.waiting === 0) this.waits.milliseconds += performance.now() - this.waitingSince;
-    }
+    if (this.waiting++ === 0) this.waitingSince = this.clock.now();
+    return () => {
+      if (--this.waiting === 0) this.waits.milliseconds += this.clock.now() - this.waitingSince;
+    };
   }
 
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
@@ -98,7 +100,7 @@ export class Log {
   }
 
   private print(event: string, values: object, text: readonly (string | false)[]): void {
-    const time = new Date().toISOString();
+    const time = new Date(this.clock.date()).toISOString();
     if (this.level === "json") this.write(JSON.stringify({ log: "uptime", time, event, ...values }));
     else this.write(`uptime: ${text.filter(Boolean).join(", ")}`);
   }

@@ -1,14 +1,14 @@
 /** How one attempt at a request ended, when it did not end well. */
 export type Failure =
-  /** No connection came about: the request had no effect. */
+  /** Connecting failed, so the request was not sent and had no effect. */
   | { readonly kind: "unreachable" }
   /** The connection broke before the whole answer was there. */
   | { readonly kind: "cut" }
   /** Our own time for one request ran out; the server may still be at work. */
   | { readonly kind: "timeout" }
-  /** The API answered with this status; `retryAfter` says whether it told when to come again. */
+  /** The API answered with this status; `retryAfter` is whether it says when to send the request again. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter: boolean }
-  /** Something that repeating does not mend: a certificate, a host name, an answer that is too large. */
+  /** Something that sending it again does not mend, such as a certificate or a host name; the request had no effect. */
   | { readonly kind: "final" };
 
 export type Step =
@@ -18,13 +18,13 @@ export type Step =
   | "wait"
   /** The effect is not known: look for it before anything is sent again. */
   | "look up"
-  /** As "look up", and never send it again in this run. */
+  /** Look for the effect, and never send it again in this run: the server may still be at work. */
   | "look up only"
   | "fail";
 
 /**
- * What to do after a failed attempt: a pure function of the method and of what is known about the effect. GET, DELETE and
- * updates with absolute values may be repeated; a create only when it surely had no effect.
+ * What to do after a failed attempt, by the method and what is known of the effect. GET, DELETE and updates with absolute
+ * values may be repeated; a create only if it surely had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {
   const repeatable = method !== "POST";
@@ -40,8 +40,10 @@ export function nextStep(method: string, failure: Failure): Step {
     case "status":
       if (failure.status === 429) return "wait";
       if (failure.status === 503 && failure.retryAfter) return "wait";
-      if (failure.status < 500 && failure.status !== 408) return "fail";
-      // Not implemented, and the version of HTTP: the same again will not do.
+      // The server, or a proxy before it, has timed out: it may still be at work.
+      if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "look up only";
+      if (failure.status < 500) return "fail";
+      // Not implemented, and the version of HTTP: the same request will fail again.
       if (failure.status === 501 || failure.status === 505) return "fail";
       return repeatable ? "repeat" : "look up";
   }
@@ -50,13 +52,4 @@ export function nextStep(method: string, failure: Failure): Step {
 /** Milliseconds to wait before a retry, the first one being 1: exponential, at most ten seconds, with full jitter. */
 export function backoff(retry: number, random: () => number = Math.random): number {
   return Math.round(Math.min(10_000, 250 * 2 ** (retry - 1)) * (0.5 + random() / 2));
-}
-
-/** Milliseconds until a `Retry-After`, in seconds or as a date; undefined when there is none that can be read. */
-export function retryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-  // Date.parse finds a date in "-5" too.
-  const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

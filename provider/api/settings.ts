@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { z } from "zod";
-
+import { isObject } from "../definitions/kinds";
+import { parseUrl } from "../definitions/url";
 import { UptimeError } from "./errors";
 import { logLevels } from "./log";
 import type { LogLevel } from "./log";
@@ -18,17 +18,17 @@ export interface Settings {
   readonly maxConcurrency: number;
   readonly requestsPerMinute: number | undefined;
   readonly goneStatuses: readonly number[];
-  /** Whether a create takes over the one record that is equal in everything that is declared. */
+  /** Whether a create adopts the one record that is equal in everything that is declared. */
   readonly adoptExisting: boolean;
-  /** Whether a refresh takes over what the API shows beside the managed fields. */
-  readonly refreshAttributes: boolean;
-  /** Addresses, as hashes, whose state may be taken over by the present ones. */
+  /** Former addresses of the server, as hashes. */
   readonly movedFrom: readonly string[];
   /** What is said of the requests that are sent. */
   readonly logLevel: LogLevel;
+  /** Whether a refresh takes everything that a record shows into state, not only the managed fields. */
+  readonly refreshAttributes: boolean;
 }
 
-/** The address of an install, without a slash at its end. */
+/** The address of a server, without a slash at its end. */
 export interface Address {
   readonly url: string;
   /** The short text by which state remembers the address. */
@@ -42,6 +42,7 @@ export interface Config {
   get(key: string): string | undefined;
 }
 
+/** The environment variables for settings that the configuration does not set. */
 const environment: Readonly<Record<string, string>> = {
   baseUrl: "UPTIME_BASE_URL",
   monitorsBaseUrl: "UPTIME_MONITORS_BASE_URL",
@@ -49,49 +50,101 @@ const environment: Readonly<Record<string, string>> = {
   logLevel: "UPTIME_LOG_LEVEL",
 };
 
-const integer = (least: number, most: number) =>
-  z.coerce
-    .number({ error: `must be a whole number from ${least} to ${most}` })
-    .int(`must be a whole number from ${least} to ${most}`)
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+/** What makes a setting's value of its string, or of undefined if it is not set. Throws {@link Malformed}. */
+type Parser<T> = (given: string | undefined) => T;
 
-const flag = z
-  .enum(["true", "false"], { error: "must be true or false" })
-  .default("false")
-  .transform((value) => value === "true");
+/** Why a setting cannot be used; the message follows its name. */
+class Malformed extends Error {}
 
-const logLevel = z
-  .enum(logLevels, { error: `must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}` })
-  .default("off");
-
-const options = z.object({
-  timeoutSeconds: integer(1, 3600).default(30),
-  maxRetries: integer(0, 100).default(5),
-  maxConcurrency: integer(1, 100).default(8),
-  requestsPerMinute: integer(1, 100_000).optional(),
+const options = {
+  timeoutSeconds: integer(1, 3600, 30),
+  maxRetries: integer(0, 100, 5),
+  maxConcurrency: integer(1, 100, 8),
+  requestsPerMinute: integer(1, 100_000, undefined),
   allowHttp: flag,
   adoptExisting: flag,
   refreshAttributes: flag,
-  goneStatuses: z
-    .string()
-    .default("")
-    .transform((value) => value.split(/[\s,[\]]+/).filter((part) => part !== ""))
-    .refine(
-      (codes) => codes.every((code) => /^4\d\d$/.test(code)),
-      "must be a list of status codes such as 403,451",
-    )
-    .transform((codes) => codes.map(Number)),
-  logLevel,
-});
+  goneStatuses,
+  logLevel: parseLogLevel,
+} as const satisfies Record<string, Parser<unknown>>;
 
-interface Found {
+type Options = { readonly [Name in keyof typeof options]: ReturnType<(typeof options)[Name]> };
+
+/** The names of all settings, as they follow `uptime:`. */
+export const settingNames: readonly string[] = [
+  "baseUrl",
+  "monitorsBaseUrl",
+  "apiKey",
+  "accounts",
+  "movedFrom",
+  ...Object.keys(options),
+];
+
+/** The names of the environment variables that are read; those of accounts follow `UPTIME_API_KEY_`. */
+export const environmentNames: readonly string[] = Object.values(environment);
+
+function integer<Default extends number | undefined>(
+  least: number,
+  most: number,
+  byDefault: Default,
+): Parser<number | Default> {
+  return (given) => {
+    if (given === undefined) return byDefault;
+    const value = /^\d+$/.test(given) ? Number(given) : NaN;
+    if (!(value >= least && value <= most))
+      throw new Malformed(`must be a whole number from ${least} to ${most}`);
+    return value;
+  };
+}
+
+function flag(given = "false"): boolean {
+  if (given !== "true" && given !== "false") throw new Malformed("must be true or false");
+  return given === "true";
+}
+
+function goneStatuses(given = ""): readonly number[] {
+  const codes = listOf(given.replace(/^\[(.*)\]$/s, "$1"));
+  if (!codes.every((code) => /^4\d\d$/.test(code)))
+    throw new Malformed("must be a list of status codes from 400 to 499, such as 403,451");
+  const refused = codes.find((code) => Object.hasOwn(neverGone, code));
+  if (refused !== undefined)
+    throw new Malformed(
+      `must not contain ${refused}, which means ${neverGone[refused]}, not that the record is gone`,
+    );
+  return codes.map(Number);
+}
+
+/** Statuses that the provider handles in another way, so that no server can mean "gone" by them. */
+const neverGone: Readonly<Record<string, string>> = {
+  "400": "that the request is invalid",
+  "401": "that the API key is not accepted",
+  "405": "that the method is not allowed",
+  "407": "that a proxy wants a login",
+  "408": "that the server has timed out",
+  "409": "that the request is in conflict with another",
+  "415": "that the request's format is not accepted",
+  "422": "that a value is invalid",
+  "425": "that the request came too early",
+  "429": "that there were too many requests",
+};
+
+function parseLogLevel(given = "off"): LogLevel {
+  const level = logLevels.find((one) => one === given);
+  if (level === undefined)
+    throw new Malformed(`must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}`);
+  return level;
+}
+
+const listOf = (given: string): string[] => given.split(/[\s,]+/).filter((part) => part !== "");
+
+/** A setting that is set, without the white space around it. */
+interface SetValue {
   readonly value: string;
   /** The setting or the variable that it comes from. */
   readonly source: string;
 }
 
-function findIn(config: Config, env: NodeJS.ProcessEnv, name: string): Found | undefined {
+function findIn(config: Config, env: NodeJS.ProcessEnv, name: string): SetValue | undefined {
   const key = `uptime:${name}`;
   const set = config.get(key)?.trim();
   if (set) return { value: set, source: key };
@@ -102,7 +155,13 @@ function findIn(config: Config, env: NodeJS.ProcessEnv, name: string): Found | u
 
 /** The level alone, for a log that begins before anything else is needed. One that cannot be read is "off" until then. */
 export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.env): LogLevel {
-  return logLevel.safeParse(findIn(config, env, "logLevel")?.value).data ?? "off";
+  const given = findIn(config, env, "logLevel")?.value;
+  return logLevels.find((level) => level === given) ?? "off";
+}
+
+/** Whether a setting such as `adoptExisting` is `true`, for those who need nothing else; others find what is malformed. */
+export function readFlag(config: Config, name: "adoptExisting" | "refreshAttributes"): boolean {
+  return findIn(config, {}, name)?.value === "true";
 }
 
 /**
@@ -115,22 +174,24 @@ export function readSettings(
   account?: string,
 ): Settings {
   const problems: string[] = [];
-  const find = (name: string): Found | undefined => findIn(config, env, name);
+  const find = (name: string): SetValue | undefined => findIn(config, env, name);
+  /** The value, or undefined after a problem was noted. */
+  const parse = <T>(parser: Parser<T>, found: SetValue | undefined): T | undefined => {
+    try {
+      return parser(found?.value);
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      problems.push(`${found?.source ?? ""} ${error.message}`);
+      return undefined;
+    }
+  };
 
-  const parsed = options.safeParse(
-    Object.fromEntries(Object.keys(options.shape).map((name) => [name, find(name)?.value])),
-  );
-  for (const { path, message } of parsed.error?.issues ?? []) {
-    const name = String(path[0]);
-    problems.push(`${find(name)?.source ?? `uptime:${name}`} ${message}`);
-  }
-
-  const address = (found: Found | undefined): Address | undefined => {
-    if (!found) return undefined;
-    const result = addressOf(found.value, parsed.data?.allowHttp ?? false);
-    if ("url" in result) return { ...result, source: found.source };
-    problems.push(`${found.source} ${result.problem}`);
-    return undefined;
+  const parsed = Object.fromEntries(
+    Object.entries(options).map(([name, parser]) => [name, parse<unknown>(parser, find(name))]),
+  ) as unknown as Options;
+  const address = (found: SetValue | undefined): Address | undefined => {
+    const result = found && parse((given = "") => addressOf(given, parsed.allowHttp), found);
+    return result && { ...result, source: found.source };
   };
   const own = account === undefined ? undefined : accountIn(find("accounts"), account, env);
   const first = own?.("baseUrl") ?? find("baseUrl");
@@ -142,82 +203,94 @@ export function readSettings(
     problems.push(
       "uptime:baseUrl is not set: run `pulumi config set uptime:baseUrl https://…` or set UPTIME_BASE_URL",
     );
-  const apiKey = own ? own("apiKey") : find("apiKey");
-  if (!apiKey)
+  const key = own ? own("apiKey") : find("apiKey");
+  const apiKey = key && parse(parseKey, key);
+  if (!key)
     problems.push(
       account === undefined
         ? "uptime:apiKey is not set: run `pulumi config set --secret uptime:apiKey` or set UPTIME_API_KEY"
         : `uptime:accounts.${account}.apiKey is not set: add it to uptime:accounts, or set ${keyVariable(account)}`,
     );
-  else if (!/^[\x21-\x7e]+$/.test(apiKey.value))
-    problems.push(`${apiKey.source} must be one word of printable ASCII characters`);
+  const moved = find("movedFrom");
+  const movedFrom = listOf(moved?.value ?? "").map((old) => parse(() => addressOf(old, true).hash, moved));
 
-  const movedFrom: string[] = [];
-  for (const old of (find("movedFrom")?.value ?? "").split(/[\s,]+/).filter((part) => part !== "")) {
-    const result = addressOf(old, true);
-    if ("url" in result) movedFrom.push(result.hash);
-    else problems.push(`uptime:movedFrom ${result.problem}`);
-  }
-
-  if (problems.length > 0 || !baseUrl || !monitorsBaseUrl || !apiKey || !parsed.data)
-    throw new UptimeError(`The provider's settings are not complete: ${problems.join("; ")}.`);
+  if (problems.length > 0 || !baseUrl || !monitorsBaseUrl || !key || apiKey === undefined)
+    throw new UptimeError(`The provider's settings cannot be used: ${problems.join("; ")}.`);
   return {
+    ...parsed,
     baseUrl,
     monitorsBaseUrl,
-    apiKey: apiKey.value,
-    apiKeySource: apiKey.source,
-    ...parsed.data,
-    requestsPerMinute: parsed.data.requestsPerMinute,
-    movedFrom,
+    apiKey,
+    apiKeySource: key.source,
+    movedFrom: movedFrom.filter((hash) => hash !== undefined),
   };
 }
 
-const accounts = z.record(
-  z.string(),
-  z.strictObject(
-    Object.fromEntries(
-      ["baseUrl", "monitorsBaseUrl", "apiKey"].map((name) => [
-        name,
-        z.string({ error: "must be a text" }).trim().optional(),
-      ]),
-    ),
-  ),
-);
+function parseKey(given = ""): string {
+  if (/^bearer\s/i.test(given))
+    throw new Malformed('must be the key alone: leave out "Bearer ", which the provider adds itself');
+  if (!/^[\x21-\x7e]+$/.test(given)) throw new Malformed("must be one word of printable ASCII characters");
+  return given;
+}
 
-/** What one account of `uptime:accounts` sets, and where; the environment is asked for a key that it leaves out. */
-function accountIn(
-  setting: Found | undefined,
-  account: string,
-  env: NodeJS.ProcessEnv,
-): (name: string) => Found | undefined {
+/** Four hex digits that change with the address or the key; too few to guess a key by. */
+export function keyHash(address: Address, apiKey: string): string {
+  return createHash("sha256").update(`${address.url}\0${apiKey}`).digest("hex").slice(0, 4);
+}
+
+const accountSettings = ["baseUrl", "monitorsBaseUrl", "apiKey"];
+
+/** What `uptime:accounts` sets, by account and setting. */
+function parseAccounts(given: string): Map<string, ReadonlyMap<string, string>> {
   const form = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
-  if (!setting)
-    throw new UptimeError(
-      `There are no accounts: set uptime:accounts, ${form}, with \`pulumi config set --secret uptime:accounts\`.`,
-    );
-  let given: unknown;
+  let value: unknown;
   try {
-    given = JSON.parse(setting.value);
+    value = JSON.parse(given);
   } catch {
     throw new UptimeError(`uptime:accounts must be ${form}, and is not JSON.`);
   }
-  const parsed = accounts.safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      ({ path, message }) => `${["uptime:accounts", ...path.map(String)].join(".")}: ${message}`,
-    );
-    throw new UptimeError(`uptime:accounts must be ${form}: ${problems.join("; ")}.`);
+  if (!isObject(value)) throw new UptimeError(`uptime:accounts must be ${form}.`);
+  const problems: string[] = [];
+  const accounts = new Map<string, ReadonlyMap<string, string>>();
+  for (const [account, entry] of Object.entries(value)) {
+    const path = `uptime:accounts.${account}`;
+    const settings = new Map<string, string>();
+    if (!isObject(entry)) problems.push(`${path} must be an object`);
+    else
+      for (const [name, setting] of Object.entries(entry)) {
+        if (!accountSettings.includes(name))
+          problems.push(`${path} has no setting ${JSON.stringify(name)}, only ${accountSettings.join(", ")}`);
+        else if (typeof setting !== "string") problems.push(`${path}.${name} must be a string`);
+        else settings.set(name, setting.trim());
+      }
+    accounts.set(account, settings);
   }
-  const all = Object.keys(parsed.data);
-  const entry = Object.hasOwn(parsed.data, account) ? parsed.data[account] : undefined;
+  if (problems.length > 0) throw new UptimeError(`uptime:accounts must be ${form}: ${problems.join("; ")}.`);
+  return accounts;
+}
+
+/** What one account of `uptime:accounts` sets, and where; a key that it leaves out is read from the environment. */
+function accountIn(
+  setting: SetValue | undefined,
+  account: string,
+  env: NodeJS.ProcessEnv,
+): (name: string) => SetValue | undefined {
+  if (!setting)
+    throw new UptimeError(
+      'There are no accounts: set uptime:accounts, a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}, ' +
+        "with `pulumi config set --secret uptime:accounts`.",
+    );
+  const accounts = parseAccounts(setting.value);
+  const all = [...accounts.keys()];
+  const entry = accounts.get(account);
   if (!entry)
     throw new UptimeError(
       `uptime:accounts has no account ${JSON.stringify(account)}; it has ${all.length > 0 ? all.join(", ") : "none"}.`,
     );
   const variable = keyVariable(account);
-  const shared = all.filter((name) => keyVariable(name) === variable && !parsed.data[name]?.apiKey);
+  const shared = all.filter((name) => keyVariable(name) === variable && !accounts.get(name)?.get("apiKey"));
   return (name) => {
-    const value = entry[name];
+    const value = entry.get(name);
     if (value) return { value, source: `uptime:accounts.${account}.${name}` };
     const key = name === "apiKey" ? env[variable]?.trim() : undefined;
     if (!key) return undefined;
@@ -233,25 +306,21 @@ function accountIn(
 const keyVariable = (account: string): string =>
   `UPTIME_API_KEY_${account.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 
-function addressOf(given: string, allowHttp: boolean): Omit<Address, "source"> | { problem: string } {
-  let url: URL;
-  try {
-    url = new URL(given);
-  } catch {
-    return { problem: "must be an absolute URL such as https://uptime.example.com" };
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:") return { problem: "must begin with https://" };
+function addressOf(given: string, allowHttp: boolean): Omit<Address, "source"> {
+  const url = parseUrl(given);
+  if (!url) throw new Malformed("must be an absolute URL such as https://uptime.example.com");
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new Malformed("must begin with https://");
   if (url.username !== "" || url.password !== "")
-    return { problem: "must not hold a user name or password; the key belongs into uptime:apiKey" };
-  if (url.search !== "" || url.hash !== "") return { problem: "must end with its path, without ? or #" };
-  const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "http:" && !loopback && !allowHttp)
-    return {
-      problem:
-        "must begin with https://, because http shows the API key to everybody on the way; " +
-        "set uptime:allowHttp to true if that is what you want",
-    };
-  const path = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+    throw new Malformed("must not contain a user name or password; the key belongs in uptime:apiKey");
+  if (url.search !== "" || url.hash !== "") throw new Malformed("must end with its path, without ? or #");
+  const isLoopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "http:" && !isLoopback && !allowHttp)
+    throw new Malformed(
+      "must begin with https://, because everybody on the network can read an API key that is sent by http; set " +
+        "uptime:allowHttp to true if that is what you want",
+    );
+  // People copy it from the API's documentation.
+  const path = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1(?:\/+(?:monitors|domains))?$/, "");
   const clean = url.origin + path.replace(/\/+$/, "");
   return { url: clean, hash: createHash("sha256").update(clean).digest("hex").slice(0, 8) };
 }

@@ -9,7 +9,8 @@ import { domain } from "../definitions/domain";
 import { UptimeError } from "../api/errors";
 import type { Definition, RequestHeader } from "../definitions/field";
 import { Lifecycle } from "../lifecycle/lifecycle";
-import type { Deadline } from "../api/limiter";
+import { deadlineAfter } from "../api/deadline";
+import type { Deadline } from "../api/deadline";
 import { monitor } from "../definitions/monitor";
 import { isEscaped, readAll, valuesIn } from "../lifecycle/records";
 import { typeToken } from "../engine/identity";
@@ -107,7 +108,7 @@ export async function exportAccount(
     stack.isReadable ? stack.place : undefined,
   );
   const settings = settingsFor(options.account);
-  const deadline: Deadline = { signal: AbortSignal.timeout(hour), at: Date.now() + hour };
+  const deadline = deadlineAfter(hour);
 
   const present = stack.deployment?.deployment.resources ?? [];
   const names = new Names([...project.names, ...present.filter(isOurs).map(({ urn }) => nameIn(urn))]);

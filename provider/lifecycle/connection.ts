@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-
 import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
+import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { Creator } from "./creator";
@@ -62,7 +61,7 @@ export class Session {
     const collection = new Collection(definition, client, settings.goneStatuses);
     const records = ledger.of(definition.plural);
     const traits = new ServerTraits(definition);
-    const key = keyOf(address, settings.apiKey);
+    const key = keyHash(address, settings.apiKey);
     const reader = new Reader(collection, ledger, traits, this.clock, key);
     const writer = new Writer(collection, reader, records, traits, this.clock);
     return {
@@ -84,13 +83,8 @@ export class Session {
     const name = `${address.url} ${settings.apiKey}`;
     const known = this.accounts.get(name);
     if (known) return known;
-    const account = { client: new Client(address, settings), ledger: new Ledger(this.clock) };
+    const account = { client: new Client(address, settings, { clock: this.clock }), ledger: new Ledger(this.clock) };
     this.accounts.set(name, account);
     return account;
   }
-}
-
-/** Enough to tell that the key is another one, and too little to guess it. */
-function keyOf({ url }: Address, apiKey: string): string {
-  return createHash("sha256").update(`${url}\0${apiKey}`).digest("hex").slice(0, 4);
 }

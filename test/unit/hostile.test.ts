@@ -5,9 +5,11 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 
 import { Client } from "../../provider/api/client";
+import type { Answer } from "../../provider/api/client";
 import { Collection } from "../../provider/api/collection";
 import { UptimeError } from "../../provider/api/errors";
-import type { Deadline } from "../../provider/api/limiter";
+import { deadlineAfter } from "../../provider/api/deadline";
+import type { Deadline } from "../../provider/api/deadline";
 import { monitor } from "../../provider/definitions/monitor";
 import { readSettings } from "../../provider/api/settings";
 import { Emulator } from "../../provider/emulator";
@@ -58,7 +60,7 @@ const raw = (answer: (socket: Socket) => void): Promise<string> =>
     }),
   );
 
-function collection(url: string, config: Record<string, string> = {}): Collection {
+function clientOf(url: string, config: Record<string, string> = {}): Client {
   const all: Record<string, string> = {
     "uptime:baseUrl": url,
     "uptime:apiKey": key,
@@ -67,10 +69,14 @@ function collection(url: string, config: Record<string, string> = {}): Collectio
     ...config,
   };
   const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Collection(monitor, new Client(settings.baseUrl, settings), []);
+  return new Client(settings.baseUrl, settings);
 }
 
-const soon = (): Deadline => ({ signal: AbortSignal.timeout(10_000), at: Date.now() + 10_000 });
+function collection(url: string, config: Record<string, string> = {}): Collection {
+  return new Collection(monitor, clientOf(url, config), []);
+}
+
+const soon = (): Deadline => deadlineAfter(10_000);
 
 const show = (url: string) => collection(url).show("7", soon());
 
@@ -120,7 +126,7 @@ describe("a body", () => {
         clearInterval(timer);
       });
     });
-    expect(await failureOf(show(url))).toContain("was not answered within 1 seconds");
+    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test("whose length is announced and not sent", async () => {
@@ -171,7 +177,7 @@ describe("a body", () => {
 
   test("never comes where the server says nothing", async () => {
     const url = await raw(() => undefined);
-    expect(await failureOf(show(url))).toContain("was not answered within 1 seconds");
+    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test("is read in HTTP/1.0, up to the end of the connection", async () => {
@@ -281,35 +287,90 @@ describe("a body", () => {
 describe("a redirect", () => {
   const statuses = [301, 302, 303, 307, 308];
 
-  test.each(statuses)(
-    "(%i) to the same server is followed for a read, and for nothing else",
-    async (status) => {
-      const seen: string[] = [];
-      const url = await http((request, response) => {
-        seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
+  /** A server whose API has moved to another path; tells what it was asked. */
+  async function moved(status: number): Promise<{ url: string; seen: string[] }> {
+    const seen: string[] = [];
+    const url = await http((request, response) => {
+      let form = "";
+      request.on("data", (chunk) => (form += String(chunk)));
+      request.on("end", () => {
+        seen.push(`${request.method ?? ""} ${request.url ?? ""}${form && ` ${form}`}`);
         if (request.url?.startsWith("/moved")) return response.end(body);
         response.writeHead(status, { location: `/moved${request.url ?? ""}` });
         return response.end();
       });
-      const monitors = collection(url);
-      expect((await monitors.show("7", soon())).id).toBe("7");
-      for (const [path, write] of [
-        ["/7", monitors.update("7", [["name", "x"]], soon())],
-        ["", monitors.create([["name", "x"]], soon())],
-        ["/7", monitors.remove("7", soon())],
+    });
+    return { url, seen };
+  }
+
+  test.each(statuses)("(%i) to the same server is followed for a read", async (status) => {
+    const { url, seen } = await moved(status);
+    expect((await show(url)).id).toBe("7");
+    expect(seen).toEqual(["GET /api/v1/monitors/7", "GET /moved/api/v1/monitors/7"]);
+  });
+
+  test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
+    const { url, seen } = await moved(status);
+    const monitors = collection(url);
+    await monitors.update("7", [["name", "x"]], soon());
+    await monitors.create([["name", "x"]], soon());
+    await monitors.remove("7", soon());
+    expect(seen).toEqual([
+      "PATCH /api/v1/monitors/7 name=x",
+      "PATCH /moved/api/v1/monitors/7 name=x",
+      "POST /api/v1/monitors name=x",
+      "POST /moved/api/v1/monitors name=x",
+      "DELETE /api/v1/monitors/7",
+      "DELETE /moved/api/v1/monitors/7",
+    ]);
+  });
+
+  test.each([
+    [301, ["update", "create", "remove"]],
+    [302, ["update", "create", "remove"]],
+    [303, ["update", "remove"]],
+  ] as const)("(%i) to the same server is not followed for a write (%j)", async (status, writes) => {
+    const { url, seen } = await moved(status);
+    const monitors = collection(url);
+    const operations = {
+      update: ["/7", () => monitors.update("7", [["name", "x"]], soon())],
+      create: ["", () => monitors.create([["name", "x"]], soon())],
+      remove: ["/7", () => monitors.remove("7", soon())],
+    } as const;
+    for (const write of writes) {
+      const [path, run] = operations[write];
+      expect(await failureOf(run())).toContain(
+        `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
+      );
+    }
+    expect(seen).toHaveLength(writes.length);
+  });
+
+  describe("after a create that had its effect", () => {
+    const post = async (status: number, location: string): Promise<Answer> => {
+      const url = await http((_request, response) => {
+        response.writeHead(status, { location, "content-type": "text/html" });
+        response.end("<p>See there</p>");
+      });
+      return clientOf(url).send({ method: "POST", path: "/api/v1/monitors", form: [], deadline: soon() });
+    };
+
+    test.each([301, 302, 303])("(%i) to the new record is an answer that names it", async (status) => {
+      const location = "/api/v1/monitors/12";
+      expect(await post(status, location)).toMatchObject({ status, location, body: undefined });
+    });
+
+    test("303 to anything is an answer; 301 and 302 to anything else, and another server, are not", async () => {
+      expect(await post(303, "/monitors")).toMatchObject({ status: 303, location: "/monitors" });
+      for (const [status, location] of [
+        [302, "/login"],
+        [301, "/api/v1/monitors/"],
+        [302, "/api/v1/domains/12"],
+        [303, "https://example.com/api/v1/monitors/12"],
       ] as const)
-        expect(await failureOf(write)).toContain(
-          `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
-        );
-      expect(seen).toEqual([
-        "GET /api/v1/monitors/7",
-        "GET /moved/api/v1/monitors/7",
-        "PATCH /api/v1/monitors/7",
-        "POST /api/v1/monitors",
-        "DELETE /api/v1/monitors/7",
-      ]);
-    },
-  );
+        expect(await failureOf(post(status, location))).toContain("It redirects to ");
+    });
+  });
 
   test.each(statuses)("(%i) to another server is refused, and the key does not reach it", async (status) => {
     const reached: IncomingMessage[] = [];
@@ -358,7 +419,7 @@ describe("a redirect", () => {
       response.end();
     });
     expect(await failureOf(show(url))).toMatch(
-      /status 302\. That is no answer of the API; check uptime:baseUrl\.$/,
+      /status 302\. This is not an answer of the API: check uptime:baseUrl\.$/,
     );
   });
 });

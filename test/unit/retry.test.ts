@@ -1,4 +1,5 @@
-import { backoff, nextStep, retryAfter } from "../../provider/api/retry";
+import { retryAfter } from "../../provider/api/rate-limit-headers";
+import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 
 const repeatable = ["GET", "DELETE", "PATCH", "PUT"] as const;
@@ -20,7 +21,7 @@ const policy: [string, Failure, Step, Step][] = [
   ["403", status(403), "fail", "fail"],
   ["404", status(404), "fail", "fail"],
   ["405", status(405), "fail", "fail"],
-  ["408", status(408), "repeat", "look up"],
+  ["408", status(408), "repeat", "look up only"],
   ["409", status(409), "fail", "fail"],
   ["410", status(410), "fail", "fail"],
   ["413", status(413), "fail", "fail"],
@@ -36,10 +37,10 @@ const policy: [string, Failure, Step, Step][] = [
   ["502", status(502), "repeat", "look up"],
   ["503", status(503), "repeat", "look up"],
   ["503 with Retry-After", status(503, true), "wait", "wait"],
-  ["504", status(504), "repeat", "look up"],
+  ["504", status(504), "repeat", "look up only"],
   ["505", status(505), "fail", "fail"],
   ["520 of a proxy", status(520), "repeat", "look up"],
-  ["524 of a proxy", status(524), "repeat", "look up"],
+  ["524 of a proxy", status(524), "repeat", "look up only"],
 ];
 
 describe.each(policy)("after %s", (_what, failure, again, create) => {
