@@ -357,7 +357,7 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc.record(
     listBrief: fc.boolean(),
     password: fc.constantFrom("hidden" as const, "plain" as const),
     patch: fc.constantFrom("allowed" as const, "405" as const),
-    notStored: fc.constantFrom([], ["alert_channel_ids"], ["name"]),
+    notStored: fc.constantFrom([], ["alert_channel_ids"], ["ssl_alert_days", "homepage_url"]),
     gone: fc.constantFrom(404 as const, 410 as const),
   },
   { requiredKeys: [] },
@@ -562,6 +562,10 @@ function misbehaviourOf(
     }
     case "location":
       return {
+        // It leads to a record that was there before, so none was made.
+        ...(api.tables[kind].all().some(({ id }) => mutation.location.includes(`/${kind}s/${id}`)) && {
+          effectAfter: "never",
+        }),
         answer: changed((answer) => ({
           ...answer,
           headers: { ...answer.headers, location: mutation.location },
@@ -787,10 +791,13 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const id = result?.id ?? failed?.id;
   const [made] = created;
   // Nobody can know that the id of a record that is not known is another one.
-  const isNewId = done.some(
-    ({ target, mutation }) =>
-      target === "create" && mutation.mutate === "id" && id === String(mutation.id) && !foreign.has(id),
-  );
+  const isNewId = done.some(({ target, mutation }) => {
+    if (target !== "create" || id === undefined || foreign.has(id)) return false;
+    return (
+      (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
+      ("location" in mutation && mutation.location === `/api/v1/${kind}s/${id}`)
+    );
+  });
   if (isNewId) return;
   if (made !== undefined && id !== made) {
     const told = mutations.filter(({ target }) => target === "create").every(tellsId);

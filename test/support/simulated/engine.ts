@@ -54,13 +54,20 @@ export interface Outcome {
 /** The run has failed, and does nothing more. */
 class Cancelled extends Error {}
 
-export function urnOf({ kind, name, parent }: Pick<Declared, "kind" | "name" | "parent">): string {
+/** What tells one resource of a program from another. */
+export interface Named {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly parent?: string | undefined;
+}
+
+export function urnOf({ kind, name, parent }: Named): string {
   const own = `pulumi-nodejs:dynamic/uptime:${kind === "monitor" ? "Monitor" : "Domain"}`;
   return `urn:pulumi:stack::project::${parent === undefined ? "" : `${parent}$`}${own}::${name}`;
 }
 
 /** How a program names a resource among its own. */
-export const labelOf = ({ kind, name, parent }: Pick<Declared, "kind" | "name" | "parent">): string =>
+export const labelOf = ({ kind, name, parent }: Named): string =>
   `${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
 
 /**
@@ -257,7 +264,8 @@ class Run implements Outcome {
   }
 
   private find(declared: Declared): Entry | undefined {
-    const urns = [declared.name, ...(declared.formerNames ?? [])].map((name) => urnOf({ ...declared, name }));
+    const { kind, formerly = [] } = declared;
+    const urns = [urnOf(declared), ...formerly.map((former) => urnOf({ kind, ...former }))];
     for (const urn of urns) {
       const found = this.state().find((one) => one.urn === urn && !one.isDelete);
       if (found) return found;

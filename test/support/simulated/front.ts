@@ -16,8 +16,8 @@ export interface Declared {
   readonly args: Properties;
   readonly import?: string;
   readonly ignoreChanges?: readonly string[];
-  /** Names that it had before, under the same parent. */
-  readonly formerNames?: readonly string[];
+  /** Aliases: what it was before. */
+  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
   /** Names of resources, each with its parent, that must be there before. */
   readonly after?: readonly string[];
 }
@@ -86,7 +86,9 @@ export const dynamicFront: Front = {
   name: "dynamic",
 
   register(declared, settings) {
-    const key = JSON.stringify([declared, settings]);
+    // Aliases and dependencies are the engine's own.
+    const { formerly: _, after: __, ...told } = declared;
+    const key = JSON.stringify([told, settings]);
     let goal = goals.get(key);
     if (!goal) goals.set(key, (goal = registered(declared, settings)));
     return goal;

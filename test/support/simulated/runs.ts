@@ -75,52 +75,111 @@ const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T
 const kind = fc.oneof({ weight: 3, arbitrary: fc.constant("monitor" as const) }, fc.constant("domain" as const));
 const resourceName = fc.constantFrom("a", "b", "c");
 
+const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
+const importedId = fc.constantFrom("1", "2", "3");
+const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> => fc.constantFrom(...(of === "monitor" ? monitors : domains));
+
 const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
   fc
     .record({
       name: resourceName,
-      parent: sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3),
-      args: fc.constantFrom(...(of === "monitor" ? monitors : domains)),
-      importId: sometimes(fc.constantFrom("1", "2", "3"), 5),
-      formerName: sometimes(resourceName, 7),
+      parent: parentType,
+      args: argsOf(of),
+      importId: sometimes(importedId, 6),
       ignoreChanges: sometimes(fc.constant(of === "monitor" ? "interval" : "homepageUrl"), 12),
     })
-    .map(({ name, parent, args, importId, formerName, ignoreChanges }) => ({
+    .map(({ name, parent, args, importId, ignoreChanges }) => ({
       kind: of,
       name,
       ...(parent !== undefined && { parent }),
       args,
       ...(importId !== undefined && { import: importId }),
-      ...(formerName !== undefined && formerName !== name && { formerNames: [formerName] }),
       ...(ignoreChanges !== undefined && { ignoreChanges: [ignoreChanges] }),
     })),
 );
 
-/** Resources of different names; some wait for one before them. */
-const program: fc.Arbitrary<readonly Declared[]> = fc
-  .uniqueArray(fc.tuple(resource, sometimes(fc.nat(3), 4)), {
-    maxLength: 4,
-    selector: ([declared]) => urnOf(declared),
-  })
-  .map((all) => {
-    const former = new Set<string>();
-    return all.map(([declared, after], place) => {
-      const before = after !== undefined && place > 0 ? all[after % place]?.[0] : undefined;
-      const { formerNames = [], ...rest } = declared;
-      // An old name belongs to one resource only, and to none that still has it.
-      const free = formerNames.filter((name) => {
-        const urn = urnOf({ ...declared, name });
-        const isTaken = former.has(urn) || all.some(([other]) => urnOf(other) === urn);
-        former.add(urn);
-        return !isTaken;
-      });
-      return {
+/** How a person changes a program between two runs; a resource is named by its place. */
+type Change =
+  | { readonly change: "add"; readonly resource: Declared }
+  | { readonly change: "remove" | "first"; readonly place: number }
+  | { readonly change: "move"; readonly place: number; readonly name: string; readonly parent?: string | undefined; readonly hasAlias: boolean }
+  | { readonly change: "args"; readonly place: number; readonly monitor: Declared["args"]; readonly domain: Declared["args"] }
+  | { readonly change: "import"; readonly place: number; readonly id: string | undefined }
+  | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ change: fc.constant("add" as const), resource }),
+  fc.record({ change: fc.constantFrom("remove" as const, "first" as const), place: fc.nat(3) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      change: fc.constant("move" as const),
+      place: fc.nat(3),
+      name: resourceName,
+      parent: parentType,
+      hasAlias: fc.boolean(),
+    }),
+  },
+  fc.record({
+    change: fc.constant("args" as const),
+    place: fc.nat(3),
+    monitor: argsOf("monitor"),
+    domain: argsOf("domain"),
+  }),
+  fc.record({ change: fc.constant("import" as const), place: fc.nat(3), id: sometimes(importedId, 2) }),
+  fc.record({ change: fc.constant("dependsOn" as const), place: fc.nat(3), on: fc.nat(3) }),
+);
+
+/** The program after a change, or as it was if the change means nothing in it. */
+function changed(all: readonly Declared[], one: Change): readonly Declared[] {
+  if (one.change === "add") return all.length < 5 ? sound([...all, one.resource]) : all;
+  const place = one.place % Math.max(1, all.length);
+  const declared = all[place];
+  if (!declared) return all;
+  const replaced = (by: Declared): readonly Declared[] => sound(all.map((other) => (other === declared ? by : other)));
+  switch (one.change) {
+    case "remove":
+      return sound(all.filter((other) => other !== declared));
+    case "first":
+      return sound([declared, ...all.filter((other) => other !== declared)]);
+    case "move": {
+      const { parent, name, formerly = [], ...rest } = declared;
+      const former = [...formerly, { name, ...(parent !== undefined && { parent }) }];
+      return replaced({
         ...rest,
-        ...(free.length > 0 && { formerNames: free }),
-        ...(before && { after: [labelOf(before)] }),
-      };
+        name: one.name,
+        ...(one.parent !== undefined && { parent: one.parent }),
+        ...(one.hasAlias && { formerly: former }),
+      });
+    }
+    case "args":
+      return replaced({ ...declared, args: one[declared.kind] });
+    case "import": {
+      const { import: _, ...rest } = declared;
+      return replaced({ ...rest, ...(one.id !== undefined && { import: one.id }) });
+    }
+    case "dependsOn": {
+      const on = all[one.on % all.length];
+      return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
+    }
+  }
+}
+
+/** Without what Pulumi refuses: two of one URN, aliases that somebody else has, and dependencies on what comes later. */
+function sound(all: readonly Declared[]): readonly Declared[] {
+  const urns = new Set<string>();
+  const unique = all.filter((one) => !urns.has(urnOf(one)) && urns.add(urnOf(one)));
+  const labels = new Set<string>();
+  return unique.map(({ formerly = [], after = [], ...rest }) => {
+    const free = formerly.filter((former) => {
+      const urn = urnOf({ kind: rest.kind, ...former });
+      return !urns.has(urn) && urns.add(urn);
     });
+    const before = after.filter((label) => labels.has(label));
+    labels.add(labelOf(rest));
+    return { ...rest, ...(free.length > 0 && { formerly: free }), ...(before.length > 0 && { after: before }) };
   });
+}
 
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({
@@ -137,7 +196,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   ),
 );
 
-const plannedRun: fc.Arbitrary<PlannedRun> = fc.record({
+const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> = fc.record({
   edits: fc.array(edit, { maxLength: 2, size: "-1" }),
   command: fc.oneof(
     { weight: 5, arbitrary: fc.constant("up" as const) },
@@ -146,7 +205,7 @@ const plannedRun: fc.Arbitrary<PlannedRun> = fc.record({
     fc.constantFrom("refresh" as const, "refresh --run-program" as const, "destroy" as const),
   ),
   adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
-  program,
+  changes: fc.array(change, { maxLength: 3 }),
   targets: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), 8),
   replace: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 1 }), 10),
   faults: fc.array(
@@ -167,7 +226,18 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       kind.chain((of) => fc.record({ kind: fc.constant(of), fields: fc.constantFrom(...records[of]) })),
       { maxLength: 3 },
     ),
+    program: fc.array(resource, { maxLength: 4 }),
     runs: fc.array(plannedRun, { minLength: 1, maxLength: 4, size: "max" }),
+  })
+  .map(({ records: before, program, runs }): Scenario => {
+    let present = sound(program);
+    return {
+      records: before,
+      runs: runs.map(({ changes, ...run }) => {
+        present = changes.reduce(changed, present);
+        return { ...run, program: present };
+      }),
+    };
   })
   .map((scenario) => Object.assign(scenario, { [fc.toStringMethod]: () => describeScenario(scenario) }));
 
@@ -285,7 +355,6 @@ class World implements Result {
   private async repair(run: PlannedRun, failed: Outcome, title: string): Promise<void> {
     const kept = this.engine.state;
     const program = run.program.filter(({ args }) => args.name !== refusedName);
-    const labels = new Set(program.map(labelOf));
     const mended: PlannedRun = {
       ...run,
       edits: [],
@@ -295,10 +364,7 @@ class World implements Result {
       replace: undefined,
       adoptExisting: false,
       command: "up --refresh --run-program",
-      program: program.map(({ import: _, after, ...rest }) => ({
-        ...rest,
-        ...(after && { after: after.filter((label) => labels.has(label)) }),
-      })),
+      program: sound(program.map(({ import: _, ...rest }) => rest)),
     };
     const copy = structuredCopy(kept);
     const outcome = await this.execute(mended, `${title}, repaired`);
