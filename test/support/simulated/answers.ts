@@ -36,7 +36,11 @@ type Mutation =
   | { readonly mutate: "cut"; readonly effect: boolean; readonly code: string }
   | { readonly mutate: "truncated"; readonly part: number }
   | { readonly mutate: "unanswered"; readonly effectAfter: number | "never" }
-  | { readonly mutate: "headers"; readonly headers: Readonly<Record<string, string>>; readonly status?: number }
+  | {
+      readonly mutate: "headers";
+      readonly headers: Readonly<Record<string, string>>;
+      readonly status?: number;
+    }
   /** The wall clock jumps while the request is under way. */
   | { readonly mutate: "clock"; readonly milliseconds: number }
   | { readonly mutate: "text"; readonly text: string; readonly status: number }
@@ -66,10 +70,13 @@ const specials = [..."/|<>&\"'ü +%\\;#=😀", "é", "-"];
 /** No part of it occurs in our texts: of any four characters in a row, at least two are letters that words hardly have. */
 const secret: fc.Arbitrary<string> = fc
   .tuple(
-    fc.array(fc.tuple(fc.constantFrom(...letters), fc.constantFrom(...letters), fc.constantFrom(...specials, "")), {
-      minLength: 2,
-      maxLength: 5,
-    }),
+    fc.array(
+      fc.tuple(fc.constantFrom(...letters), fc.constantFrom(...letters), fc.constantFrom(...specials, "")),
+      {
+        minLength: 2,
+        maxLength: 5,
+      },
+    ),
     fc.constantFrom(...letters),
   )
   .map(([parts, last]) => parts.flat().join("") + last);
@@ -232,11 +239,13 @@ const fieldNames: Readonly<Record<Kind, readonly string[]>> = {
 };
 const moments = [0, 3000, 8000, 20_000, 60_000] as const;
 const statuses = [
-  200, 201, 202, 204, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 501, 502, 503,
-  504, 520, 522, 524,
+  200, 201, 202, 204, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429,
+  500, 501, 502, 503, 504, 520, 522, 524,
 ] as const;
 /** After these a request had no effect; a server that says so and means something else cannot be dealt with. */
-const refusals: readonly number[] = [301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503];
+const refusals: readonly number[] = [
+  301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503,
+];
 /** With these the server may still be at work; with others there is no late effect. */
 const lateStatuses: readonly number[] = [202, 204, 408, 504, 524];
 const locations = [
@@ -276,7 +285,13 @@ const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
   fc.record({
     mutate: fc.constant("status" as const),
     status: fc.constantFrom(...statuses),
-    body: fc.constantFrom("usual" as const, "empty" as const, "html" as const, "json" as const, "echo" as const),
+    body: fc.constantFrom(
+      "usual" as const,
+      "empty" as const,
+      "html" as const,
+      "json" as const,
+      "echo" as const,
+    ),
     effectAfter: effect,
     location: fc.option(fc.constantFrom(...locations), { nil: undefined, freq: 3 }),
     retryAfter: fc.option(fc.constantFrom("1", "3600", "x"), { nil: undefined, freq: 3 }),
@@ -284,7 +299,13 @@ const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
   fc.record({
     mutate: fc.constant("cut" as const),
     effect: fc.boolean(),
-    code: fc.constantFrom("ECONNRESET", "UND_ERR_SOCKET", "EPIPE", "ERR_SSL_WRONG_VERSION_NUMBER", "EHOSTUNREACH"),
+    code: fc.constantFrom(
+      "ECONNRESET",
+      "UND_ERR_SOCKET",
+      "EPIPE",
+      "ERR_SSL_WRONG_VERSION_NUMBER",
+      "EHOSTUNREACH",
+    ),
   }),
   fc.record({ mutate: fc.constant("truncated" as const), part: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({ mutate: fc.constant("unanswered" as const), effectAfter: effect }),
@@ -294,10 +315,26 @@ const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
     headers: fc.constantFrom(...headerSets),
     status: fc.constantFrom(429, 503),
   }),
-  fc.record({ mutate: fc.constant("clock" as const), milliseconds: fc.constantFrom(-3_600_000, 3_600_000, -86_400_000) }),
+  fc.record({
+    mutate: fc.constant("clock" as const),
+    milliseconds: fc.constantFrom(-3_600_000, 3_600_000, -86_400_000),
+  }),
   fc.record({
     mutate: fc.constant("text" as const),
-    text: fc.constantFrom("", " ", "{", "null", "[]", "{}", '""', "0", "\ud83d", "<html>", "[".repeat(200), "true"),
+    text: fc.constantFrom(
+      "",
+      " ",
+      "{",
+      "null",
+      "[]",
+      "{}",
+      '""',
+      "0",
+      "\ud83d",
+      "<html>",
+      "[".repeat(200),
+      "true",
+    ),
     status: fc.constantFrom(200, 201),
   }),
 );
@@ -313,11 +350,32 @@ const ofRecord = (kind: Kind): fc.Arbitrary<Mutation> =>
     },
     fc.record({
       mutate: fc.constant("without" as const),
-      fields: fc.oneof(fc.constant("all" as const), fc.subarray([...fieldNames[kind]], { minLength: 1, maxLength: 3 })),
+      fields: fc.oneof(
+        fc.constant("all" as const),
+        fc.subarray([...fieldNames[kind]], { minLength: 1, maxLength: 3 }),
+      ),
     }),
     fc.record({
       mutate: fc.constant("id" as const),
-      id: fc.constantFrom(77, 1, 2, "77", null, "", "../1", 1e21, {}, [1], true, 1.5, "\ud83d", "1", "01", 0, -1),
+      id: fc.constantFrom(
+        77,
+        1,
+        2,
+        "77",
+        null,
+        "",
+        "../1",
+        1e21,
+        {},
+        [1],
+        true,
+        1.5,
+        "\ud83d",
+        "1",
+        "01",
+        0,
+        -1,
+      ),
     }),
     fc.record({
       mutate: fc.constant("envelope" as const),
@@ -351,7 +409,13 @@ const targetsOf: Readonly<Record<Case["operation"], readonly Target[]>> = {
 const dialect: fc.Arbitrary<Partial<Dialect>> = fc.record(
   {
     record: fc.constantFrom("data" as const, "bare" as const, "named" as const),
-    paging: fc.constantFrom("links" as const, "nextPageUrl" as const, "meta" as const, "bare" as const, "none" as const),
+    paging: fc.constantFrom(
+      "links" as const,
+      "nextPageUrl" as const,
+      "meta" as const,
+      "bare" as const,
+      "none" as const,
+    ),
     createAnswer: fc.constantFrom("record" as const, "id" as const, "empty" as const),
     updateAnswer: fc.constantFrom("record" as const, "empty" as const, "message" as const),
     listBrief: fc.boolean(),
@@ -375,7 +439,10 @@ export const cases: fc.Arbitrary<Case> = fc
         operation: fc.constant(operation),
         args: kind === "monitor" ? monitorArgs : domainArgs,
         dialect,
-        others: fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.constantFrom(10, 25, 100)),
+        others: fc.oneof(
+          { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
+          fc.constantFrom(10, 25, 100),
+        ),
         echo: fc.record({
           form: fc.constantFrom(...(Object.keys(echoForms) as (keyof typeof echoForms)[])),
           padding: fc.oneof(fc.constant(0), fc.integer({ min: 180, max: 300 })),
@@ -389,7 +456,9 @@ export const cases: fc.Arbitrary<Case> = fc
               mutation: fc.oneof(
                 { weight: 2, arbitrary: anywhere },
                 ...(target === "list" ? [{ weight: 2, arbitrary: ofList }] : []),
-                ...(target === "delete" || target === "list" ? [] : [{ weight: 3, arbitrary: ofRecord(kind) }]),
+                ...(target === "delete" || target === "list"
+                  ? []
+                  : [{ weight: 3, arbitrary: ofRecord(kind) }]),
                 ...(target === "create" || target === "update" ? [{ weight: 1, arbitrary: ofWrite }] : []),
               ),
             }),
@@ -433,14 +502,14 @@ function withRecord(body: string, change: (record: Properties) => unknown, kind:
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const object = value as Properties;
     if ("id" in object) return change(object);
-    for (const key of ["data", kind])
-      if (key in object) return { ...object, [key]: within(object[key]) };
+    for (const key of ["data", kind]) if (key in object) return { ...object, [key]: within(object[key]) };
     return object;
   };
   return JSON.stringify(within(parsed));
 }
 
-const bodyOf = ({ body }: WireAnswer): string => (typeof body === "string" ? body : Buffer.from(body).toString());
+const bodyOf = ({ body }: WireAnswer): string =>
+  typeof body === "string" ? body : Buffer.from(body).toString();
 
 function withList(body: string, change: (all: Properties[]) => unknown): string {
   try {
@@ -531,7 +600,9 @@ function misbehaviourOf(
           : mutation.effectAfter;
       const texts = (): string => {
         const repeated = [
-          ...secrets.map((text) => (echo.form === "basic" && text !== password ? text : echoForms[echo.form](text))),
+          ...secrets.map((text) =>
+            echo.form === "basic" && text !== password ? text : echoForms[echo.form](text),
+          ),
           echo.form === "basic" ? apiKey : echoForms[echo.form](apiKey),
         ].join(" ");
         const said = `${"x".repeat(echo.padding)} ${repeated}`;
@@ -544,7 +615,8 @@ function misbehaviourOf(
         usual: (answer: Answer) => bodyOf(answer),
         empty: () => "",
         html: () => `<!DOCTYPE html><title>${mutation.status}</title><p>${longText}`,
-        json: () => JSON.stringify({ message: longText, errors: { name: ["\ud83d", 1, null, { message: longText }] } }),
+        json: () =>
+          JSON.stringify({ message: longText, errors: { name: ["\ud83d", 1, null, { message: longText }] } }),
         echo: texts,
       };
       return {
@@ -634,11 +706,17 @@ function tellsId({ mutation }: Case["mutations"][number]): boolean {
     case "location":
       return mutation.body === "usual";
     case "headers":
-      return mutation.status === undefined && !("content-encoding" in mutation.headers) && !/utf-16/.test(JSON.stringify(mutation.headers));
+      return (
+        mutation.status === undefined &&
+        !("content-encoding" in mutation.headers) &&
+        !/utf-16/.test(JSON.stringify(mutation.headers))
+      );
     case "clock":
       return true;
     case "status":
-      return mutation.body === "usual" && mutation.effectAfter === 0 && [200, 201, 202].includes(mutation.status);
+      return (
+        mutation.body === "usual" && mutation.effectAfter === 0 && [200, 201, 202].includes(mutation.status)
+      );
     default:
       return false;
   }
@@ -700,7 +778,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   );
 
   const counts = new Map<Target, number>();
-  const done: typeof mutations[number][] = [];
+  const done: (typeof mutations)[number][] = [];
   const secrets = secretsOf(args);
   api.misbehave = (request) => {
     const target = targetOf(request);
@@ -750,7 +828,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       }
       case "update": {
         if (!state) throw new Error("There is no state.");
-        const changed = kind === "monitor" ? { ...goal.inputs, interval: 600 } : { ...goal.inputs, notFoundUrl: "https://x.example/" };
+        const changed =
+          kind === "monitor"
+            ? { ...goal.inputs, interval: 600 }
+            : { ...goal.inputs, notFoundUrl: "https://x.example/" };
         const inputs = await checked(state.inputs, changed);
         const result = await provider.update(urn, state.id, state.outputs, state.inputs, inputs);
         return { id: state.id, leaving: result.outputs };
@@ -781,7 +862,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
         `requests: ${api.requests.map(({ method, path, status, effect: made }) => `${method} ${path} ${status ?? "unanswered"}${made ? ` (${made.made} ${made.id})` : ""}`).join(", ")}`,
     );
   };
-  if (failed && /ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not a function|Cannot read|not iterable/.test(failed.message))
+  if (
+    failed &&
+    /ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not a function|Cannot read|not iterable/.test(failed.message)
+  )
     violated("what leaves is not sound");
 
   // At most one record was made, and its id is known.
@@ -801,8 +885,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   if (isNewId) return;
   if (made !== undefined && id !== made) {
     const told = mutations.filter(({ target }) => target === "create").every(tellsId);
-    if (result && !isDeceived) violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
-    if (told && id === undefined && (one.dialect.createAnswer ?? "record") !== "empty") violated(`the id ${made} was told, and is lost`);
+    if (result && !isDeceived)
+      violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
+    if (told && id === undefined && (one.dialect.createAnswer ?? "record") !== "empty")
+      violated(`the id ${made} was told, and is lost`);
     if (failed && id === undefined && !/not known/.test(failed.message))
       violated(`the record ${made} was made, and nothing says so`);
   }
@@ -811,13 +897,17 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const ours = new Set([...created, ...(own === undefined ? [] : [own])]);
   if (id !== undefined && !ours.has(id)) violated(`the id ${id} is not ours`);
   for (const request of api.writes())
-    if (request.id !== undefined && !ours.has(request.id)) violated(`${request.method} ${request.path} is not ours`);
+    if (request.id !== undefined && !ours.has(request.id))
+      violated(`${request.method} ${request.path} is not ours`);
   for (const [key, text] of foreign)
     if (JSON.stringify(table.get(key)) !== text) violated(`the record ${key} of somebody else has changed`);
   if (result?.isGone && own !== undefined && table.get(own) !== undefined && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   if (operation === "delete" && result && own !== undefined && table.get(own) !== undefined) {
-    const isDenied = done.every(({ target, mutation }) => target !== "delete" || !("status" in mutation) || (mutation.status ?? 200) >= 300);
+    const isDenied = done.every(
+      ({ target, mutation }) =>
+        target !== "delete" || !("status" in mutation) || (mutation.status ?? 200) >= 300,
+    );
     if (isDenied && !isDeceived) violated(`the record ${own} is said to be deleted, and is there`);
   }
 
@@ -857,7 +947,10 @@ async function goalOf(
 /** The values that nobody may see. */
 function secretsOf(args: Properties): string[] {
   const headers = (args.requestHeaders ?? []) as { value: string }[];
-  return [...headers.map(({ value }) => value), ...(typeof args.requestAuthPassword === "string" ? [args.requestAuthPassword] : [])];
+  return [
+    ...headers.map(({ value }) => value),
+    ...(typeof args.requestAuthPassword === "string" ? [args.requestAuthPassword] : []),
+  ];
 }
 
 /** Without the properties that state encrypts. */
@@ -880,18 +973,24 @@ const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 
 /** A text as it is, and as whoever decodes it in one of the usual ways reads it. */
 function readings(text: string): string[] {
-  const fromHtml = text.replace(/&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi, (whole, hex?: string, decimal?: string, name?: string) =>
-    hex !== undefined
-      ? String.fromCodePoint(parseInt(hex, 16))
-      : decimal !== undefined
-        ? String.fromCodePoint(Number(decimal))
-        : (named[name ?? ""] ?? whole),
+  const fromHtml = text.replace(
+    /&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi,
+    (whole, hex?: string, decimal?: string, name?: string) =>
+      hex !== undefined
+        ? String.fromCodePoint(parseInt(hex, 16))
+        : decimal !== undefined
+          ? String.fromCodePoint(Number(decimal))
+          : (named[name ?? ""] ?? whole),
   );
   const fromJson = text.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code?: string, one?: string) =>
     code !== undefined ? String.fromCharCode(parseInt(code, 16)) : (one ?? ""),
   );
-  const fromUrl = text.replace(/(?:%[\da-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString());
-  const fromBase64 = (text.match(/[A-Za-z0-9+/_-]{6,}={0,2}/g) ?? []).map((run) => Buffer.from(run, "base64").toString());
+  const fromUrl = text.replace(/(?:%[\da-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString(),
+  );
+  const fromBase64 = (text.match(/[A-Za-z0-9+/_-]{6,}={0,2}/g) ?? []).map((run) =>
+    Buffer.from(run, "base64").toString(),
+  );
   return [text, fromHtml, fromJson, fromUrl, fromUrl.replaceAll("+", " "), ...fromBase64];
 }
 

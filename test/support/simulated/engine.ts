@@ -47,6 +47,8 @@ export interface Operation {
 }
 
 export interface Outcome {
+  /** What the provider has printed. */
+  readonly printed: readonly string[];
   readonly errors: readonly string[];
   readonly operations: readonly Operation[];
 }
@@ -78,6 +80,8 @@ export const labelOf = ({ kind, name, parent }: Named): string =>
 export class SimulatedEngine {
   /** In the order in which they were made. */
   state: Entry[] = [];
+  /** The settings of the last run of a program, which state keeps. */
+  settings: RunOptions["settings"] | undefined;
 
   constructor(
     private readonly front: Front,
@@ -86,9 +90,11 @@ export class SimulatedEngine {
 
   /**
    * Runs a command to its end, or until it is killed: then state is what it was saved as at that moment.
+   *
+   * @param process starts a process for the provider
    */
   async run(
-    process: SimulatedProcess,
+    process: () => SimulatedProcess,
     options: RunOptions,
     killed?: Promise<void>,
     limit = Infinity,
@@ -96,12 +102,13 @@ export class SimulatedEngine {
     const run = new Run(this, this.front, process, options);
     const work = run.execute().then(() => false);
     const ended = killed ? Promise.race([work, killed.then(() => true)]) : work;
-    const isKilled = await this.time.until(ended, limit);
-    if (isKilled) {
-      run.isDead = true;
-      run.errors.push("killed");
+    try {
+      const isKilled = await this.time.until(ended, limit);
+      if (isKilled) run.errors.push("killed");
+      return run;
+    } finally {
+      run.end();
     }
-    return run;
   }
 }
 
@@ -109,9 +116,12 @@ class Run implements Outcome {
   readonly errors: string[] = [];
   readonly operations: Operation[] = [];
   /** Whatever still comes is not recorded. */
-  isDead = false;
+  private isDead = false;
   private isFailed = false;
-  private readonly providers = new Map<Kind, Provider>();
+  /** One for each set of settings that is in use: the last run's and this one's. */
+  private readonly processes = new Map<string, SimulatedProcess>();
+  private readonly providers = new Map<string, Provider>();
+  private settings: RunOptions["settings"];
   /** URNs that the program has registered. */
   private readonly operated = new Set<string>();
   /** Old URNs of aliased resources that are done. */
@@ -121,9 +131,24 @@ class Run implements Outcome {
   constructor(
     private readonly engine: SimulatedEngine,
     private readonly front: Front,
-    private readonly process: SimulatedProcess,
+    private readonly start: () => SimulatedProcess,
     private readonly options: RunOptions,
-  ) {}
+  ) {
+    const { command, settings } = options;
+    // What happens without the program happens with the settings that state keeps.
+    const isWithoutProgram = ["up --refresh", "refresh", "destroy"].includes(command);
+    this.settings = (isWithoutProgram ? engine.settings : undefined) ?? settings;
+  }
+
+  /** The processes of the run end, where they are. */
+  end(): void {
+    this.isDead = true;
+    for (const process of this.processes.values()) process.kill();
+  }
+
+  get printed(): string[] {
+    return [...this.processes.values()].flatMap(({ printed }) => printed);
+  }
 
   async execute(): Promise<void> {
     const { command, program } = this.options;
@@ -133,6 +158,8 @@ class Run implements Outcome {
         if (command === "refresh" || this.isFailed) return;
       }
       if (command !== "destroy") {
+        this.settings = this.options.settings;
+        this.engine.settings = this.settings;
         for (const declared of program) {
           const done = this.register(declared, command);
           done.catch(() => undefined);
@@ -159,15 +186,17 @@ class Run implements Outcome {
 
   private fail(error: unknown): void {
     this.isFailed = true;
-    if (!(error instanceof Cancelled)) this.errors.push(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof Cancelled))
+      this.errors.push(error instanceof Error ? error.message : String(error));
   }
 
   private provider(kind: Kind): Provider {
-    let provider = this.providers.get(kind);
-    if (!provider) {
-      provider = this.front.provider(this.process, kind, this.options.settings);
-      this.providers.set(kind, provider);
-    }
+    const settings = JSON.stringify(this.settings);
+    let process = this.processes.get(settings);
+    if (!process) this.processes.set(settings, (process = this.start()));
+    const key = `${kind} ${settings}`;
+    let provider = this.providers.get(key);
+    if (!provider) this.providers.set(key, (provider = this.front.provider(process, kind, this.settings)));
     return provider;
   }
 
@@ -274,11 +303,7 @@ class Run implements Outcome {
   }
 
   /** Decides what to do with a resource; returns the step, which other registrations need not wait for. */
-  private async generate(
-    declared: Declared,
-    goal: Goal,
-    command: Command,
-  ): Promise<() => Promise<void>> {
+  private async generate(declared: Declared, goal: Goal, command: Command): Promise<() => Promise<void>> {
     if (this.isFailed) throw new Cancelled();
     const urn = urnOf(declared);
     const dependencies = (declared.after ?? []).map((label) => {
@@ -379,7 +404,8 @@ class Run implements Outcome {
         });
       };
     }
-    if (changes || old.hasInitErrors) return () => this.update(provider, old, entry(old.id, old.outputs, inputs));
+    if (changes || old.hasInitErrors)
+      return () => this.update(provider, old, entry(old.id, old.outputs, inputs));
     return () => {
       this.save(() => {
         this.replaceEntry(old, entry(old.id, old.outputs, inputs));

@@ -122,7 +122,8 @@ export const dynamicFront: Front = {
       create: (_urn, inputs) =>
         called(async () => {
           const { id, outs } = await host.create(wire(inputs));
-          if (typeof id !== "string" || id === "") throw new Error("provider did not return an ID from Create");
+          if (typeof id !== "string" || id === "")
+            throw new Error("provider did not return an ID from Create");
           return { id, outputs: including(outs, inputs) };
         }),
       read: (_urn, id, outputs) =>

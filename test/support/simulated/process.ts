@@ -41,7 +41,8 @@ type Evaluate = (
 
 const compiled = new Map<string, Evaluate>();
 /** Modules that remember nothing: one copy of them, and of what they load, serves all processes, since schemas take long to make. */
-const stateless = /[\\/](definitions[\\/]\w+|api[\\/](errors|settings|answer)|lifecycle[\\/]validate|engine[\\/]marks)\.ts$/;
+const stateless =
+  /[\\/](definitions[\\/]\w+|api[\\/](errors|settings|answer)|lifecycle[\\/]validate|engine[\\/]marks)\.ts$/;
 const shared = new Map<string, { exports: object }>();
 const globalNames = [
   "__dirname",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 
+import type { Table } from "../../../provider/emulator";
 import { apiKey, kinds, origin, SimulatedApi } from "./api";
 import type { Kind, Seen } from "./api";
 import { labelOf, SimulatedEngine, urnOf } from "./engine";
@@ -72,12 +73,16 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
 
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { freq: Math.max(0, often - 1), nil: undefined });
-const kind = fc.oneof({ weight: 3, arbitrary: fc.constant("monitor" as const) }, fc.constant("domain" as const));
+const kind = fc.oneof(
+  { weight: 3, arbitrary: fc.constant("monitor" as const) },
+  fc.constant("domain" as const),
+);
 const resourceName = fc.constantFrom("a", "b", "c");
 
 const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
 const importedId = fc.constantFrom("1", "2", "3");
-const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> => fc.constantFrom(...(of === "monitor" ? monitors : domains));
+const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
+  fc.constantFrom(...(of === "monitor" ? monitors : domains));
 
 const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
   fc
@@ -102,8 +107,19 @@ const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
 type Change =
   | { readonly change: "add"; readonly resource: Declared }
   | { readonly change: "remove" | "first"; readonly place: number }
-  | { readonly change: "move"; readonly place: number; readonly name: string; readonly parent?: string | undefined; readonly hasAlias: boolean }
-  | { readonly change: "args"; readonly place: number; readonly monitor: Declared["args"]; readonly domain: Declared["args"] }
+  | {
+      readonly change: "move";
+      readonly place: number;
+      readonly name: string;
+      readonly parent?: string | undefined;
+      readonly hasAlias: boolean;
+    }
+  | {
+      readonly change: "args";
+      readonly place: number;
+      readonly monitor: Declared["args"];
+      readonly domain: Declared["args"];
+    }
   | { readonly change: "import"; readonly place: number; readonly id: string | undefined }
   | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
 
@@ -136,7 +152,8 @@ function changed(all: readonly Declared[], one: Change): readonly Declared[] {
   const place = one.place % Math.max(1, all.length);
   const declared = all[place];
   if (!declared) return all;
-  const replaced = (by: Declared): readonly Declared[] => sound(all.map((other) => (other === declared ? by : other)));
+  const replaced = (by: Declared): readonly Declared[] =>
+    sound(all.map((other) => (other === declared ? by : other)));
   switch (one.change) {
     case "remove":
       return sound(all.filter((other) => other !== declared));
@@ -177,7 +194,11 @@ function sound(all: readonly Declared[]): readonly Declared[] {
     });
     const before = after.filter((label) => labels.has(label));
     labels.add(labelOf(rest));
-    return { ...rest, ...(free.length > 0 && { formerly: free }), ...(before.length > 0 && { after: before }) };
+    return {
+      ...rest,
+      ...(free.length > 0 && { formerly: free }),
+      ...(before.length > 0 && { after: before }),
+    };
   });
 }
 
@@ -196,29 +217,30 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   ),
 );
 
-const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> = fc.record({
-  edits: fc.array(edit, { maxLength: 2, size: "-1" }),
-  command: fc.oneof(
-    { weight: 5, arbitrary: fc.constant("up" as const) },
-    { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
-    { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
-    fc.constantFrom("refresh" as const, "refresh --run-program" as const, "destroy" as const),
-  ),
-  adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
-  changes: fc.array(change, { maxLength: 3 }),
-  targets: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), 8),
-  replace: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 1 }), 10),
-  faults: fc.array(
-    fc.record({
-      method: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const),
-      number: fc.integer({ min: 1, max: 3 }),
-      fault: fc.constantFrom("refused" as const, "failed" as const, "lost" as const),
-    }),
-    { maxLength: 1, size: "-1" },
-  ),
-  killAfter: sometimes(fc.integer({ min: 1, max: 3 }), 10),
-  latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
-});
+const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
+  fc.record({
+    edits: fc.array(edit, { maxLength: 2, size: "-1" }),
+    command: fc.oneof(
+      { weight: 5, arbitrary: fc.constant("up" as const) },
+      { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
+      { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
+      fc.constantFrom("refresh" as const, "refresh --run-program" as const, "destroy" as const),
+    ),
+    adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
+    changes: fc.array(change, { maxLength: 3 }),
+    targets: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), 8),
+    replace: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 1 }), 10),
+    faults: fc.array(
+      fc.record({
+        method: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const),
+        number: fc.integer({ min: 1, max: 3 }),
+        fault: fc.constantFrom("refused" as const, "failed" as const, "lost" as const),
+      }),
+      { maxLength: 1, size: "-1" },
+    ),
+    killAfter: sometimes(fc.integer({ min: 1, max: 3 }), 10),
+    latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
+  });
 
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({
@@ -289,6 +311,57 @@ function labelAt(all: readonly Declared[], place: number): string | undefined {
   return declared && labelOf(declared);
 }
 
+/** A scenario in which nothing depends on which of two things is first, so that every engine ends it in the same way. */
+export function inOrder({ records: before, runs }: Scenario): Scenario {
+  return {
+    records: before,
+    runs: runs.map(({ program: all, ...run }) => ({
+      ...run,
+      faults: [],
+      killAfter: undefined,
+      latencies: [1],
+      program: all.map((declared, place) => {
+        const { after: _, ...rest } = declared;
+        const previous = all[place - 1];
+        return previous ? { ...rest, after: [labelOf(previous)] } : rest;
+      }),
+    })),
+  };
+}
+
+/** Whether the server refuses a record of this name, as it does in every scenario. */
+export const isRefused = (pairs: readonly (readonly [string, string])[]): boolean =>
+  pairs.some(([name, value]) => name === "name" && value === refusedName);
+
+/** Does in the API by hand what a run's plan says. */
+export function applyEdit({ edit: what, ...one }: Edit, table: Table): { edited: string } | undefined {
+  if (what === "add") {
+    table.add("fields" in one ? one.fields : {});
+    return undefined;
+  }
+  const all = table.all();
+  const record = "place" in one ? all[one.place % Math.max(1, all.length)] : undefined;
+  if (!record) return undefined;
+  if (what === "delete") table.remove(record.id);
+  else
+    table.edit(
+      record.id,
+      one.kind === "monitor" ? { interval: 3600 } : { homepage_url: "https://edited.example/" },
+    );
+  return { edited: String(record.id) };
+}
+
+/** URNs of the resources at these places of a program. */
+export function urnsAt(
+  all: readonly Declared[],
+  places: readonly number[] | undefined,
+): string[] | undefined {
+  return places?.flatMap((place) => {
+    const declared = all[place % Math.max(1, all.length)];
+    return declared ? [urnOf(declared)] : [];
+  });
+}
+
 // Running --------------------------------------------------------------------------------------------------------------
 
 const keyOf = (of: Kind, id: string): string => `${of} ${id}`;
@@ -304,9 +377,17 @@ export interface Result {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Goes through a scenario, and looks after every run whether all that must hold does. */
-export async function play(scenario: Scenario, front: Front): Promise<Result> {
-  const world = new World(front);
+/**
+ * Goes through a scenario, and looks after every run whether all that must hold does.
+ *
+ * @param isRepaired whether each run is followed by one that must change nothing, or must mend what has failed
+ */
+export async function play(
+  scenario: Scenario,
+  front: Front,
+  { isRepaired = true }: { readonly isRepaired?: boolean } = {},
+): Promise<Result> {
+  const world = new World(front, isRepaired);
   for (const { kind: of, fields } of scenario.records) world.api.tables[of].add(fields);
   for (const [at, run] of scenario.runs.entries()) await world.run(run, `run ${at + 1}`);
   return world;
@@ -329,7 +410,10 @@ class World implements Result {
   /** Deletes that were begun: by URN and id. */
   private readonly condemned = new Set<string>();
 
-  constructor(front: Front) {
+  constructor(
+    front: Front,
+    private readonly isRepaired: boolean,
+  ) {
     this.engine = new SimulatedEngine(front, this.time);
   }
 
@@ -340,6 +424,7 @@ class World implements Result {
     const isUp = run.command.startsWith("up") && !run.targets && !run.replace;
     if (isGreen && isUp) {
       this.assertConverged(run, title);
+      if (!this.isRepaired) return;
       const again = { ...run, edits: [], faults: [], killAfter: undefined };
       const second = await this.execute(again, `${title}, again`);
       const writes = this.api.writes().filter(({ status }) => status !== 405);
@@ -348,7 +433,7 @@ class World implements Result {
           `${title} was green, and the same again is not: ${[...second.errors, ...writes.map(shown)].join("; ")}`,
         );
     }
-    if (!isGreen) await this.repair(run, outcome, title);
+    if (!isGreen && this.isRepaired) await this.repair(run, outcome, title);
   }
 
   /** What a person can always do: take out what is refused and the imports, and run again. */
@@ -378,14 +463,15 @@ class World implements Result {
   private async execute(run: PlannedRun, title: string): Promise<Outcome> {
     const { api, engine, time } = this;
     const before = engine.state.map((entry) => ({ ...entry }));
-    const existing = new Set(kinds.flatMap((of) => api.tables[of].all().map(({ id }) => keyOf(of, String(id)))));
+    const existing = new Set(
+      kinds.flatMap((of) => api.tables[of].all().map(({ id }) => keyOf(of, String(id)))),
+    );
     api.forget();
     let requests = 0;
     api.latency = () => run.latencies[requests++ % run.latencies.length] ?? 0;
     const faulty = new Map<string, Fault>();
     api.misbehave = (request) => {
-      if (request.body.some(([name, value]) => name === "name" && value === refusedName))
-        return { effectAfter: "never", answer: () => refusal };
+      if (isRefused(request.body)) return { effectAfter: "never", answer: () => refusal };
       const key = JSON.stringify([request.method, request.path, request.body]);
       const fault =
         faulty.get(key) ??
@@ -398,21 +484,15 @@ class World implements Result {
     };
     let effects = 0;
     let kill = (): void => undefined;
-    const killed =
-      run.killAfter === undefined ? undefined : new Promise<void>((resolve) => (kill = resolve));
+    const killed = run.killAfter === undefined ? undefined : new Promise<void>((resolve) => (kill = resolve));
     api.onEffect = ({ kind: of, effect }) => {
       if (of && effect?.made === "created") this.createdByProvider.add(keyOf(of, effect.id));
       if (++effects === run.killAfter) kill();
     };
-    const urnAt = (place: number): string[] => {
-      const declared = run.program.length > 0 ? run.program[place % run.program.length] : undefined;
-      return declared ? [urnOf(declared)] : [];
-    };
-    const process = new SimulatedProcess(time, api);
     let outcome: Outcome;
     try {
       outcome = await engine.run(
-        process,
+        () => new SimulatedProcess(time, api),
         {
           command: run.command,
           settings: {
@@ -421,8 +501,8 @@ class World implements Result {
             ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
           },
           program: run.program,
-          targets: run.targets?.flatMap(urnAt),
-          replace: run.replace?.flatMap(urnAt),
+          targets: urnsAt(run.program, run.targets),
+          replace: urnsAt(run.program, run.replace),
         },
         killed,
         longest,
@@ -430,8 +510,6 @@ class World implements Result {
     } catch (error) {
       if (error instanceof Hang) throw new Violation(`${title}: ${error.message}`);
       throw error;
-    } finally {
-      process.kill();
     }
     // What was sent before a kill still has its effect.
     await time.until(time.sleep(60_000, this));
@@ -443,22 +521,10 @@ class World implements Result {
   }
 
   private edit(one: Edit): void {
-    const table = this.api.tables[one.kind];
-    if (one.edit === "add") {
-      table.add(one.fields);
-      return;
-    }
-    const all = table.all();
-    const record = all[one.place % Math.max(1, all.length)];
-    if (!record) return;
-    const key = keyOf(one.kind, String(record.id));
-    if (one.edit === "delete") {
-      table.remove(record.id);
-      this.deletedByHand.add(key);
-    } else {
-      table.edit(record.id, one.kind === "monitor" ? { interval: 3600 } : { homepage_url: "https://edited.example/" });
-      this.changedByHand.add(key);
-    }
+    const done = applyEdit(one, this.api.tables[one.kind]);
+    if (!done) return;
+    const key = keyOf(one.kind, done.edited);
+    (one.edit === "delete" ? this.deletedByHand : this.changedByHand).add(key);
   }
 
   // What must hold ---------------------------------------------------------------------------------------------------
@@ -494,7 +560,8 @@ class World implements Result {
     const holders = new Map<string, Entry>();
     for (const entry of present) {
       const key = keyOf(entry.kind, entry.id);
-      if (existing.has(key) && !old.has(`${entry.urn} ${entry.id}`)) this.taken.add(`${entry.urn} ${entry.id}`);
+      if (existing.has(key) && !old.has(`${entry.urn} ${entry.id}`))
+        this.taken.add(`${entry.urn} ${entry.id}`);
       const other = holders.get(key);
       const isTaken = other && [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`));
       if (other && (isWhole || !isTaken)) violated(`${entry.urn} and ${other.urn} both have the ${key}`);
@@ -516,12 +583,15 @@ class World implements Result {
     }
     for (const entry of before) {
       const key = keyOf(entry.kind, entry.id);
-      if (!held.has(key) && this.exists(key)) violated(`${entry.urn} has left state, and the ${key} is still there`);
+      if (!held.has(key) && this.exists(key))
+        violated(`${entry.urn} has left state, and the ${key} is still there`);
     }
 
     // Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one.
     const known = new Set([...held, ...before.map((entry) => keyOf(entry.kind, entry.id))]);
-    const imports = new Set(run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])));
+    const imports = new Set(
+      run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])),
+    );
     for (const request of this.api.requests) {
       const { kind: of, effect } = request;
       if (!of || !effect || effect.made === "created") continue;
@@ -542,7 +612,9 @@ class World implements Result {
     const expected = run.program.map(urnOf).sort();
     const actual = state.map(({ urn }) => urn).sort();
     if (JSON.stringify(expected) !== JSON.stringify(actual))
-      throw new Violation(`${title} was green, and state has ${actual.join(", ")} instead of ${expected.join(", ")}`);
+      throw new Violation(
+        `${title} was green, and state has ${actual.join(", ")} instead of ${expected.join(", ")}`,
+      );
     const isRefreshed = run.command.includes("--refresh");
     if (isRefreshed) this.changedByHand.clear();
     for (const declared of run.program) {
@@ -551,7 +623,8 @@ class World implements Result {
       const key = keyOf(entry.kind, entry.id);
       const record = this.api.tables[entry.kind].get(entry.id);
       if (!record) {
-        if (isRefreshed) throw new Violation(`${title} was green, and ${entry.urn} has the ${key}, which is not there`);
+        if (isRefreshed)
+          throw new Violation(`${title} was green, and ${entry.urn} has the ${key}, which is not there`);
         continue;
       }
       if (this.changedByHand.has(key)) continue;
@@ -560,7 +633,9 @@ class World implements Result {
         const there = record[wireName(name)];
         const isSame = typeof value === "boolean" ? Boolean(there) === value : there === value;
         if (!isSame)
-          throw new Violation(`${title} was green, and ${name} of ${entry.urn} is ${String(there)} in the API`);
+          throw new Violation(
+            `${title} was green, and ${name} of ${entry.urn} is ${String(there)} in the API`,
+          );
       }
     }
   }
@@ -583,4 +658,3 @@ const refusal = {
   body: JSON.stringify({ message: "This is refused." }),
 };
 const failure = { ...refusal, status: 500, body: JSON.stringify({ message: "Server Error" }) };
-

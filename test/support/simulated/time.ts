@@ -55,7 +55,7 @@ export class SimulatedTime {
     };
     work.then(settle, settle);
     const end = this.now + limit;
-    for (let idle = 0; ; ) {
+    for (let idle = 0; ;) {
       await turn();
       if (isSettled) return work;
       const next = this.first();
@@ -75,7 +75,8 @@ export class SimulatedTime {
   private first(): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of this.timers)
-      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer;
+      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
+        first = timer;
     return first;
   }
 }
