@@ -55,6 +55,11 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
     "--skip-preview",
     ...flags,
     ...named("--target", run.targets),
+    // The component of a target is made with it.
+    ...(run.targets ?? []).flatMap((place) => {
+      const parent = run.program[place % Math.max(1, run.program.length)]?.parent;
+      return parent === undefined ? [] : ["--target", `urn:pulumi:test::workspace::${parent}::part`];
+    }),
     ...named("--replace", run.replace),
   ]);
   return code === 0;

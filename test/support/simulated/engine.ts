@@ -126,6 +126,8 @@ class Run implements Outcome {
   private readonly operated = new Set<string>();
   /** Old URNs of aliased resources that are done. */
   private readonly registered = new Map<string, Promise<void>>();
+  /** URNs of resources that are not created, because the run is for others. */
+  private readonly skipped = new Set<string>();
   private generating: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -153,11 +155,14 @@ class Run implements Outcome {
   async execute(): Promise<void> {
     const { command, program } = this.options;
     try {
+      const { targets = [], replace = [] } = this.options;
       if (command === "up --refresh" || command === "refresh") {
+        if (this.state().length > 0) this.assertInState(targets);
         await this.refreshAll(this.state());
         if (command === "refresh" || this.isFailed) return;
       }
       if (command !== "destroy") {
+        this.assertInState(replace);
         this.settings = this.options.settings;
         this.engine.settings = this.settings;
         for (const declared of program) {
@@ -178,6 +183,11 @@ class Run implements Outcome {
 
   private state(): Entry[] {
     return this.engine.state;
+  }
+
+  private assertInState(urns: readonly string[]): void {
+    const missing = urns.filter((urn) => !this.state().some((entry) => entry.urn === urn));
+    if (missing.length > 0) throw new Error(`${missing.join(", ")} could not be found in the stack`);
   }
 
   private isTargeted(urn: string): boolean {
@@ -321,7 +331,12 @@ class Run implements Outcome {
       }
     }
     const isReplaced = this.options.replace?.includes(urn) ?? false;
-    if (!this.isTargeted(urn)) return () => Promise.resolve();
+    if (!this.isTargeted(urn)) {
+      if (!old) this.skipped.add(urn);
+      return () => Promise.resolve();
+    }
+    const unmade = dependencies.find((dependency) => this.skipped.has(dependency));
+    if (unmade !== undefined) throw new Error(`${urn} depends on ${unmade}, which is not among the targets`);
     if (old && (command === "up --refresh --run-program" || command === "refresh --run-program")) {
       const known = old;
       // It runs as a step of its own, and the registration goes on behind it.
@@ -470,11 +485,19 @@ class Run implements Outcome {
 
   /** What was replaced, and what the program no longer has: dependents first, what is independent at once. */
   private async deleteAll(): Promise<void> {
+    const { targets } = this.options;
+    // With a target may go what depends on it, and only if it is a target too.
+    const allowed = new Set(targets);
+    if (targets)
+      for (const { urn, dependencies } of this.state())
+        if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
     const left = new Set(
       this.state().filter(
-        ({ urn, isDelete }) => this.isTargeted(urn) && (isDelete || !this.operated.has(urn)),
+        ({ urn, isDelete }) => (!targets || allowed.has(urn)) && (isDelete || !this.operated.has(urn)),
       ),
     );
+    for (const { urn } of left)
+      if (!this.isTargeted(urn)) throw new Error(`${urn} would be deleted, and is not among the targets`);
     // It is deleted already.
     for (const entry of left)
       if (entry.isPendingReplacement && !entry.isDelete) {

@@ -257,7 +257,15 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       records: before,
       runs: runs.map(({ changes, ...run }) => {
         present = changes.reduce(changed, present);
-        return { ...run, program: present };
+        // The flags are for `up` only, and there has to be something to name.
+        const { targets, replace, ...rest } = run;
+        const isNamed = run.command.startsWith("up") && present.length > 0;
+        return {
+          ...rest,
+          ...(isNamed && targets && { targets }),
+          ...(isNamed && replace && { replace }),
+          program: present,
+        };
       }),
     };
   })
