@@ -293,8 +293,8 @@ const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
       "echo" as const,
     ),
     effectAfter: effect,
-    location: fc.option(fc.constantFrom(...locations), { nil: undefined, freq: 3 }),
-    retryAfter: fc.option(fc.constantFrom("1", "3600", "x"), { nil: undefined, freq: 3 }),
+    location: fc.option(fc.constantFrom(...locations), { nil: undefined, freq: 2 }),
+    retryAfter: fc.option(fc.constantFrom("1", "3600", "x"), { nil: undefined, freq: 2 }),
   }),
   fc.record({
     mutate: fc.constant("cut" as const),
