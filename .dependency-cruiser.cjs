@@ -20,11 +20,11 @@ module.exports = {
   forbidden: [
     ...floorRules,
     {
-      name: "definitions-load-nothing",
-      comment: "The definitions load nothing but what decodes HTML; of @pulumi/pulumi they take types only.",
+      name: "definitions-are-light",
+      comment: "The definitions load neither Pulumi, zod nor undici; types of Pulumi's are fine.",
       severity: "error",
       from: { path: folder("definitions") },
-      to: { pathNot: [own, "(^|node_modules/)entities/"], dependencyTypesNot: ["type-only"] },
+      to: { path: "(^|node_modules/)(@pulumi/pulumi|zod|undici)(/|$)", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "engine-knows-pulumi",

@@ -1,10 +1,23 @@
-/** @type {import("jest").Config} */
-module.exports = {
+/** The tests of one folder, which is what tells their kind: see CONTRIBUTING.md. */
+const project = (displayName) => ({
+  displayName,
+  rootDir: __dirname,
   testEnvironment: "node",
-  testMatch: ["<rootDir>/test/**/*.test.ts"],
+  testMatch: [`<rootDir>/test/${displayName}/**/*.test.ts`],
   transform: { "\\.(ts|mjs)$": "<rootDir>/test/tools/transform.cjs" },
   // node_modules/pulumi-uptime is this folder, and dist/ holds the same names once more.
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/node_modules/pulumi-uptime/"],
+});
+
+/** @type {import("jest").Config} */
+module.exports = {
+  projects: [
+    // In this process, against the emulator, with neither an engine nor a build: `npm run test:quick`.
+    project("unit"),
+    // What is built, documented, typed and published: runs compilers, TypeDoc, and commands as processes of their own.
+    project("package"),
+    project("engine"),
+  ],
   // A test on the real engine runs it several times, some seconds each, and many more on a machine that is busy.
   testTimeout: 900_000,
   maxWorkers: 2,

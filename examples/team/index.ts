@@ -15,7 +15,7 @@ const probeToken = config.getSecret("probeToken") ?? pulumi.secret("none");
 
 const channels = (...names: Channel[]) => names.map((name) => channelIds[name]);
 
-/** What all monitors of a level have in common. */
+/** What all monitors of a level share. */
 const levels: Record<Level, Pick<MonitorArgs, "interval"> & Partial<MonitorArgs>> = {
   critical: { interval: 60, sslAlertDays: 14, alertChannelIds: channels("oncall", "chat") },
   normal: { interval: 300, sslAlertDays: 7, alertChannelIds: channels("chat") },

@@ -1,12 +1,12 @@
 import type { MonitorArgs } from "pulumi-uptime";
 
-/** Alert channels by name; their ids at the API are in the stack's configuration. */
+/** Alert channels by name; their ids are in the stack's configuration. */
 export type Channel = "oncall" | "chat" | "mail";
 
 /** How much it matters when a service is down. */
 export type Level = "critical" | "normal" | "internal";
 
-/** One URL of a service that is watched. */
+/** One monitored URL of a service. */
 export interface Check {
   readonly name: string;
   readonly path: string;
@@ -18,14 +18,14 @@ export interface Check {
   readonly args?: Partial<MonitorArgs>;
 }
 
-/** A host, and what is watched there. */
+/** A host and its checks. */
 export interface Service {
   readonly host: string;
   readonly level: Level;
   readonly checks: readonly Check[];
-  /** Alert nobody between these two moments. */
+  /** Send no alerts between these two dates. */
   readonly maintenance?: { readonly start: string; readonly end: string };
-  /** Not live yet, or not any more: the monitors are kept, and do nothing. */
+  /** Not live: the monitors are kept, but paused. */
   readonly paused?: boolean;
 }
 

@@ -1,184 +1,253 @@
-import { resolve } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 
-import { pageIn, recordIn } from "../api/answer";
-import { shownOf } from "../lifecycle/attributes";
-import type { Answer } from "../api/client";
-import { isObject } from "../definitions/kinds";
-import { connect } from "../lifecycle/connection";
-import { domain } from "../definitions/domain";
+import type { Command } from "commander";
+
 import { UptimeError } from "../api/errors";
-import type { Definition } from "../definitions/field";
-import { monitor } from "../definitions/monitor";
-import { deadlineOf } from "../engine/options";
 import type { Settings } from "../api/settings";
+import { definitions } from "../definitions";
+import { Session } from "../lifecycle/connection";
+import type { Finding } from "./finding";
+import { checkProgram } from "./program-check";
+import type { ProgramReport } from "./program-check";
 import { isProject } from "./project";
-import { settingsOf } from "./settings";
-import type { Given, SettingFlags } from "./settings";
-import type { Surroundings } from "./terminal";
+import { exportedState, pulumiVersion } from "./pulumi-cli";
+import type { StackLocation } from "./pulumi-cli";
+import { visible } from "./quoting";
+import { labelIn } from "./resource-types";
+import { checkServer } from "./server-check";
+import { addSettingOptions, commandSettings } from "./setting-options";
+import type { CommandSettings, SettingOptions } from "./setting-options";
+import type { StateResource } from "./state";
+import { counted, styled } from "./terminal";
+import type { CommandContext } from "./terminal";
+import { version } from "./version";
 
 /** The options of `pulumi-uptime doctor`. */
-export interface DoctorOptions extends SettingFlags {
+export interface DoctorOptions extends SettingOptions {
   /** The project's folder. */
   readonly cwd?: string;
-  /** The folder of a program to look at. */
+  /** The folder of a program to check. */
   readonly program?: string;
-  /** A stack whose configuration holds the settings; true for the one that is selected. */
+  /** A stack whose configuration holds the settings; true for the selected one. */
   readonly stack?: string | true;
   /** An account of `uptime:accounts`, in place of the one without a name. */
   readonly account?: string;
 }
 
-/** One thing that was looked at. */
-export interface Finding {
-  readonly level: "ok" | "warning" | "failed";
-  readonly text: string;
+/** What was checked, and what a preview would say of the program. */
+export interface DoctorReport {
+  readonly findings: readonly Finding[];
+  readonly program?: ProgramReport;
 }
 
-/** Clocks this far apart, in milliseconds, make certificates and dates confusing. */
-const clockLimit = 60_000;
+export function configure(command: Command, context: CommandContext): void {
+  addSettingOptions(
+    command
+      .option(
+        "--stack [name]",
+        "the stack whose configuration holds the settings (default: the selected one)",
+      )
+      .option("--cwd <dir>", "the project's folder (default: that of --program, or this one)")
+      .option("--account <name>", "the account of uptime:accounts to check")
+      .option(
+        "--program <dir>",
+        "also check every resource of a program, and list those that would be refused",
+      )
+      .option("--json", "print JSON"),
+  )
+    .addHelpText(
+      "after",
+      `
+Settings come from options, from the stack's configuration if there is a Pulumi project, and from the environment.
+With --program, the program runs as in a preview, but without Pulumi's engine, and everything that it declares is
+checked: a preview reports only one of the resources that are refused.
 
-/** Looks at the settings and at the install, by reading only. */
-export async function examine(options: DoctorOptions, surroundings: Surroundings): Promise<Finding[]> {
-  const findings: Finding[] = [];
+Examples:
+  UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
+  pulumi-uptime doctor --stack prod
+  pulumi-uptime doctor --program . --stack prod
+`,
+    )
+    .action(async (options: DoctorOptions & { json?: boolean }) => {
+      const { stdout, stderr, exit } = context;
+      const report = await examine(options, context);
+      if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+      else for (const finding of report.findings) stdout.write(lineOf(finding, context));
+      const isRefused = (report.program?.refused.length ?? 0) > 0;
+      const isFailed = report.findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
+      if (isFailed || isRefused) stderr.write("Some checks failed; see above.\n");
+      exit(isFailed ? 1 : isRefused ? 2 : 0);
+    });
+}
+
+const refusedCode = "program-refused";
+const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
+
+function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
+  return `${styled(colours[level], level.padEnd(7), stdout, env)}  ${visible(text)}\n`;
+}
+
+/** Checks versions, settings, the server, and a program if one is named. It only reads. */
+export async function examine(options: DoctorOptions, context: CommandContext): Promise<DoctorReport> {
+  const directory = resolve(context.cwd, options.cwd ?? options.program ?? ".");
+  const location = {
+    cwd: directory,
+    env: context.env,
+    stack: options.stack === true ? undefined : options.stack,
+  };
+  const findings = await versionFindings(directory, location);
   let settings: Settings;
+  let stack: StackSettings;
   try {
-    const given = await settingsHere(options, surroundings, findings);
-    settings = given.settings(options.account);
+    stack = await readSettings(options, directory, location, context);
+    findings.push(...stack.findings);
+    settings = stack.settings.forAccount(options.account);
   } catch (error) {
-    return [...findings, failure(error)];
+    return { findings: [...findings, ...failures("settings", error)] };
   }
-  for (const { url, source } of new Set([settings.baseUrl, settings.monitorsBaseUrl]))
-    findings.push(
-      url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
-        ? {
-            level: "warning",
-            text: `${source} is ${url}: everybody on the way can read the API key. Use https://.`,
-          }
-        : { level: "ok", text: `${source} is ${url}` },
-    );
-  findings.push({ level: "ok", text: `The API key comes from ${settings.apiKeySource}` });
-  for (const definition of [domain, monitor]) findings.push(...(await examineKind(definition, settings)));
+  findings.push(...settingFindings(settings, stack.settings));
+  const session = new Session();
+  for (const definition of definitions)
+    findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
+  if (options.program === undefined || findings.some(({ level }) => level === "failed")) return { findings };
+
+  const program = await checkProgram(
+    resolve(context.cwd, options.program),
+    stack.settings,
+    await stateOf(stack, location, options),
+    context.env,
+  );
+  return { findings: [...findings, ...programFindings(program)], program };
+}
+
+async function versionFindings(directory: string, location: StackLocation): Promise<Finding[]> {
+  const findings: Finding[] = [
+    { code: "package-version", level: "ok", text: `pulumi-uptime ${version()}` },
+    { code: "node-version", level: "ok", text: `Node.js ${process.versions.node}` },
+  ];
+  const level = isProject(directory) ? "warning" : "ok";
+  try {
+    findings.push({
+      code: "pulumi-version",
+      level: "ok",
+      text: `Pulumi CLI ${await pulumiVersion(location)}`,
+    });
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    findings.push({ code: "pulumi-version", level, text: `Pulumi CLI: ${error.message}` });
+  }
+  const sdk = sdkVersion(directory);
+  findings.push(
+    sdk === undefined
+      ? { code: "sdk-version", level, text: `@pulumi/pulumi is not installed in ${directory}` }
+      : { code: "sdk-version", level: "ok", text: `@pulumi/pulumi ${sdk}` },
+  );
   return findings;
 }
 
-/** A project's stack is asked even if nobody has said so, since that is where settings are; it may be unreadable here. */
-async function settingsHere(
-  options: DoctorOptions,
-  surroundings: Surroundings,
-  findings: Finding[],
-): Promise<Given> {
-  const cwd = resolve(surroundings.cwd, options.cwd ?? options.program ?? ".");
-  const stack = options.stack === true ? undefined : options.stack;
-  if (options.stack === undefined && !isProject(cwd)) return settingsOf(options, surroundings);
+function sdkVersion(directory: string): string | undefined {
   try {
-    return await settingsOf(options, surroundings, { cwd, stack });
+    const load = createRequire(join(directory, "package.json"));
+    return (load("@pulumi/pulumi/package.json") as { version: string }).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The settings, and what could be learned of the stack on the way. */
+interface StackSettings {
+  readonly settings: CommandSettings;
+  /** Whether the stack's configuration is part of the settings. */
+  readonly isRead: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** In a project the stack is asked, because settings are usually there. Unless a person asks for it, it may be unreadable. */
+async function readSettings(
+  options: DoctorOptions,
+  directory: string,
+  location: StackLocation,
+  context: CommandContext,
+): Promise<StackSettings> {
+  if (options.stack === undefined && !isProject(directory))
+    return { settings: await commandSettings(options, context), isRead: false, findings: [] };
+  try {
+    return { settings: await commandSettings(options, context, location), isRead: true, findings: [] };
   } catch (error) {
     if (options.stack !== undefined || !(error instanceof UptimeError)) throw error;
-    findings.push({
-      level: "warning",
-      text: `The project's stack cannot be read, so settings come from options and the environment alone. ${error.message}`,
-    });
-    return settingsOf(options, surroundings);
+    const text = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
+    return {
+      settings: await commandSettings(options, context),
+      isRead: false,
+      findings: [{ code: "stack", level: "warning", text }],
+    };
   }
 }
 
-function failure(error: unknown): Finding {
+async function stateOf(
+  { isRead }: StackSettings,
+  location: StackLocation,
+  { stack }: DoctorOptions,
+): Promise<readonly StateResource[]> {
+  // Without a stack every import counts as new.
+  if (!isRead && stack === undefined) return [];
+  return (await exportedState(location, false)).deployment.resources ?? [];
+}
+
+/** An error as findings, one for each fault. */
+function failures(code: string, error: unknown): Finding[] {
   if (!(error instanceof UptimeError)) throw error;
-  return { level: "failed", text: error.message };
+  return [{ code, level: "failed", text: error.message }];
 }
 
-/** What the install says about one kind of record. */
-async function examineKind(definition: Definition, settings: Settings): Promise<Finding[]> {
-  const { plural, singular } = definition;
-  const { collection } = connect(definition, settings);
-  const deadline = deadlineOf({}, "read");
-  try {
-    const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" });
-    const answer = await collection.client.send({
-      method: "GET",
-      path: `/api/v1/${plural}`,
-      query,
-      deadline,
-    });
-    const page = pageIn(answer.body, definition);
-    if (!page)
-      return [
-        {
-          level: "failed",
-          text: `${answer.request} was not answered with a list of ${plural}. Check ${collection.client.address.source}: does it lead to the API?`,
-        },
-      ];
-    const findings: Finding[] = [
-      {
-        level: "ok",
-        text: `${plural}: the list can be read; it is ${shapeOf(answer.body, definition)}, and ${pagingOf(answer.body)}`,
-      },
-      ...clockOf(answer),
-    ];
-    const [first] = page.records;
-    if (!first) return [...findings, { level: "ok", text: `${plural}: there are none yet` }];
-    const path = `/api/v1/${plural}/${encodeURIComponent(first.id)}`;
-    const shown = await collection.client.send({ method: "GET", path, deadline });
-    const record = recordIn(shown.body, definition);
-    if (record?.id !== first.id)
-      return [
-        ...findings,
-        { level: "failed", text: `${shown.request} was not answered with that ${singular}.` },
-      ];
-    const missing = Object.keys(record.shown).filter((name) => !(name in first.shown));
-    const hidden = Object.entries(definition.fields).flatMap(([key, field]) =>
-      field.writeOnly || shownOf(field, record) ? [] : [key],
-    );
-    return [
-      ...findings,
-      { level: "ok", text: `${plural}: a record is ${shapeOf(shown.body, definition)}` },
-      missing.length === 0
-        ? { level: "ok", text: `${plural}: lists show whole records` }
-        : {
-            level: "ok",
-            text: `${plural}: lists leave out ${missing.join(", ")}, so records are read one by one`,
-          },
-      ...(hidden.length === 0
-        ? []
-        : [
-            {
-              level: "ok",
-              text: `${plural}: the record ${record.id} does not show ${hidden.join(", ")}; what is never shown cannot be compared`,
-            } as const,
-          ]),
-    ];
-  } catch (error) {
-    return [failure(error)];
-  }
-}
-
-/** Where in an answer the records are. */
-function shapeOf(body: unknown, definition: Definition): string {
-  if (!isObject(body)) return "bare";
-  if ("data" in body) return "under `data`";
-  return definition.singular in body && !("id" in body) ? `under \`${definition.singular}\`` : "bare";
-}
-
-/** How a list tells of its next page. */
-function pagingOf(body: unknown): string {
-  if (!isObject(body)) return "nothing tells of further pages";
-  if (isObject(body.links) && "next" in body.links) return "`links.next` tells of the next page";
-  const meta = isObject(body.meta) ? body.meta : body;
-  if ("next_page_url" in meta || "next_page_url" in body) return "`next_page_url` tells of the next page";
-  if ("current_page" in meta && "last_page" in meta) return "`meta` tells which page it is, and of how many";
-  return "nothing tells of further pages";
-}
-
-function clockOf({ date }: Answer): Finding[] {
-  const apart = date === undefined ? NaN : Date.now() - Date.parse(date);
-  if (Number.isNaN(apart)) return [];
-  if (Math.abs(apart) <= clockLimit) return [];
+function settingFindings(settings: Settings, { config, secretKeys }: CommandSettings): Finding[] {
+  const addresses = [...new Set([settings.baseUrl, settings.monitorsBaseUrl])].map(
+    ({ url, source }): Finding =>
+      url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
+        ? {
+            code: "plain-http",
+            level: "warning",
+            text: `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,
+          }
+        : { code: "address", level: "ok", text: `${source} is ${url}` },
+  );
+  const isPlain = (key: string): boolean => config.has(key) && !secretKeys.has(key);
+  const plainKeys = [
+    ...(isPlain("uptime:apiKey") ? ["uptime:apiKey"] : []),
+    ...(isPlain("uptime:accounts") && (config.get("uptime:accounts") ?? "").includes('"apiKey"')
+      ? ["uptime:accounts"]
+      : []),
+  ];
   return [
-    {
+    ...addresses,
+    { code: "api-key", level: "ok", text: `The API key comes from ${settings.apiKeySource}` },
+    ...plainKeys.map((key): Finding => ({
+      code: "plain-text-key",
       level: "warning",
       text:
-        `This machine's clock is ${Math.round(Math.abs(apart) / 1000)} seconds ${apart > 0 ? "ahead of" : "behind"} the ` +
-        "server's. Maintenance windows begin and end by the server's.",
+        `${key} is plain text in the stack's configuration, so everyone who can read the stack's file or state has the API key. ` +
+        `Run \`pulumi config set --secret ${key}\`.`,
+    })),
+  ];
+}
+
+function programFindings({ resources, imports, refused, notes }: ProgramReport): Finding[] {
+  return [
+    ...notes.map((text): Finding => ({ code: "program-note", level: "ok", text })),
+    ...refused.flatMap(({ type, name, importId, reasons }) =>
+      reasons.map((reason): Finding => ({
+        code: refusedCode,
+        level: "failed",
+        text: `${labelIn(type)} ${name}${importId === undefined ? "" : ` (import ${importId})`}: ${reason}`,
+      })),
+    ),
+    {
+      code: "program",
+      level: "ok",
+      text:
+        `The program declares ${counted(resources, "resource")} and imports ${counted(imports, "record")}; a preview ` +
+        `would ${refused.length === 0 ? "refuse none" : `refuse ${counted(refused.length, "resource")}`}`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { run } from "./program";
 
-// Whoever reads may have read enough, such as `head`.
+// The reader may close the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();

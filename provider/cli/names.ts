@@ -1,4 +1,4 @@
-/** Letters that are no more than a letter and a mark in Unicode's eyes, yet read as these. */
+/** Letters that Unicode does not split into a letter and a mark, with what people write instead. */
 const spelled: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -13,7 +13,7 @@ const spelled: Readonly<Record<string, string>> = {
 
 const longest = 40;
 
-/** A text as lower-case words of ASCII joined by `-`; empty where it has none. */
+/** A string as lower-case ASCII words joined by `-`; empty if it has none. */
 export function slug(text: string, limit = longest): string {
   const plain = text
     .toLowerCase()
@@ -24,13 +24,13 @@ export function slug(text: string, limit = longest): string {
   const words = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   if (words.length <= limit) return words;
   const cut = words.slice(0, limit + 1);
-  // In the middle of a word only where the word is most of it.
+  // Between words, unless that would lose most of it.
   return cut.lastIndexOf("-") > limit / 2
     ? cut.slice(0, cut.lastIndexOf("-"))
     : cut.slice(0, limit).replace(/-$/, "");
 }
 
-/** What a variable at the top of a module cannot be called, or had better not. */
+/** Names that a variable at the top of a module cannot have, or had better not. */
 const reserved = new Set(
   (
     "abstract any arguments as async await boolean break case catch class config const constructor continue debugger " +
@@ -47,12 +47,12 @@ export interface Name {
   readonly identifier: string;
 }
 
-/** Gives each record a name that is readable, and is nobody else's. */
+/** Gives each record a readable name that no other resource has. */
 export class Names {
   private readonly names: Set<string>;
   private readonly identifiers: Set<string>;
 
-  /** @param taken the names of resources that are there already */
+  /** @param taken the names of the program's resources */
   constructor(taken: Iterable<string> = []) {
     this.names = new Set(taken);
     this.identifiers = new Set([...this.names].map((name) => camelCase(slug(name, name.length))));
@@ -61,7 +61,7 @@ export class Names {
   /**
    * @param kind what the record is, in one lower-case word
    * @param id the record's id: it tells records of equal names apart
-   * @param texts what it may be called after, the best first
+   * @param texts what to name it after, the best first
    */
   give(kind: string, id: string, ...texts: readonly string[]): Name {
     const readable = texts.map((text) => slug(text)).find((text) => text !== "");
@@ -89,4 +89,21 @@ function identifierOf(name: string, kind: string): string {
 
 function camelCase(words: string): string {
   return words.replace(/-+([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+}
+
+/** Gives each secret a key of the stack's configuration that nothing else uses. */
+export class ConfigKeys {
+  private readonly keys: Set<string>;
+
+  /** @param taken the keys that the program reads, or that are set */
+  constructor(taken: Iterable<string> = []) {
+    this.keys = new Set(taken);
+  }
+
+  give(wanted: string): string {
+    let key = wanted;
+    for (let number = 2; this.keys.has(key); number++) key = `${wanted}-${number}`;
+    this.keys.add(key);
+    return key;
+  }
 }

@@ -1,82 +1,119 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+import { parse } from "yaml";
 
 import { UptimeError } from "../api/errors";
+import { definitions } from "../definitions";
+import { isObject } from "../definitions/kinds";
+import { exists, readText } from "./files";
 import { slug } from "./names";
+import { scanSource } from "./source-scan";
+import type { DeclaredResource } from "./source-scan";
 
-/** A resource that a program declares with the option `import`, as far as its text tells. */
-export interface DeclaredImport {
-  /** `Domain` or `Monitor`. */
-  readonly label: string;
-  readonly name: string | undefined;
-  readonly account: string | undefined;
-  readonly id: string;
-}
-
-/** The folder that an export writes into, as it was before. */
+/** A folder that holds a Pulumi project, or will hold one. */
 export interface Project {
   readonly directory: string;
-  /** Whether a Pulumi project is there already; nothing of it is changed. */
+  /** Whether there is a Pulumi project already. */
   readonly exists: boolean;
-  /** The project's name for Pulumi. */
+  /** The project's name in Pulumi. */
   readonly name: string;
-  /** How modules of the program import each other: with this behind the name. */
+  /** The folder of the program: the project's, unless Pulumi.yaml has `main`. */
+  readonly main: string;
+  /** The options of the language host in Pulumi.yaml, such as `typescript`. */
+  readonly runtimeOptions: Readonly<Record<string, unknown>>;
+  /** What modules of the program append to a module's name when they import it. */
   readonly extension: "" | ".js";
-  /** Names of resources that the program has. */
-  readonly names: ReadonlySet<string>;
-  readonly imports: readonly DeclaredImport[];
-  /** Files directly in the folder, in lower case. */
+  /** The resources that the program declares. */
+  readonly resources: readonly DeclaredResource[];
+  /** Keys of the stack's configuration that the program reads, or that a stack of the project sets. */
+  readonly configKeys: ReadonlySet<string>;
+  /** Names of what is directly in the folder, in lower case. */
   readonly files: ReadonlySet<string>;
 }
 
-const foreign = new Set(["node_modules", "dist", "bin", "build", "coverage"]);
-const program = /\.[cm]?[jt]sx?$/;
-
-/** The names that a project's own file may have; the first one counts. */
-export const manifests: readonly string[] = ["Pulumi.yaml", "Pulumi.yml"];
+const foreignFolders = new Set(["node_modules", "dist", "bin", "build", "coverage"]);
+const programFile = /\.[cm]?[jt]sx?$/;
+const projectFiles = ["Pulumi.yaml", "Pulumi.yml"];
 
 /** Whether a folder is a Pulumi project. */
 export function isProject(directory: string): boolean {
-  return manifests.some((file) => isThere(join(directory, file)));
+  return projectFiles.some((file) => exists(join(directory, file)));
 }
 
-/** Looks at a folder, which need not exist. */
-export function projectIn(directory: string): Project {
-  let entries: string[];
-  try {
-    entries = readdirSync(directory);
-  } catch (error) {
-    if (!isMissing(error)) throw new UptimeError(`${directory} cannot be read: ${messageOf(error)}`);
-    entries = [];
-  }
-  const yaml = manifests.find((file) => entries.includes(file));
-  const declared = yaml === undefined ? undefined : nameIn(readFileSync(join(directory, yaml), "utf8"));
-  const names = new Set<string>();
-  const imports: DeclaredImport[] = [];
-  for (const file of sourcesIn(directory)) {
-    const found = resourcesIn(readFileSync(file, "utf8"));
-    for (const name of found.names) names.add(name);
-    imports.push(...found.imports);
-  }
-  const manifest = entries.includes("package.json")
-    ? readFileSync(join(directory, "package.json"), "utf8")
-    : "";
+/** Reads a folder, which need not exist. */
+export function readProject(directory: string): Project {
+  const entries = entriesOf(directory);
+  const file = projectFiles.find((name) => entries.includes(name));
+  const settings = file === undefined ? {} : readYaml(join(directory, file));
+  const name = textOf(settings.name) ?? (slug(basename(directory)) || "uptime");
+  const sources = sourceFilesIn(directory).map((path) => readFileSync(path, "utf8"));
+  const labels = definitions.map(({ label }) => label);
+  const scans = sources.map((source) => scanSource(source, labels));
+  const { runtime } = settings;
   return {
     directory,
-    exists: yaml !== undefined,
-    name: declared ?? (slug(basename(directory)) || "uptime"),
-    extension: /"type"\s*:\s*"module"/.test(manifest) ? ".js" : "",
-    names,
-    imports,
+    exists: file !== undefined,
+    name,
+    main: join(directory, textOf(settings.main) ?? "."),
+    runtimeOptions: isObject(runtime) && isObject(runtime.options) ? runtime.options : {},
+    extension: isModule(directory, entries) ? ".js" : "",
+    resources: scans.flatMap(({ resources }) => resources),
+    configKeys: new Set([
+      ...scans.flatMap(({ configKeys }) => configKeys),
+      ...entries
+        .filter((entry) => /^Pulumi\..+\.ya?ml$/.test(entry))
+        .flatMap((entry) => keysIn(join(directory, entry))),
+    ]),
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
 }
 
-function nameIn(yaml: string): string | undefined {
-  return /^name:\s*["']?([\w.-]+)/m.exec(yaml)?.[1];
+function entriesOf(directory: string): string[] {
+  if (!exists(directory)) return [];
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    throw new UptimeError(
+      `${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
-function sourcesIn(directory: string): string[] {
+function readYaml(path: string): Readonly<Record<string, unknown>> {
+  let settings: unknown;
+  try {
+    settings = parse(readText(path), { logLevel: "silent" });
+  } catch (error) {
+    if (error instanceof UptimeError) throw error;
+    throw new UptimeError(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return isObject(settings) ? settings : {};
+}
+
+/** A setting that a person may have written without quotes although it looks like a number. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+/** The keys in a stack's settings file, without the project's name in front. */
+function keysIn(path: string): string[] {
+  const { config } = readYaml(path);
+  return isObject(config) ? Object.keys(config).map((key) => key.split(":").slice(1).join(":") || key) : [];
+}
+
+function isModule(directory: string, entries: readonly string[]): boolean {
+  if (!entries.includes("package.json")) return false;
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    return isObject(manifest) && manifest.type === "module";
+  } catch {
+    // npm refuses it with a better message.
+    return false;
+  }
+}
+
+function sourceFilesIn(directory: string): string[] {
   let entries;
   try {
     entries = readdirSync(directory, { withFileTypes: true });
@@ -86,103 +123,7 @@ function sourcesIn(directory: string): string[] {
   return entries.flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory())
-      return foreign.has(entry.name) || entry.name.startsWith(".") ? [] : sourcesIn(path);
-    return entry.isFile() && program.test(entry.name) && !entry.name.endsWith(".d.ts") ? [path] : [];
+      return foreignFolders.has(entry.name) || entry.name.startsWith(".") ? [] : sourceFilesIn(path);
+    return entry.isFile() && programFile.test(entry.name) && !entry.name.endsWith(".d.ts") ? [path] : [];
   });
-}
-
-/** Reads the text only, comments included: a program that computes its names or ids says less. */
-function resourcesIn(source: string): { names: string[]; imports: DeclaredImport[] } {
-  const names: string[] = [];
-  const imports: DeclaredImport[] = [];
-  const start = String.raw`\bnew\s+(?:[\w$]+\.)*(?<label>Monitor|Domain)\s*\((?:\s|//)*(?:(?<q>["'\x60])(?<name>.*?)\k<q>)?`;
-  const property = String.raw`\baccount:\s*(?<s>["'\x60])(?<account>.+?)\k<s>`;
-  const option = String.raw`\bimport:\s*(?<r>["'\x60])(?<id>.+?)\k<r>`;
-  let current: Omit<DeclaredImport, "id"> | undefined;
-  for (const { groups = {} } of source.matchAll(new RegExp([start, property, option].join("|"), "g"))) {
-    const { label, name, account, id } = groups;
-    if (label !== undefined) {
-      current = { label, name, account: undefined };
-      if (name !== undefined) names.push(name);
-    } else if (current && account !== undefined) current = { ...current, account };
-    else if (current && id !== undefined) imports.push({ ...current, id });
-  }
-  return { names, imports };
-}
-
-/** Files by name, for a project that is not there yet. */
-export function scaffold(
-  project: Project,
-  dependency: string,
-  modules: readonly string[],
-): Map<string, string> {
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-  return new Map([
-    ["Pulumi.yaml", `name: ${project.name}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`],
-    [
-      "package.json",
-      json({
-        name: project.name,
-        private: true,
-        main: "index.ts",
-        dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": dependency },
-        devDependencies: { typescript: "^5.9.0" },
-      }),
-    ],
-    [
-      "tsconfig.json",
-      json({
-        compilerOptions: {
-          strict: true,
-          target: "es2020",
-          module: "nodenext",
-          moduleResolution: "nodenext",
-          noEmit: true,
-          skipLibCheck: true,
-          forceConsistentCasingInFileNames: true,
-        },
-        files: ["index.ts"],
-      }).replace(/\[\s+("index\.ts")\s+\]/, "[$1]"),
-    ],
-    [".gitignore", "node_modules/\n"],
-    ["index.ts", modules.map((name) => `import "./${name}";\n`).join("")],
-  ]);
-}
-
-/** Writes files that are not there yet. */
-export function writeNew(directory: string, files: ReadonlyMap<string, string>): void {
-  for (const [name, content] of files) writeFile(join(directory, name), content, 0o666);
-}
-
-/** Writes a file that only this person can read. */
-export function writeSecret(path: string, content: string): void {
-  writeFile(path, content, 0o600);
-}
-
-function writeFile(path: string, content: string, mode: number): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content, { flag: "wx", mode });
-  } catch (error) {
-    if (isObjectWithCode(error) && error.code === "EEXIST")
-      throw new UptimeError(`${path} is there already, and nothing is written over it.`);
-    throw new UptimeError(`${path} cannot be written: ${messageOf(error)}`);
-  }
-}
-
-/** Whether something is at a path. */
-export function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isMissing(error: unknown): boolean {
-  return isObjectWithCode(error) && error.code === "ENOENT";
-}
-
-function isObjectWithCode(error: unknown): error is { code: unknown } {
-  return typeof error === "object" && error !== null && "code" in error;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

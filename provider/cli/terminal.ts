@@ -1,25 +1,27 @@
 import { styleText } from "node:util";
 
-/** Where the tool's words go: the process's own streams, or a test's. */
-export interface Stream {
+/** Where a command writes: a stream of the process, or of a test. */
+export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
 }
 
-/** What the tool has of the world. */
-export interface Surroundings {
-  readonly stdout: Stream;
-  readonly stderr: Stream;
+/** What a command gets from the process that runs it. */
+export interface CommandContext {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths begin at. */
   readonly cwd: string;
+  /** Sets the exit code, which is 0 otherwise. */
+  readonly exit: (code: number) => void;
 }
 
-/** A line that is written over and over, on a terminal only. */
+/** A line that is rewritten as work goes on, on a terminal only. */
 export class Progress {
   private isShown = false;
 
-  constructor(private readonly stream: Stream) {}
+  constructor(private readonly stream: OutputStream) {}
 
   show(text: string): void {
     if (!this.stream.isTTY) return;
@@ -35,23 +37,13 @@ export class Progress {
 
 type Style = "bold" | "green" | "red" | "yellow";
 
-/** A text in colour, where a person looks at a terminal that has any and has not asked for none. */
-export function styled(style: Style, text: string, stream: Stream, env: NodeJS.ProcessEnv): string {
+/** A text in colour, if it goes to a terminal that shows colours and nobody has switched them off. */
+export function styled(style: Style, text: string, stream: OutputStream, env: NodeJS.ProcessEnv): string {
   const isPlain = !stream.isTTY || Boolean(env.NO_COLOR) || env.TERM === "dumb";
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
 
-/** Everything that is no visible character: it would steer a terminal, or hide in a program. */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-
-/** A text with its invisible characters written as in a program. */
-export function visible(text: string): string {
-  return text.replace(invisible, (character) => {
-    const known = JSON.stringify(character).slice(1, -1);
-    if (known.length === 2) return known;
-    return Array.from(
-      { length: character.length },
-      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
-    ).join("");
-  });
+/** A number with its noun: `1 record`, `2 records`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

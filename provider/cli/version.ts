@@ -1,32 +1,32 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { z } from "zod";
-
-const manifest = z.object({ name: z.literal("pulumi-uptime"), version: z.string() });
-
-/** This package, where it is installed. */
-interface Package {
+/** This package as it is installed. */
+interface InstalledPackage {
   readonly folder: string;
   readonly version: string;
 }
 
-function packageAt(folder: string): Package {
+function packageAbove(folder: string): InstalledPackage {
+  let manifest: { name?: unknown; version?: unknown } = {};
   try {
-    return { folder, ...manifest.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))) };
-  } catch (error) {
-    if (dirname(folder) === folder) throw error;
-    return packageAt(dirname(folder));
+    manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as typeof manifest;
+  } catch {
+    // There is none in this folder.
   }
+  if (manifest.name === "pulumi-uptime" && typeof manifest.version === "string")
+    return { folder, version: manifest.version };
+  if (dirname(folder) === folder) throw new Error("pulumi-uptime does not find its own package.json.");
+  return packageAbove(dirname(folder));
 }
 
 /** The version of this package. */
 export function version(): string {
-  return packageAt(__dirname).version;
+  return packageAbove(__dirname).version;
 }
 
-/** What a project depends on to have this package: its version, or the checkout that it is run from. */
+/** The dependency that gives a project this package: its version, or the checkout that it runs from. */
 export function dependency(from = __dirname): string {
-  const { folder, version } = packageAt(from);
+  const { folder, version } = packageAbove(from);
   return basename(dirname(folder)) === "node_modules" ? `^${version}` : `file:${folder}`;
 }

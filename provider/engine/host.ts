@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 
 const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
@@ -12,10 +13,13 @@ export function saveMemory(): void {
   for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
 }
 
+/** How often to look whether the engine is still there if its end cannot be seen at the standard input. */
+const lookMilliseconds = 2000;
+
 /**
  * Ends this process with the engine that has started it. The SDK's host of dynamic providers outlives an engine that is
  * killed, and would go on repeating creates that nobody records, while the next `pulumi up` makes them too. The engine
- * holds the other end of the standard input for as long as it lives.
+ * holds the other end of the standard input for as long as it lives; if nobody does, its address tells whether it lives.
  *
  * At the end of a run the engine interrupts its plugins, and shows what they print until they are gone. Without a listener
  * they would be gone at once, and the log's summary with them.
@@ -23,13 +27,22 @@ export function saveMemory(): void {
 export function endWithEngine(): void {
   if (!isHost) return;
   for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => process.exit());
-  if (!fstatSync(0).isFIFO()) return;
-  const started = Date.now();
-  const end = (): void => {
-    // An end at once means that nobody holds the other end, so it says nothing of the engine.
-    if (Date.now() - started > 100) process.exit(1);
-  };
-  process.stdin.on("end", end);
-  process.stdin.on("error", end);
+  if (!fstatSync(0).isFIFO()) {
+    watchEngine();
+    return;
+  }
+  process.stdin.on("end", watchEngine);
+  process.stdin.on("error", watchEngine);
   process.stdin.resume();
+}
+
+/** Ends this process as soon as nothing listens at the engine's address, which the host is started with. */
+function watchEngine(): void {
+  const [, host, port] = /^(.+):(\d+)$/.exec(process.argv[2] ?? "") ?? [];
+  if (host === undefined) return;
+  const connection = connect(Number(port), host, () => {
+    connection.destroy();
+    setTimeout(watchEngine, lookMilliseconds).unref();
+  });
+  connection.on("error", () => process.exit(1));
 }

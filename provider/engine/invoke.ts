@@ -3,9 +3,7 @@ import type { Input, InvokeOptions, InvokeOutputOptions, Output, Resource, Unwra
 
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { readSettings } from "../api/settings";
-import type * as connection from "../lifecycle/connection";
-import type * as lifecycle from "../lifecycle/lookup";
+import type * as query from "./query";
 
 /** The fields that the API's lists are searched and sorted by, as far as a resource has them. */
 type Columns<Fields> = Extract<keyof Fields, "name" | "url">;
@@ -71,7 +69,7 @@ export async function one<Result>(
   const name = `get${definition.label}`;
   return readable(async () => {
     requireOptions(name, opts);
-    return (await load().lookUpOne(definition, connect(definition), args)) as Result;
+    return (await load().queryOne(definition, args)) as Result;
   });
 }
 
@@ -93,7 +91,7 @@ export async function all<Result>(
   const name = `get${definition.label}s`;
   return readable(async () => {
     requireOptions(name, opts);
-    return (await load().lookUpAll(definition, connect(definition), args)) as Result[];
+    return (await load().queryAll(definition, args)) as Result[];
   });
 }
 
@@ -106,21 +104,9 @@ export function allOutput<Result>(
   return whenKnown(args, opts, (known) => all<Result>(definition, known, opts));
 }
 
-/** HTTP is loaded by the first lookup, because most programs have none. */
+/** Most programs have no lookup, so what a lookup needs is loaded by the first one. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports
-const load = () => require("../lifecycle/lookup") as typeof lifecycle;
-
-const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
-
-let session: connection.Session | undefined;
-
-/** The lookups of a program share their connections, which are loaded by the first one too. */
-function connect(definition: Definition): connection.Connect {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const { Session } = require("../lifecycle/connection") as typeof connection;
-  session ??= new Session();
-  return session.connector(definition, (account) => readSettings(config, process.env, account));
-}
+const load = () => require("./query") as typeof query;
 
 /** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
 function requireOptions(lookup: string, opts: InvokeOptions | undefined): void {

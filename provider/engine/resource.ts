@@ -108,8 +108,7 @@ function isPlain(value: unknown): value is object {
 function describe(value: unknown): string {
   if (Output.isInstance(value)) return "an output";
   if (value instanceof Promise) return "a promise";
-  if (typeof value === "function") return "a function";
-  return (JSON.stringify(value) as string | undefined) ?? String(value);
+  return value === undefined ? "undefined" : JSON.stringify(value);
 }
 
 /**

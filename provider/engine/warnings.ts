@@ -1,7 +1,7 @@
-import { distance } from "fastest-levenshtein";
 import * as pulumi from "@pulumi/pulumi";
 
 import { settingNames } from "../api/setting-names";
+import { nearest } from "../definitions/nearest";
 import { warnOfMissingDependency } from "./missing-dependency";
 
 /** The runs that have been warned: the Automation API may run several in one process. */
@@ -56,12 +56,4 @@ function unknownSettings(config: Readonly<Record<string, string>>): string[] {
       const near = nearest(key.slice("uptime:".length), names);
       return near === undefined ? key : `${key} (did you mean uptime:${near}?)`;
     });
-}
-
-/** The most similar name, if one is similar at all. */
-function nearest(given: string, names: readonly string[]): string | undefined {
-  const [best] = names
-    .map((name) => ({ name, far: distance(given.toLowerCase(), name.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far);
-  return best && best.far <= Math.max(2, best.name.length / 3) ? best.name : undefined;
 }

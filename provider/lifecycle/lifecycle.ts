@@ -364,11 +364,11 @@ export class Lifecycle {
       this.assertSettings(undefined);
       return undefined;
     }
-    if (isUnknown(account)) return refuse("must be known in the preview");
+    if (isUnknown(account)) { refuse("must be known in the preview"); return; }
     if (typeof account !== "string" || account === "")
-      return refuse(
+      { refuse(
         "must be the name of an account in uptime:accounts; leave it out for the one without a name",
-      );
+      ); return; }
     try {
       this.assertSettings(account);
     } catch (error) {
@@ -400,17 +400,17 @@ export class Lifecycle {
     };
     if (given === undefined || given === null) return undefined;
     if (resource === undefined)
-      return refuse(`is an option of ${label}, and importId is not a property of it`);
+      { refuse(`is an option of ${label}, and importId is not a property of it`); return; }
     if (given === unknown)
-      return refuse(
+      { refuse(
         `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
-      );
+      ); return; }
     // In the API ids are numbers, and a program in JavaScript may give one.
     const id = typeof given === "number" ? String(given) : given;
     if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id))
-      return refuse(
+      { refuse(
         `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
-      );
+      ); return; }
     if (problems.some(({ property }) => property === "account")) return id;
     try {
       const first = this.connect(account).records.nameImport(id, resource);

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 import type { ApiRecord } from "../api/answer";
 import { attributesOf, outputCleaner } from "./attributes";
 import { compare, shows, valueIn } from "./compare";
@@ -9,36 +7,51 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
-import { complete, valuesIn } from "./records";
+import { complete, unlessGone, valuesIn } from "./records";
 
-/** What a lookup tells of a record. */
+/** What a lookup returns of a record. */
 interface Result extends Record<string, unknown> {
   readonly id: string;
 }
 
 /** The arguments of a lookup, checked. */
-type Query = z.infer<ReturnType<typeof queryOf>>;
+interface Query {
+  readonly id?: string;
+  readonly account?: string;
+  readonly name?: string;
+  readonly url?: string;
+  readonly search?: string;
+  readonly searchBy?: string;
+  readonly statusPageId?: string;
+  readonly sortBy?: string;
+  readonly sort?: string;
+}
 
-/** An error names so many matches. */
+/** An error names up to this many matches, so that it stays readable. */
 const shownMatches = 5;
 
-/** The only record that the arguments select. Throws when there is none, or more than one. */
-export async function lookUpOne(definition: Definition, connect: Connect, args: object): Promise<Result> {
+/** The only record that the arguments select. It is an error if there is none, or more than one. */
+export async function lookUpOne(definition: Definition, connect: Connect, args: unknown): Promise<Result> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
   const { id, account, ...filter } = query;
-  const { collection } = connect(account);
-  const deadline = deadlineAfter();
+  const connection = connect(account);
+  const { collection, reader } = connection;
+  const deadline = deadlineAfter(undefined, { clock: connection.clock });
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
-        `get${label} takes an id alone, since it names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
+        `get${label} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    return resultOf(definition, await collection.show(id, deadline), account);
+    const record = await unlessGone(reader.show(id, deadline));
+    if (record) return resultOf(definition, record, account);
+    throw new UptimeError(
+      `get${label} found no ${singular} with id ${id} at ${collection.client.address.url}.`,
+    );
   }
   if (Object.keys(filter).length === 0)
     throw new UptimeError(
-      `get${label} needs to know which ${singular}: give one of ${["id", ...filtersOf(definition)].join(", ")}.`,
+      `get${label} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
   const [match, ...others] = await select(collection, deadline, filter);
   if (!match)
@@ -50,22 +63,23 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
     const more = others.length + 1 - named.length;
     throw new UptimeError(
       `get${label} found ${others.length + 1} ${plural} with ${described(filter)}: ${named.join(", ")}` +
-        `${more > 0 ? ` and ${more} more` : ""}. Say which one by its id, or use get${label}s.`,
+        `${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
     );
   }
-  const [whole] = await complete(collection, deadline, [match]);
+  const [whole] = await complete(connection, deadline, [match]);
   if (!whole) throw new UptimeError(`The ${singular} ${match.id} was deleted while it was looked up.`);
   return resultOf(definition, whole, account);
 }
 
 /** All records that the arguments select. */
-export async function lookUpAll(definition: Definition, connect: Connect, args: object): Promise<Result[]> {
+export async function lookUpAll(definition: Definition, connect: Connect, args: unknown): Promise<Result[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
-  const { collection } = connect(account);
-  const deadline = deadlineAfter();
-  // Paging is by id, whatever the order of the result: with another order, equal names could fall between two pages.
-  const records = await complete(collection, deadline, await select(collection, deadline, filter));
+  const connection = connect(account);
+  const deadline = deadlineAfter(undefined, { clock: connection.clock });
+  // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
+  const listed = await select(connection.collection, deadline, filter);
+  const records = await complete(connection, deadline, listed);
   const results = records.map((record) => resultOf(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -74,7 +88,7 @@ export async function lookUpAll(definition: Definition, connect: Connect, args: 
   );
 }
 
-/** Records as the list shows them, which may be no more than id, name and URL. */
+/** Records as the list shows them, which may be only id, name and URL. */
 async function select(
   collection: Collection,
   deadline: Deadline,
@@ -99,7 +113,7 @@ async function select(
     return found;
   };
   const parameters = parametersOf(filter);
-  // The API's search makes the list short. Where it finds nothing, it may just read the text in another way.
+  // The API's search shortens the list. If it finds nothing, it may just read the string in another way.
   const narrowed = filter.search === undefined && narrowing(filter);
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);
@@ -154,64 +168,78 @@ function described(filter: Query): string {
     .join(" and ");
 }
 
-const words = z
-  .string({ error: "must be a text" })
-  .refine((value) => value.trim() !== "", "must not be empty");
-
-/** The API's list is searched and sorted by these; domains have no more than a name. (API reference, section 4) */
-function columnsOf(definition: Definition): readonly ("name" | "url")[] {
-  return "url" in definition.fields ? ["name", "url"] : ["name"];
+/** The fields that the API searches and sorts by, as far as the resource has them. (API reference, section 4) */
+function columnsOf(definition: Definition): readonly string[] {
+  return ["name", "url"].filter((key) => key in definition.fields);
 }
 
-function oneOf<T extends string>(values: readonly T[]) {
-  return z.enum(values, { error: `must be ${values.map((value) => JSON.stringify(value)).join(" or ")}` });
-}
-
-/** What selects records, beside an id. */
+/** The arguments that select records, beside an id. */
 function filtersOf(definition: Definition): string[] {
   const columns = columnsOf(definition);
+  // The API's list of monitors, which have a URL, can be filtered by status page. (API reference, section 4.2)
   return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
 }
 
-function queryOf(definition: Definition) {
-  return z
-    .object({
-      id: z
-        .union([z.string(), z.number()], { error: `must be the id of a ${definition.singular}` })
-        .transform(String),
-      account: words,
-      name: words,
-      url: words,
-      search: words,
-      searchBy: oneOf(columnsOf(definition)),
-      statusPageId: z
-        .union([z.string(), z.number()])
-        .transform(String)
-        .refine((value) => /^\d+$/.test(value), "must be the id of a status page, a whole number"),
-      sortBy: oneOf(["id", ...columnsOf(definition)]),
-      sort: oneOf(["desc", "asc"]),
-    })
-    .partial();
+type Check = (value: unknown) => string | undefined;
+
+const isString: Check = (value) =>
+  typeof value !== "string" ? "must be a string" : value.trim() === "" ? "must not be empty" : undefined;
+
+/** An id becomes a part of a path, in which dots alone mean another path. */
+const isId =
+  (of: string): Check =>
+  (value) =>
+    (typeof value === "string" || typeof value === "number") && /^(?!\.{1,2}$)\S+$/.test(String(value))
+      ? undefined
+      : `must be the id of ${of}, a string or a number`;
+
+const isStatusPage: Check = (value) =>
+  (typeof value === "string" || typeof value === "number") && /^\d+$/.test(String(value))
+    ? undefined
+    : "must be the id of a status page, a whole number";
+
+const isOneOf =
+  (values: readonly string[]): Check =>
+  (value) =>
+    typeof value === "string" && values.includes(value)
+      ? undefined
+      : `must be ${values.map((one) => JSON.stringify(one)).join(" or ")}`;
+
+/** What is wrong with each argument, if anything. */
+function checksOf(definition: Definition): Readonly<Record<keyof Query, Check>> {
+  return {
+    id: isId(`a ${definition.singular}`),
+    account: isString,
+    name: isString,
+    url: isString,
+    search: isString,
+    searchBy: isOneOf(columnsOf(definition)),
+    statusPageId: isStatusPage,
+    sortBy: isOneOf(["id", ...columnsOf(definition)]),
+    sort: isOneOf(["desc", "asc"]),
+  };
 }
 
-/** The arguments without those that are undefined. Throws when one is not known, or has no such value. */
+/** The arguments that are set. It is an error if one is not known, or has a value that is not allowed. */
 function checked(
   definition: Definition,
   lookup: string,
-  args: object,
+  args: unknown,
   ...more: readonly (keyof Query)[]
 ): Query {
-  const given = Object.fromEntries(
-    Object.entries(args).filter(([, value]) => value !== undefined && value !== null),
-  );
-  const allowed = [...more, ...filtersOf(definition), "account"];
-  const problems = Object.keys(given)
-    .filter((key) => !allowed.includes(key))
-    .map((key) => `it has no argument ${key}, only ${allowed.join(", ")}`);
-  const parsed = queryOf(definition).safeParse(given);
-  for (const { path, message } of parsed.error?.issues ?? []) problems.push(`${path.join(".")} ${message}`);
-  if ("searchBy" in given && !("search" in given)) problems.push("searchBy needs a search");
-  if (problems.length > 0 || !parsed.data)
-    throw new UptimeError(`${lookup} cannot be asked like this: ${problems.join("; ")}.`);
-  return parsed.data;
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
+  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
+  const allowed: readonly string[] = [...more, ...filtersOf(definition), "account"];
+  const checks: Readonly<Record<string, Check>> = checksOf(definition);
+  const problems = given.flatMap(([key, value]) => {
+    if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
+    const problem = checks[key]?.(value);
+    return problem === undefined ? [] : [`${key} ${problem}`];
+  });
+  const keys = given.map(([key]) => key);
+  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
+  if (problems.length > 0)
+    throw new UptimeError(`${lookup} cannot be called with these arguments: ${problems.join("; ")}.`);
+  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }

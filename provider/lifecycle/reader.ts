@@ -67,7 +67,7 @@ export class Reader {
       return listed;
     }
     const shown = await this.show(id, deadline);
-    if (listed && expected) this.learn(listed, shown, expected);
+    if (listed) this.learn(listed, shown, expected);
     return shown;
   }
 
@@ -151,11 +151,12 @@ export class Reader {
     const { plural, singular } = definition;
     const listing = this.listing(deadline, id);
     await listing.complete();
+    const answer = missing.message.replace(/\.$/, "");
     if (listing.get(id))
-      return new UptimeError(`${missing.message}, but the list of ${plural} holds ${id}.`, {
+      return new UptimeError(`${answer}, but the list of ${plural} holds ${id}.`, {
         cause: missing,
       });
-    const gone = new Gone(`The ${singular} ${id} does not exist (${missing.message}).`, { cause: missing });
+    const gone = new Gone(`The ${singular} ${id} does not exist (${answer}).`, { cause: missing });
     if (!this.records.isInState(id)) return gone;
     this.records.miss(id, (other) => listing.get(other) !== undefined);
     const evidence = await this.ledger.evidence(deadline);
@@ -172,7 +173,7 @@ export class Reader {
     if (stateKey === undefined || stateKey === this.key) return gone;
     return new UptimeError(
       `The ${singular} ${id} does not exist for the present API key, and state was made with another key, so it may be in ` +
-        `another account (${missing.message}). If the ${singular} was really deleted, remove it from state with ` +
+        `another account (${answer}). If the ${singular} was really deleted, remove it from state with ` +
         "`pulumi state delete URN`; otherwise set the key of its account.",
       { cause: missing },
     );

@@ -2,76 +2,78 @@ import { setMaxListeners } from "node:events";
 
 import type { ApiRecord } from "../api/answer";
 import type { Value } from "../definitions/kinds";
-import type { Collection } from "../api/collection";
-import { Missing } from "../api/collection";
-import { UptimeError } from "../api/errors";
+import { Gone, UptimeError } from "../api/errors";
 import { valueIn } from "./compare";
+import type { Connection } from "./connection";
 import type { Definition } from "../definitions/field";
 import type { Deadline } from "../api/deadline";
+import type { Reader } from "./reader";
+
+/** What reads records. */
+type Reading = Pick<Connection, "collection" | "reader">;
 
 /**
- * All records that a filter of the API selects, newest first, each as whole as `show` has it.
+ * All records that a filter of the API selects, newest first, each with all that the API shows of it.
  *
- * @param progress is told how many have been listed so far.
+ * @param progress is called with the number of records that have been listed so far
  */
 export async function readAll(
-  collection: Collection,
+  connection: Reading,
   deadline: Deadline,
   filter: Readonly<Record<string, string>> = {},
   progress: (listed: number) => void = () => undefined,
 ): Promise<readonly ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  for await (const page of collection.list(deadline, filter)) {
+  for await (const page of connection.collection.list(deadline, filter)) {
     listed.push(...page);
     progress(listed.length);
   }
-  return complete(collection, deadline, listed);
+  return complete(connection, deadline, listed);
 }
 
-/** Listed records, as whole as `show` has them: where the list shows less, they are asked for one by one. */
+/** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
-  collection: Collection,
+  { reader }: Pick<Reading, "reader">,
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  // Each request listens for the deadline's end.
+  // Each request listens to this signal, and there may be any number of them.
   setMaxListeners(0, deadline.signal);
-  const isWhole = await wholeness(collection, deadline, listed);
+  const isWhole = await wholeness(reader, deadline, listed);
   const records = await Promise.all(
-    listed.map(async (record) =>
-      isWhole(record) ? record : unlessGone(collection.show(record.id, deadline)),
-    ),
+    listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, deadline)))),
   );
   return records.filter((record) => record !== undefined);
 }
 
-/** Tells listed records that are whole from those of which the list leaves something out. */
+/** A test for listed records: whether the list shows all of a record, or leaves something out. */
 async function wholeness(
-  collection: Collection,
+  reader: Reader,
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<(record: ApiRecord) => boolean> {
   for (const sample of listed) {
-    const shown = await unlessGone(collection.show(sample.id, deadline));
+    const shown = await unlessGone(reader.show(sample.id, deadline));
     if (!shown) continue;
     if (Object.keys(shown.shown).some((key) => !(key in sample.shown))) return () => false;
-    // Some installs leave out what is empty. Then a key that one record has and another has not says nothing by itself.
+    // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
     const keys = new Set(listed.flatMap((record) => Object.keys(record.shown)));
     return (record) => Object.keys(record.shown).length === keys.size;
   }
   return () => true;
 }
 
-async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undefined> {
+/** Undefined if it is proven that there is no such record. */
+export async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undefined> {
   try {
     return await record;
   } catch (error) {
-    if (error instanceof Missing) return undefined;
+    if (error instanceof Gone) return undefined;
     throw error;
   }
 }
 
-/** Whether an install shows texts HTML-escaped, as far as its records tell: nothing in them is what an escape replaces. */
+/** Whether the server may show strings HTML-escaped: no string in the records has a character that would be escaped. */
 export function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ shown }) =>
     Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
@@ -79,10 +81,10 @@ export function isEscaped(records: readonly ApiRecord[]): boolean {
 }
 
 /**
- * What a record shows of its fields, under the properties' names; null where it is empty.
+ * What a record shows of its fields, by property; null if it shows an empty field.
  *
- * @param options.escaped whether texts are HTML-escaped, and to be read without that; default true
- * @param options.refuse is told of a field that shows what cannot be its value. Without it, such a record is an error.
+ * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
+ * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
  */
 export function valuesIn(
   definition: Definition,

@@ -154,7 +154,7 @@ test("resources of several accounts in one program", async () => {
   const key = "uptime:accounts.other.apiKey=canary-key";
   await set("--plaintext", `uptime:accounts.other.baseUrl=${other.url}`, "--plaintext", key);
   const first = await workspace.up();
-  expect(first.output).toContain("uptime:accounts holds API keys as plain text");
+  expect(first.output).toContain("uptime:accounts holds API keys in plain text");
   expect(first.output).toMatch(/\[0\]: "other"\s+\[1\]: "other"\s+\[2\]: "Seen"/);
   expect([emulator.monitors.size, other.monitors.size]).toEqual([0, 2]);
 

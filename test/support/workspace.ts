@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { leaksIn } from "./canary.cjs";
+import { endProcessesWith } from "./processes";
 
 const repository = join(__dirname, "..", "..");
 
@@ -243,6 +244,8 @@ export class Workspace {
   /** Removes the folder and ends what is still running; what was created at the API stays there. */
   async dispose(): Promise<void> {
     for (const child of this.running) child.kill("SIGKILL");
+    // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
+    endProcessesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
     const leaks = leaksIn(await this.backendText());
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (leaks.length > 0)

@@ -1,12 +1,14 @@
-// `npm run demo`: the whole life of a few monitors with the real engine, against an emulator of the API on this machine.
-// State, settings and stack live in a temporary folder; nothing is left behind, at the API neither. With `--picture` it
-// ends at the preview with drift, and writes it into docs/preview.svg; with `--picture --check` it compares the two.
-import { spawn } from "node:child_process";
+// `npm run demo`: the README's program from create to destroy, on the real engine, against an emulator of the API on this
+// machine. State and settings are in a temporary folder that is removed at the end. With `--picture`, the demo ends at the
+// preview with drift and draws docs/preview.svg; with `--picture --check`, it compares the two.
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { clearInterval, setInterval } from "node:timers";
 import { URLSearchParams } from "node:url";
 import { parseArgs } from "node:util";
 import { engineEnv } from "./engine/env.mjs";
@@ -15,6 +17,8 @@ import { root, setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
 const picture = "docs/preview.svg";
+/** Whoever waits wants to know that something happens. */
+const patience = 5_000;
 const colour = Boolean(process.stdout.isTTY) && !process.env.NO_COLOR;
 const bold = (text) => (colour ? `\u001b[1m${text}\u001b[0m` : text);
 const dim = (text) => (colour ? `\u001b[2m${text}\u001b[0m` : text);
@@ -44,42 +48,45 @@ async function demo() {
   const { values: wanted } = parseArgs({
     options: { picture: { type: "boolean" }, check: { type: "boolean" } },
   });
-  const { engine } = await step("What the demo needs", () => setup({ log: console.log }));
-  const api = await step("An emulator of the API", startEmulator);
-  const { pulumi, domain } = await layProject(engine, api);
+  const { engine, isBuilt } = await step("Set up what is missing", prepare);
+  const api = await step("Start an emulator of the API", startEmulator);
+  const { pulumi, edit } = await layProject(engine, api);
 
-  await step("The preview says what will be created; nothing is sent yet", async () => {
+  await step("The preview shows what will be created; nothing is sent yet", async () => {
     await pulumi("preview");
-    check((await api.list("monitors")).length === 0, "The preview has created monitors.");
+    check((await api.list("monitors")).length === 0, "The preview created monitors.");
   });
-  await step("up creates it", async () => {
+  await step("pulumi up creates it", async () => {
     await pulumi("up", "--yes", "--skip-preview");
     check((await api.list("monitors")).length > 0, "The API has no monitor after `up`.");
   });
-  await step("A second up has nothing to do", async () => {
+  await step("A second pulumi up has nothing to do", async () => {
     await pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
-    console.log("No changes, as --expect-no-changes has checked.");
+    console.log("No changes; --expect-no-changes would have failed.");
   });
 
   const [declared] = await api.list("monitors");
   const edited = declared.interval === 3600 ? 1800 : 3600;
-  await step("Somebody edits a monitor by hand, past Pulumi", () =>
+  await step("Somebody edits the monitor by hand, outside Pulumi", () =>
     api.request("PATCH", `/api/v1/monitors/${declared.id}`, { interval: edited }),
   );
-  const preview = await step("The drift is seen in the next preview", async () => {
-    const output = await pulumi("preview", "--refresh", "--diff");
+  const look = ["preview", "--refresh", "--run-program", "--diff"];
+  const preview = await step("The next preview shows the drift", async () => {
+    const output = await pulumi(...look);
     check(
       output.includes("interval") && output.includes(String(edited)),
-      "The preview doesn't show the edit.",
+      "The preview does not show the edit.",
     );
     return output;
   });
   if (wanted.picture) {
-    const text = `$ pulumi preview --refresh --diff\n${stable(preview)}`;
-    return step("The picture of it", () => (wanted.check ? compare : draw)(text, engine.version));
+    const text = `$ pulumi ${look.join(" ")}\n${stable(preview)}`;
+    return step(wanted.check ? "Compare the picture" : "Draw the picture", () =>
+      (wanted.check ? compare : draw)(text, engine.version),
+    );
   }
-  await step("up sets it back", async () => {
-    await pulumi("up", "--yes", "--skip-preview", "--refresh");
+  await step("pulumi up changes it back", async () => {
+    await pulumi("up", "--yes", "--skip-preview", "--refresh", "--run-program");
     const { interval } = await api.show("monitors", declared.id);
     check(
       Number(interval) === Number(declared.interval),
@@ -88,27 +95,84 @@ async function demo() {
     console.log(`The API has interval ${interval} again.`);
   });
 
-  const [old] = (await api.list("domains")).filter(({ name }) => name === domain.first);
-  check(old, `There is no domain ${domain.first} at the API.`);
-  await step("A domain's name can't be changed, so a new name replaces it", async () => {
-    await pulumi("config", "set", "domain", domain.second);
+  const [old] = await api.list("domains");
+  check(old, "The API has no domain after `up`.");
+  await step("The API cannot rename a domain, so a new name replaces it", async () => {
+    const renamed = `renamed-${old.name}`;
+    await edit(`name: "${old.name}"`, `name: "${renamed}"`);
     await pulumi("preview", "--diff");
     await pulumi("up", "--yes", "--skip-preview");
     const domains = await api.list("domains");
     check(
-      domains.some(({ name }) => name === domain.second),
-      `There is no domain ${domain.second} at the API.`,
+      domains.some(({ name }) => name === renamed),
+      `The API has no domain ${renamed}.`,
     );
-    check(!domains.some(({ id }) => id === old.id), `The domain ${domain.first} is still there.`);
+    check(!domains.some(({ id }) => id === old.id), `The domain ${old.name} is still there.`);
   });
 
-  await step("destroy deletes it all", () => pulumi("destroy", "--yes", "--skip-preview"));
-  await step("What is left at the API", async () => {
+  await step("pulumi destroy deletes everything", () => pulumi("destroy", "--yes", "--skip-preview"));
+  await step("What is left in the API", async () => {
     const left = { domains: await api.list("domains"), monitors: await api.list("monitors") };
     console.log(JSON.stringify(left, null, 2));
-    check(left.domains.length + left.monitors.length === 0, "Something is left at the API.");
+    check(left.domains.length + left.monitors.length === 0, "Something is left in the API.");
   });
-  console.log(`\n${bold("Done.")} Nothing is left.`);
+  console.log(`\n${bold("Done.")} Nothing is left in the API, and the temporary folder is removed.`);
+  console.log(nextSteps(engine, isBuilt));
+}
+
+/** Makes the clone ready. Says every few seconds what it waits for: building an engine takes minutes. */
+async function prepare() {
+  let doing = "Checking what is here.";
+  let since = Date.now();
+  let isBuilt = false;
+  const log = (text) => {
+    console.log(text);
+    doing = text;
+    since = Date.now();
+    isBuilt ||= text.includes("with Go");
+  };
+  const ticker = setInterval(() => {
+    console.log(dim(`   ${Math.round((Date.now() - since) / 1000)} s: ${doing}`));
+  }, patience);
+  try {
+    return { ...(await setup({ log })), isBuilt };
+  } finally {
+    clearInterval(ticker);
+  }
+}
+
+function nextSteps(engine, isBuilt) {
+  const [bin] = engine.bin;
+  const isOurs = engine.source !== "path";
+  return [
+    "",
+    bold("Next:"),
+    isOurs
+      ? `- Use this Pulumi ${engine.version}: export PATH="${engine.bin.join(":")}:$PATH"`
+      : `- This was the Pulumi ${engine.version} on your PATH.`,
+    "- Start an emulator in another terminal: npx pulumi-uptime emulator --port 8080",
+    "- Create a project of your own (README.md, First use), and point it there:",
+    "    export UPTIME_BASE_URL=http://127.0.0.1:8080 UPTIME_API_KEY=emulator-key",
+    "    pulumi up",
+    ...(isOurs ? [`- Remove the engine when you no longer need it: rm -r ${join(bin, "..")}`] : []),
+    ...(isBuilt ? goCaches() : []),
+  ].join("\n");
+}
+
+/** What a build of the engine leaves on the disk beside the engine. */
+function goCaches() {
+  const folders = execFileSync("go", ["env", "GOCACHE", "GOMODCACHE"], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+  const present = folders.filter((folder) => existsSync(folder));
+  const sizes = present.map((folder) =>
+    Number.parseInt(execFileSync("du", ["-sk", folder], { encoding: "utf8" }), 10),
+  );
+  const total = (sizes.reduce((sum, size) => sum + size, 0) / 1024 ** 2).toFixed(1);
+  return [
+    `- Building it filled Go's caches, which now take ${total} GB (${present.join(", ")}).`,
+    "  Remove them, for all your Go projects: go clean -cache -modcache",
+  ];
 }
 
 async function draw(text, version) {
@@ -122,21 +186,37 @@ async function compare(text, version) {
   console.log(`${picture} shows what is printed.`);
 }
 
-/** The project of this repository, seen from a folder of its own: Pulumi puts a stack's settings beside Pulumi.yaml. */
+/** A project with the program that the README begins with. */
 async function layProject(engine, { url }) {
-  const at = (name) => join(folder, name);
-  const project = at("project");
-  const folders = { home: at("home"), backend: at("state"), temporary: at("temporary") };
+  const project = join(folder, "project");
+  const folders = {
+    home: join(folder, "home"),
+    backend: join(folder, "state"),
+    temporary: join(folder, "temporary"),
+  };
   for (const path of [project, ...Object.values(folders)]) await mkdir(path);
-  await copyFile(join(root, "Pulumi.yaml"), join(project, "Pulumi.yaml"));
-  for (const name of ["examples", "node_modules", "package.json"])
-    await symlink(join(root, name), join(project, name));
+  const [, program] = /^```ts\n(.*?)^```$/ms.exec(await readFile(join(root, "README.md"), "utf8")) ?? [];
+  check(program, "README.md has no program.");
+  const main = join(project, "index.ts");
+  await writeFile(main, program);
+  await writeFile(
+    join(project, "package.json"),
+    JSON.stringify({ name: "uptime", private: true, main: "index.ts" }),
+  );
+  await writeFile(join(project, "Pulumi.yaml"), "name: uptime\nruntime: nodejs\n");
+  await symlink(join(root, "node_modules"), join(project, "node_modules"));
+  const edit = async (before, after) => {
+    const source = await readFile(main, "utf8");
+    check(source.includes(before), `The program has no ${before}.`);
+    console.log(dim(`index.ts: ${before} becomes ${after}`));
+    await writeFile(main, source.replace(before, after));
+  };
 
   const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: url, UPTIME_API_KEY: API_KEY };
   const pulumi = async (...args) => {
     console.log(dim(`$ pulumi ${args.join(" ")}`));
     const how = ["--non-interactive", "--color", colour ? "always" : "never"];
-    if (args[0] !== "stack" && args[0] !== "config") how.push("--suppress-progress");
+    if (args[0] !== "stack") how.push("--suppress-progress");
     const child = start("pulumi", [...args, ...how], { cwd: project, env });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
@@ -145,16 +225,15 @@ async function layProject(engine, { url }) {
     check(code === 0, `\`pulumi ${args.join(" ")}\` ended with code ${code}.`);
     return output;
   };
-  const domain = { first: "demo.example.com", second: "renamed.example.com" };
-  await step("A stack of its own, its state in a temporary folder", async () => {
+  await step("Create a project with the README's program, and a stack", async () => {
+    console.log(dim(program.trimEnd()));
     console.log(dim(`UPTIME_BASE_URL=${url} UPTIME_API_KEY=${API_KEY}`));
     await pulumi("stack", "init", "demo");
-    await pulumi("config", "set", "domain", domain.first);
   });
-  return { pulumi, domain };
+  return { pulumi, edit };
 }
 
-/** Starts the emulator as a process of its own, and answers with a client of it. */
+/** Starts the emulator as a process of its own, and returns a client of it. */
 async function startEmulator() {
   const cli = join(root, "dist", "provider", "emulator", "cli.js");
   const child = start(process.execPath, [cli, "--port", "0", "--api-key", API_KEY]);

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definitions/field";
 
-export function withTables(present: string, definitions: readonly Definition[]): string;
+export function pathOf(definition: Definition): string;
+export function pageOf(definition: Definition, from?: { source?: string; present?: string }): string;
 export function sentencesOf(source: string): Map<string, string>;
-export function tableOf(definition: Definition, sentences: ReadonlyMap<string, string>): string;

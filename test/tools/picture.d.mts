@@ -1,3 +1,4 @@
+export const columns: number;
 export function stable(printed: string): string;
 export function svgOf(text: string, engine: string): string;
 export function textIn(svg: string): string;

@@ -1,32 +1,66 @@
-// `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments; `--full` at full size.
+// `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments. `--full`: at full size,
+// and the mutations too. `--quick`: types and unit tests in small samples, with neither an engine nor a build.
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root, runStep, setup } from "./setup.mjs";
+import { endProcessesOf, marked } from "./left-behind.mjs";
+import { installPackages, root, runStep, setup } from "./setup.mjs";
 
 const full = process.argv.includes("--full");
-const jestArgs = process.argv.slice(2).filter((arg) => arg !== "--full");
+const quick = process.argv.includes("--quick");
+const jestArgs = process.argv.slice(2).filter((arg) => arg !== "--full" && arg !== "--quick");
 const whole = jestArgs.length === 0;
+const mark = randomUUID();
 const count = { passed: 0, failed: 0 };
 const problems = [];
 
 try {
-  const { env } = await step("Setup", () => setup({ log: console.log }));
-  if (whole) {
-    // A failing check must not hide what the tests say.
-    await step("Check (npm run check)", () => runStep("npm", ["run", "--silent", "check"])).catch(note);
-  }
-  await step(full ? "Tests at full size" : "Tests", () =>
-    runJest({ ...env, ...(full && { PULUMI_UPTIME_FULL: "1" }) }),
-  );
+  if (quick) await runQuick();
+  else await runAll();
 } catch (error) {
   note(error);
 }
+await step("Processes left behind", expectNoneLeft);
 
 console.log();
 for (const problem of problems) console.log(problem);
 console.log(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed > 0 || count.passed === 0 ? 1 : 0;
+
+async function runQuick() {
+  await installPackages({ log: console.log });
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  // A failing check must not hide what the tests say.
+  await step("Types", () => runStep(process.execPath, [tsc])).catch(note);
+  const env = { ...process.env, PULUMI_UPTIME_QUICK: "1" };
+  await step("Unit tests", () => runJest(env, ["--selectProjects", "unit"]));
+}
+
+async function runAll() {
+  const { env } = await step("Setup", () => setup({ log: console.log }));
+  if (whole)
+    await step("Check (npm run check)", () => runStep("npm", ["run", "--silent", "check"])).catch(note);
+  await step(full ? "Tests at full size" : "Tests", () =>
+    runJest({ ...env, ...(full && { PULUMI_UPTIME_FULL: "1" }) }),
+  );
+  if (whole && full) {
+    const mutations = join(root, "test", "tools", "mutations.mjs");
+    await step("Mutations", () => runStep(process.execPath, [mutations], { env })).catch(note);
+  }
+}
+
+/** Whatever the tests have killed or forgotten, nothing of it may run on. */
+async function expectNoneLeft() {
+  const left = await endProcessesOf(mark);
+  if (left === undefined)
+    console.log("Not looked for: this system does not show the environment of processes.");
+  else if (left.length === 0) console.log("There are none.");
+  for (const { pid, command, folder } of left ?? [])
+    note(
+      new Error(`The tests left a process behind, which was ended now: ${pid}, ${command} (in ${folder})`),
+    );
+}
 
 async function step(title, action) {
   console.log(`\n== ${title}`);
@@ -41,14 +75,16 @@ function note(error) {
   count.failed += 1;
 }
 
-async function runJest(env) {
+async function runJest(env, more = []) {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-jest-"));
   try {
     const jest = join(root, "node_modules", "jest", "bin", "jest.js");
     const results = join(folder, "results.json");
-    const args = [jest, "--rootDir", root, "--json", "--outputFile", results, ...jestArgs];
+    const args = [jest, "--rootDir", root, "--json", "--outputFile", results, ...more, ...jestArgs];
     // Read also when jest fails: then it says what failed.
-    const failure = await runStep(process.execPath, args, { env }).catch((error) => error);
+    const failure = await runStep(process.execPath, args, { env: { ...env, ...marked(mark) } }).catch(
+      (error) => error,
+    );
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
     const failedBefore = count.failed;
     addResults(JSON.parse(readFileSync(results, "utf8")));

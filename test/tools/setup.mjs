@@ -22,13 +22,17 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const built = join(root, "dist", "provider", "index.js");
 const stamp = join(root, "dist", ".sources");
 
+/** Installs what the lockfile says, unless that is there. */
+export async function installPackages({ log }) {
+  if (packagesAreInstalled()) return;
+  log("Installing packages (npm ci).");
+  // Also where NODE_ENV is "production": the tests and the build are made of development packages.
+  await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
+}
+
 /** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
 export async function setup({ log }) {
-  if (!packagesAreInstalled()) {
-    log("Installing packages (npm ci).");
-    // Also where NODE_ENV is "production": the tests and the build are made of development packages.
-    await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
-  }
+  await installPackages({ log });
   const sources = hashOfSources();
   if (!isBuiltFrom(sources)) {
     log("Building (npm run build).");

@@ -18,21 +18,21 @@ afterEach(() => emulator.stop());
 const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
 
 test.each<[Partial<Dialect>, RegExp]>([
-  [{}, /the list can be read; it is under `data`, and `links\.next` tells/],
-  [{ paging: "nextPageUrl" }, /`next_page_url` tells of the next page/],
-  [{ paging: "meta", record: "named" }, /`meta` tells which page it is[^]*a record is under `monitor`/],
+  [{}, /monitors: the list is under `data`, and `links\.next` is its next page\n.*monitors: 1 record\n/],
+  [{ paging: "nextPageUrl" }, /`next_page_url` is its next page/],
+  [{ paging: "meta", record: "named" }, /`meta` holds its page numbers[^]*a record is under `monitor`/],
   [
     { paging: "bare", list: "bare", record: "bare" },
-    /it is bare, and nothing tells of further pages[^]*a record is bare/,
+    /the list is bare, and has no paging[^]*a record is bare/,
   ],
   [{ listBrief: true }, /lists leave out interval, .*, so records are read one by one/],
-  [{ hidden: ["request_headers"] }, /the record 1 does not show requestHeaders; what is never shown/],
-])("says how the install answers: %j", async (dialect, said) => {
+  [{ hidden: ["request_headers"] }, /record 1 does not show requestHeaders; a field that is never shown/],
+])("says how the server answers: %j", async (dialect, said) => {
   emulator.dialect = dialect;
   const { code, stdout, stderr } = await doctor();
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(said);
-  expect(stdout).toContain("ok       domains: there are none yet\n");
+  expect(stdout).toContain("ok       domains: no records yet\n");
   expect(stdout).not.toContain(emulator.apiKey);
   expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
 });
@@ -40,7 +40,7 @@ test.each<[Partial<Dialect>, RegExp]>([
 test("says what is wrong: code 1", async () => {
   emulator.apiKey = "another";
   const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, __dirname, ["doctor"]);
-  expect(refused).toMatchObject({ code: 1, stderr: "Not all is well; see above.\n" });
+  expect(refused).toMatchObject({ code: 1, stderr: "Some checks failed; see above.\n" });
   expect(refused.stdout).toMatch(/failed {3}GET .* status 401.*UPTIME_API_KEY/);
   expect(refused.stdout).not.toContain("s3cret");
   const unset = await cli({ url: "", apiKey: "" }, __dirname, ["doctor"]);
@@ -75,7 +75,7 @@ test("warns of a clock that differs, and of http without encryption", async () =
   expect(plain.stdout).toMatch(/failed .*must begin with https/);
   const allowed = await doctor("--base-url", "http://uptime.invalid", "--allow-http", "--max-retries", "0");
   expect(allowed.stdout).toMatch(
-    /warning {2}uptime:baseUrl is http:\/\/uptime\.invalid: everybody on the way/,
+    /warning {2}uptime:baseUrl is http:\/\/uptime\.invalid: plain http exposes the API key/,
   );
 });
 
@@ -144,7 +144,7 @@ describe("of a program", () => {
       `import { Monitor } from "pulumi-uptime"; export const again = new Monitor("again", { name: "x", url: "https://x.example/", interval: 60 }, { import: "2" });`,
     );
     const { code, stdout, stderr } = await looked();
-    expect([code, stderr]).toEqual([2, ""]);
+    expect([code, stderr]).toEqual([2, "Some checks failed; see above.\n"]);
     const failed = stdout.split("\n").filter((line) => line.startsWith("failed"));
     expect(failed).toHaveLength(4);
     const all = failed.join("\n");
@@ -170,7 +170,7 @@ describe("of a program", () => {
     write("index.ts", 'import { Config } from "@pulumi/pulumi"; new Config().requireSecret("token");');
     const wrong = await looked();
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toMatch(/cannot be run without an engine: .*mine:token/);
+    expect(wrong.stderr).toMatch(/^The program in \S+ failed: .*mine:token/);
   });
 
   test("takes settings from the stack that is selected, without being told; without one, says so", async () => {
@@ -194,7 +194,7 @@ describe("of a program", () => {
       /warning .*cannot be read.*no stack selected\.?\nfailed .*baseUrl is not set/,
     );
     const asked = await ran(folder, ["doctor", "--stack"], stack);
-    expect(asked.stdout).toMatch(/^failed .*no stack selected/);
+    expect(asked.stdout).toMatch(/^failed .*no stack selected/m);
     const there = await cli(emulator, folder, ["doctor"], { env: stack });
     expect([there.code, there.stdout]).toEqual([
       0,

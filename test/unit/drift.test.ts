@@ -93,13 +93,13 @@ test("without drift there is none: code 0, one line, no write anywhere", async (
     ],
     shop: ["domain", { name: "Shop.example" }],
   });
-  expect(await drift()).toEqual({ code: 0, stdout: "2 resources compared: no drift.\n", stderr: "" });
-  expect(await drift("--markdown")).toMatchObject({ code: 0, stdout: "2 resources compared: no drift.\n" });
+  expect(await drift()).toEqual({ code: 0, stdout: "2 resources compared, no drift.\n", stderr: "" });
+  expect(await drift("--markdown")).toMatchObject({ code: 0, stdout: "2 resources compared, no drift.\n" });
   expect(JSON.parse((await drift("--json")).stdout)).toEqual({
     checked: 2,
     drifted: [],
     errors: [],
-    notes: [],
+    encrypted: [],
   });
   expect(emulator.writes()).toEqual([]);
   expect(readdirSync(folder)).toEqual(["state.json"]);
@@ -131,18 +131,20 @@ test("drift is a table of what was declared and what is there: code 2", async ()
     "Resource  Property  Declared  Actual",
     'Monitor home  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
     "Monitor home  interval  60  300",
-    "Monitor home  requestHeaders  [secret]  differs",
+    "Monitor home  requestHeaders  [secret]  [secret], differs",
     "Monitor home  sslAlertDays  7  null",
-    "Monitor gone  (gone)  is not at the API any more",
+    "Monitor gone  (gone)  is not in the API any more",
     'Domain shop  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
     'Domain moved  (another record)  The domain 2 has the name "another.example" at the API and …',
     "",
-    "5 resources compared: 4 drifted.",
+    "5 resources compared, 4 drifted.",
     "",
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 4)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 6)).toEqual([
+    "5 resources compared, 4 drifted.",
+    "",
     "| Resource | Property | Declared | Actual |",
     "| --- | --- | --- | --- |",
     '| `Monitor home` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
@@ -181,7 +183,8 @@ test("what is encrypted in the state is not compared, and that is said", async (
   emulator.monitors.edit(1, { request_headers: [{ key: "A", value: "s3cret-2" }] });
   const { code, stdout } = await drift();
   expect(code).toBe(0);
-  expect(stdout).toContain("Encrypted in the state, and so not compared: Monitor.requestHeaders.");
+  expect(stdout).toContain("1 resource compared, none of them drifted as far as compared.\n");
+  expect(stdout).toContain("Not compared, because it is encrypted in the state: Monitor.requestHeaders.");
 });
 
 test("what cannot be compared is an error: code 1, and the rest is told all the same", async () => {
@@ -192,7 +195,7 @@ test("what cannot be compared is an error: code 1, and the rest is told all the 
   const { code, stdout, stderr } = await drift();
   expect(code).toBe(1);
   expect(stdout).toMatch(/^Monitor other +interval +60 +300$/m);
-  expect(stdout).toContain("1 resource compared, 1 could not be: 1 drifted.");
+  expect(stdout).toContain("1 resource compared, 1 drifted, 1 could not be compared.");
   expect(stderr).toMatch(/^home: GET .* was answered with status 403: no\..*\n$/);
 });
 
@@ -210,7 +213,9 @@ test("a state of another install, and a state that is none, are errors", async (
   writeFileSync(join(folder, "state.json"), "[]");
   const { code, stderr } = await drift();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^\S+state\.json is not a deployment, as `pulumi stack export` writes it\.\n$/);
+  expect(stderr).toMatch(
+    /^\S+state\.json is not a deployment in the form that `pulumi stack export` writes\.\n$/,
+  );
 });
 
 test("without a file, state and settings are those of the stack, each resource's account included", async () => {
@@ -226,10 +231,12 @@ test("without a file, state and settings are those of the stack, each resource's
     });
   const found = await inStack({ "uptime:accounts": accounts });
   expect(found).toMatchObject({ code: 2, stderr: "" });
-  expect(found.stdout).toMatch(/^Monitor other +interval +60 +300\n\n2 resources compared: 1 drifted\.$/m);
+  expect(found.stdout).toMatch(/^Monitor other +interval +60 +300\n\n2 resources compared, 1 drifted\.$/m);
   const unset = await inStack({});
   expect(unset.code).toBe(1);
-  expect(unset.stdout).toContain("1 resource compared, 1 could not be: no drift.");
+  expect(unset.stdout).toContain(
+    "1 resource compared, none of them drifted as far as compared, 1 could not be compared.",
+  );
   expect(unset.stderr).toMatch(/^other: .*uptime:accounts/);
   rmSync(join(folder, "bin", "config.json"));
   const broken = await cli(emulator, folder, ["drift"], { env: { PATH: join(folder, "bin") } });
@@ -260,7 +267,10 @@ describe("the command itself", () => {
     expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 2 });
     emulator.apiKey = "another";
     const refused = await started("drift", "--state", "state.json");
-    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("could not be") as string });
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("0 resources compared, 1 could not be compared.") as string,
+    });
     expect(refused.stderr).toMatch(/^home: .*UPTIME_API_KEY/);
     expect(await started("drift", "--nonsense")).toMatchObject({ code: 1, stdout: "" });
     const doctor = await started("doctor");

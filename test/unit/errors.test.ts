@@ -5,11 +5,8 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
@@ -30,11 +27,9 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.stop());
 
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
-
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config };
-  return new ModelStack("monitor", all, {}, dynamicProvider(monitor, new Session(fastClock())) as Provider);
+  return new ModelStack("monitor", all, {}, fastClock());
 }
 
 interface Case {

@@ -312,7 +312,7 @@ describe("a redirect", () => {
   test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
-    await monitors.update("7", [["name", "x"]], soon());
+    await monitors.update("7", [["name", "x"]], soon(), "PATCH");
     await monitors.create([["name", "x"]], soon());
     await monitors.remove("7", soon());
     expect(seen).toEqual([
@@ -333,7 +333,7 @@ describe("a redirect", () => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
     const operations = {
-      update: ["/7", () => monitors.update("7", [["name", "x"]], soon())],
+      update: ["/7", () => monitors.update("7", [["name", "x"]], soon(), "PATCH")],
       create: ["", () => monitors.create([["name", "x"]], soon())],
       remove: ["/7", () => monitors.remove("7", soon())],
     } as const;

@@ -9,8 +9,7 @@ import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-
-const full = process.env.PULUMI_UPTIME_FULL === "1";
+import { sample } from "../support/size";
 
 let emulator: Emulator;
 let warnings: string[];
@@ -122,7 +121,7 @@ describe("an import", () => {
           }
           expect(emulator.writes()).toEqual([]);
         }),
-        { numRuns: full ? 1000 : 60 },
+        { numRuns: sample(10, 60, 1000) },
       );
     },
   );
@@ -416,7 +415,7 @@ describe("what the class tells the engine", () => {
     const options = { import: "7", protect: true };
     expect(propsOf(monitor, "home", home, options)).toMatchObject({
       importId: "7",
-      __options: { importer: "home" },
+      __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
     });
     expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
   });
@@ -429,7 +428,7 @@ describe("what the class tells the engine", () => {
 
   test("cannot be an import and a read at once", () => {
     expect(() => propsOf(monitor, "home", home, { import: "7", id: "7" })).toThrow(
-      "home cannot be read by its id and be imported at once: leave out import, or id.",
+      "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
     );
   });
 });

@@ -1,12 +1,17 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../provider";
 import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
+import { settled, startMocks } from "../support/mocks";
+import { getPage, getPageOutput, getPages } from "../support/third-resource";
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await Emulator.start({ settled: true });
   pulumi.runtime.setAllConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
 });
 afterEach(() => emulator.stop());
@@ -75,7 +80,7 @@ describe("one record", () => {
     expect(emulator.writes()).toEqual([]);
   });
 
-  test("tells no secret, wherever the API shows it", async () => {
+  test("holds no secret, wherever the API shows it", async () => {
     speak({ password: "plain", extraFields: { team: "s3cret-token", note: "correct horse" } });
     emulator.monitors.add(
       site("Shop", {
@@ -89,31 +94,33 @@ describe("one record", () => {
     expect(found.attributes).toMatchObject({ team: "[secret]", note: "[secret]" });
   });
 
-  test("none is an error that says what was looked for and where", async () => {
+  test("a record that is not there is an error that says what was looked for and where", async () => {
     emulator.monitors.add(site("Shop 2"));
     expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
     );
-    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toContain("The monitor 7 does not exist");
+    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toBe(
+      `getMonitor found no monitor with id 7 at ${emulator.url}.`,
+    );
     expect(await messageOf(uptime.getDomain({ search: "x", searchBy: "name" }))).toContain(
       'no domain with search "x" and searchBy "name"',
     );
   });
 
-  test("several are an error that names some of them", async () => {
+  test("several matches are an error that names some of them", async () => {
     for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
     expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       'getMonitor found 8 monitors with name "Shop": 8 ("Shop"), 7 ("Shop"), 6 ("Shop"), 5 ("Shop"), 4 ("Shop") and 3 ' +
-        "more. Say which one by its id, or use getMonitors.",
+        "more. Pass the id of the one that you mean, or use getMonitors.",
     );
   });
 
-  test("is found in a thousand by one short list, also where the search does not find it", async () => {
+  test("is found among many with one short list, also if the API's search does not find it", async () => {
     for (let number = 0; number < 230; number++) emulator.monitors.add(site(`Shop ${number}`));
     const { id } = await uptime.getMonitor({ name: "Shop 7" });
     expect(id).toBe("8");
     expect(reads()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
-    // Such a search reads % as "anything", or knows only what it has indexed.
+    // Some searches read % as "anything", or find only what is indexed already.
     emulator.fault = ({ query }) =>
       query.some(([name]) => name === "search")
         ? { kind: "answer", effect: false, status: 200, body: "[]" }
@@ -121,7 +128,7 @@ describe("one record", () => {
     expect((await uptime.getMonitor({ name: "Shop 7" })).id).toBe("8");
   });
 
-  test("where the install ignores what it is asked, the exact name still decides", async () => {
+  test("is found by its exact name, also if the server ignores the search", async () => {
     emulator.monitors.add(site("Shop"));
     emulator.monitors.add(site("Shop and more"));
     emulator.fault = ({ path, query }) =>
@@ -136,7 +143,7 @@ describe("one record", () => {
     expect((await uptime.getMonitor({ name: "Shop" })).id).toBe("1");
   });
 
-  test("a name that is shown with entities is compared and told without them", async () => {
+  test("a name that the API shows with HTML entities is compared and returned without them", async () => {
     speak({ escapeHtml: true });
     emulator.monitors.add(site("Tom & Jerry's <shop>"));
     expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
@@ -145,7 +152,7 @@ describe("one record", () => {
   test("a value that cannot be read is an error that names the record", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await messageOf(uptime.getMonitor({ id: 1 }))).toBe(
-      'The monitor 1 cannot be read. The API shows interval as "often", where a whole number was expected.',
+      'The monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
     );
   });
 });
@@ -156,7 +163,7 @@ describe("many records", () => {
       dialectChoices.emptyAs.map((emptyAs) => ({ paging, listBrief, emptyAs })),
     ),
   );
-  test.each(dialects)("are all there and whole: %j", async (dialect) => {
+  test.each(dialects)("are all there, with all their fields: %j", async (dialect) => {
     speak({ ...dialect, list: "bare", ids: "string" });
     for (let number = 0; number < 200; number++)
       emulator.monitors.add(
@@ -167,7 +174,7 @@ describe("many records", () => {
     expect(found.every(({ interval }) => interval === 300)).toBe(true);
     expect(found.filter(({ sslAlertDays }) => sslAlertDays === 7)).toHaveLength(100);
     expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(100);
-    // Where a list shows whole records, it is enough, and one of them is asked for to know that.
+    // If the list shows all fields, it is enough; one record is read to find that out.
     if (dialect.listBrief === false && dialect.emptyAs !== "absent")
       expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
   });
@@ -275,6 +282,20 @@ describe("many records", () => {
     });
   });
 
+  test("a listed record that cannot be read is an error, and not missing from the result", async () => {
+    speak({ listBrief: true });
+    for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));
+    emulator.fault = ({ path }) =>
+      path.endsWith("/2") ? { kind: "answer", effect: false, status: 404, body: "{}" } : undefined;
+    const lookups = [
+      () => uptime.getMonitors(),
+      () => uptime.getMonitor({ id: 2 }),
+      () => uptime.getMonitor({ name: "Shop 1" }),
+    ];
+    for (const lookup of lookups)
+      expect(await messageOf(lookup())).toContain("but the list of monitors holds 2");
+  });
+
   test("a record that is deleted while the list is read is not in the result", async () => {
     speak({ listBrief: true });
     for (let number = 0; number < 3; number++) emulator.monitors.add(site(`Shop ${number}`));
@@ -298,11 +319,11 @@ test("a record of another account is looked up with that account's key", async (
 
 test("arguments that make no sense are refused before anything is sent", async () => {
   const wrong: [Promise<unknown>, string][] = [
-    [uptime.getMonitor({}), "getMonitor needs to know which monitor: give one of id, name, url, search"],
-    [uptime.getDomain({ name: undefined }), "give one of id, name, search, searchBy."],
+    [uptime.getMonitor({}), "getMonitor needs to know which monitor: pass one of id, name, url, search"],
+    [uptime.getDomain({ name: undefined }), "pass one of id, name, search, searchBy."],
     [
       uptime.getMonitor({ id: 1, name: "Shop" }),
-      "takes an id alone, since it names one monitor; leave out name",
+      "takes an id alone, because an id names one monitor; leave out name",
     ],
     [uptime.getMonitor({ name: " " }), "name must not be empty"],
     [uptime.getMonitors({ search: "x", searchBy: "uri" as "url" }), 'searchBy must be "name" or "url"'],
@@ -316,16 +337,29 @@ test("arguments that make no sense are refused before anything is sent", async (
     ],
     [
       uptime.getMonitors({ id: 1 } as object),
-      "getMonitors cannot be asked like this: it has no argument id, only",
+      "getMonitors cannot be called with these arguments: it has no argument id, only",
     ],
     [uptime.getDomains({ url: "x" } as object), "it has no argument url"],
-    [uptime.getMonitor({ id: true as unknown as string }), "id must be the id of a monitor"],
+    ...[true, "", " ", "1 ", "..", [1]].map((id): [Promise<unknown>, string] => [
+      uptime.getMonitor({ id: id as string }),
+      "id must be the id of a monitor, a string or a number",
+    ]),
+    [uptime.getMonitor({ name: 7 as unknown as string }), "name must be a string"],
+    [
+      uptime.getDomain("shop.example" as never),
+      'getDomain needs its arguments as an object, not "shop.example"',
+    ],
+    [
+      uptime.getDomain(undefined as unknown as object),
+      "getDomain needs its arguments as an object, not undefined",
+    ],
+    [uptime.getMonitors(["a"] as object), 'getMonitors needs its arguments as an object, not ["a"]'],
   ];
   for (const [refused, message] of wrong) expect(await messageOf(refused)).toContain(message);
   expect(emulator.requests).toEqual([]);
 });
 
-test("missing settings are said, as a message without a stack", async () => {
+test("missing settings are an error without a stack", async () => {
   pulumi.runtime.setAllConfig({});
   const error: unknown = await uptime.getMonitors().catch((reason: unknown) => reason);
   expect(pulumi.RunError.isInstance(error)).toBe(true);
@@ -335,10 +369,150 @@ test("missing settings are said, as a message without a stack", async () => {
 test("the output forms take inputs", async () => {
   emulator.monitors.add(site("Shop"));
   emulator.domains.add({ name: "shop.example" });
-  const value = <T>(output: pulumi.Output<T>): Promise<T> =>
-    new Promise((resolve) => void output.apply(resolve));
+  const value = async <T>(output: pulumi.Output<T>): Promise<T | undefined> => (await settled(output)).value;
   expect(await value(uptime.getMonitorOutput({ id: pulumi.output("1") }).name)).toBe("Shop");
   expect(await value(uptime.getDomainOutput({ name: Promise.resolve("shop.example") }).id)).toBe("1");
   expect(await value(uptime.getMonitorsOutput({ search: pulumi.output("shop") }))).toHaveLength(1);
   expect(await value(uptime.getDomainsOutput())).toHaveLength(1);
+});
+
+describe("Pulumi's options", () => {
+  const home = { name: "Home", url: "https://a.example/", interval: 60 as const };
+
+  test("parent is taken, and has no effect but that of a default", async () => {
+    await startMocks();
+    emulator.monitors.add(site("Shop"));
+    const parent = new pulumi.ComponentResource("my:site:Site", "site");
+    await settled(parent.urn);
+    expect(await uptime.getMonitor({ id: 1 }, { parent, async: true })).toMatchObject({ name: "Shop" });
+    expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
+    expect(await messageOf(uptime.getDomains({}, { parent: "site" as never }))).toBe(
+      "getDomains has an option parent that is not a resource.",
+    );
+  });
+
+  test("provider is refused, because there is no such provider resource", async () => {
+    await startMocks();
+    class Provider extends pulumi.ProviderResource {
+      constructor() {
+        super("other", "other", {});
+      }
+    }
+    const provider = new Provider();
+    for (const refused of [
+      uptime.getMonitor({ id: 1 }, { provider }),
+      uptime.getMonitors({}, { provider }),
+      uptime.getDomain({ id: 1 }, { provider }),
+      uptime.getDomains({}, { provider }),
+      uptime.getMonitorOutput({ id: 1 }, { provider }) as unknown as Promise<unknown>,
+    ].map((one) => (pulumi.Output.isInstance(one) ? settled(one) : one)))
+      expect(await messageOf(refused)).toMatch(
+        /^get\w+ does not take the option provider: .* argument account\.$/,
+      );
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("dependsOn lets a lookup wait for resources, alone, in lists, as outputs and in components", async () => {
+    const order: string[] = [];
+    await startMocks({ created: (name) => void order.push(name) });
+    emulator.fault = () => {
+      order.push("lookup");
+      return undefined;
+    };
+    class Site extends pulumi.ComponentResource {
+      constructor(name: string) {
+        super("my:site:Site", name);
+        new uptime.Monitor(`${name}-child`, home, { parent: this });
+        this.registerOutputs({});
+      }
+    }
+    const ways: ((name: string) => pulumi.InvokeOutputOptions["dependsOn"])[] = [
+      (name) => new uptime.Monitor(name, home),
+      (name) => [new uptime.Monitor(name, home), pulumi.output(new uptime.Monitor(`${name}-2`, home))],
+      (name) => pulumi.output([new uptime.Monitor(name, home)]),
+      (name) => Promise.resolve(new uptime.Monitor(name, home)),
+      (name) => new Site(name),
+      (name) => [new Site(name)],
+    ];
+    for (const [index, way] of ways.entries()) {
+      order.length = 0;
+      const found = uptime.getMonitorsOutput(
+        {},
+        { dependsOn: way(`m${index}`) as pulumi.Input<pulumi.Resource> },
+      );
+      expect(await settled(found)).toEqual({ value: [], isKnown: true });
+      expect(order.indexOf("lookup")).toBe(order.length - 1);
+      expect(order.length).toBeGreaterThan(1);
+    }
+  });
+
+  test("dependsOn makes a lookup unknown in a preview that is to create the resource", async () => {
+    await startMocks({ preview: true });
+    const dependsOn = new uptime.Monitor("made", home);
+    expect(await settled(uptime.getMonitorsOutput({}, { dependsOn }))).toMatchObject({ isKnown: false });
+    expect(emulator.requests).toEqual([]);
+    expect(await settled(uptime.getMonitorsOutput({}, { dependsOn: [] }))).toEqual({
+      value: [],
+      isKnown: true,
+    });
+  });
+
+  test("dependsOn with something else is an error", async () => {
+    const found = uptime.getDomainsOutput({}, { dependsOn: "home" as never });
+    expect(await messageOf(settled(found))).toBe(
+      "A lookup has an option dependsOn with a value that is not a resource.",
+    );
+  });
+
+  test("a result depends on the resources that its lookup waits for", async () => {
+    await startMocks();
+    const made = new uptime.Monitor("made", home);
+    const found = uptime.getMonitorsOutput({}, { dependsOn: made }) as unknown as {
+      allResources(): Promise<Set<pulumi.Resource>>;
+    };
+    expect([...(await found.allResources())]).toEqual([made]);
+  });
+});
+
+test("a third resource is looked up by what its definition says", async () => {
+  const records = [
+    { id: 1, name: "Status", theme: "dark", passcode: "hunter2", visitors: 7 },
+    { id: 2, name: "Other", theme: "light", headline: "Hello" },
+  ];
+  const server = createServer(({ url = "" }, response) => {
+    const [, id] = /^\/api\/v1\/pages(?:\/(\d+))?/.exec(url) ?? [];
+    const body = id === undefined ? records : records.find((record) => String(record.id) === id);
+    response
+      .writeHead(body ? 200 : 404, { "content-type": "application/json" })
+      .end(JSON.stringify(body ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    pulumi.runtime.setConfig("uptime:baseUrl", `http://127.0.0.1:${port}`);
+    const status = {
+      id: "1",
+      account: undefined,
+      name: "Status",
+      theme: "dark",
+      headline: undefined,
+      attributes: { visitors: 7 },
+    };
+    expect(await getPage({ id: 1 })).toEqual(status);
+    expect(await getPage({ name: "Status" })).toEqual(status);
+    expect((await settled(getPageOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
+    expect((await getPages({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
+      "Other",
+      "Status",
+    ]);
+    expect(await messageOf(getPage({}))).toBe(
+      "getPage needs to know which page: pass one of id, name, search, searchBy.",
+    );
+    expect(await messageOf(getPages({ url: "https://a.example" } as object))).toContain(
+      "it has no argument url",
+    );
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -14,7 +14,7 @@ interface Known {
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start({ firstId: 1001 });
+  emulator = await Emulator.start({ firstId: 1001, settled: true });
 });
 afterEach(async () => {
   jest.restoreAllMocks();

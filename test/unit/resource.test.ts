@@ -1,11 +1,197 @@
-import { Domain, Monitor } from "../../provider";
+import * as pulumi from "@pulumi/pulumi";
 
-const wrong = { parent: { not: "a resource" } } as never;
+import { Domain, Monitor } from "../../provider";
+import type { DomainArgs, MonitorArgs } from "../../provider";
+import { startMocks, settled } from "../support/mocks";
+import type { Registered } from "../support/mocks";
+import { Page } from "../support/third-resource";
+
+const home: MonitorArgs = { name: "Home", url: "https://a.example", interval: 60 };
+
+let registered: Registered[];
+beforeEach(async () => {
+  pulumi.runtime.setAllConfig({});
+  registered = await startMocks();
+});
+
+/** What the engine is told of a resource, when it has been told. */
+async function told(resource: pulumi.CustomResource): Promise<Registered> {
+  const { value: urn } = await settled(resource.urn);
+  const found = registered.find(({ type, name }) => urn?.endsWith(`${type}::${name}`));
+  if (!found) throw new Error(`${urn ?? "The resource"} was not registered.`);
+  return found;
+}
+
+describe("a resource", () => {
+  test.each([
+    ["Domain", () => new Domain("shop", { name: "shop.example" }), "domain"],
+    ["Monitor", () => new Monitor("shop", home), "monitor"],
+    ["Page", () => new Page("shop", { name: "Shop" }), "page"],
+  ])("%s has its type, its provider, and no key that is not declared", async (label, make, singular) => {
+    const { type, inputs } = await told(make());
+    expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
+    expect(inputs.__provider).toBe(`exports.handler=()=>require("pulumi-uptime/provider").${singular}`);
+    const keys = Object.keys(inputs);
+    expect(keys).not.toContain("__options");
+    expect(keys).not.toContain("account");
+    expect(keys).toContain("name");
+  });
+
+  test("has an output for each field, also for those that it does not declare", async () => {
+    const monitor = new Monitor("home", { ...home, sslAlertDays: 7 });
+    expect(await settled(monitor.sslAlertDays)).toEqual({ value: 7, isKnown: true });
+    expect(await settled(monitor.domainAlertDays)).toEqual({ value: undefined, isKnown: true });
+    expect(await settled(monitor.account)).toEqual({ value: undefined, isKnown: true });
+  });
+
+  test("marks its secrets, and leaves other inputs readable", async () => {
+    const monitor = new Monitor("home", {
+      ...home,
+      requestAuthPassword: "hunter2",
+      requestAuthUsername: "bob",
+    });
+    const page = new Page("page", { name: "Page", passcode: "hunter2" });
+    expect(await pulumi.isSecret(monitor.requestAuthPassword)).toBe(true);
+    expect(await pulumi.isSecret(monitor.requestAuthUsername)).toBe(false);
+    expect(await pulumi.isSecret(page.passcode)).toBe(true);
+  });
+
+  test("knows its own kind, also when another copy of the package has made it", () => {
+    const [monitor, domain, page] = [
+      new Monitor("a", home),
+      new Domain("a", { name: "a.example" }),
+      new Page("a", { name: "A" }),
+    ];
+    for (const [of, own] of [
+      [Monitor, monitor],
+      [Domain, domain],
+      [Page, page],
+    ] as const)
+      expect([monitor, domain, page].filter((one) => of.isInstance(one))).toEqual([own]);
+    expect(Monitor.isInstance({ __pulumiType: "pulumi-nodejs:dynamic/uptime:Monitor" })).toBe(true);
+    expect(Monitor.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Monitor");
+    expect(Domain.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Domain");
+    for (const other of [undefined, null, "", 0, {}]) expect(Monitor.isInstance(other)).toBe(false);
+    expect(pulumi.CustomResource.isInstance(monitor)).toBe(true);
+  });
+});
+
+describe("a resource that is only read", () => {
+  test("tells the provider its id, and nothing of the state but the account", async () => {
+    const all = { ...home, sslAlertDays: 7, attributes: { a: 1 }, account: "them" } as const;
+    for (const [state, account] of [
+      [undefined, undefined],
+      [{}, undefined],
+      [{ account: undefined }, undefined],
+      [all, "them"],
+    ] as const) {
+      registered.length = 0;
+      const { id, inputs } = await told(Monitor.get("home", "7", state));
+      expect(id).toBe("7");
+      const given = Object.entries(inputs).filter(([key, value]) => key !== "__provider" && value !== null);
+      expect(Object.fromEntries(given.filter(([, value]) => value !== undefined))).toEqual(
+        account ? { account } : {},
+      );
+    }
+  });
+
+  test("takes Pulumi's options as the fourth argument, and an id that is an output", async () => {
+    const parent = new pulumi.ComponentResource("my:site:Site", "site");
+    const page = Page.get("page", pulumi.output("7"), {}, { parent });
+    expect((await told(page)).id).toBe("7");
+    expect((await settled(page.urn)).value).toContain("my:site:Site$pulumi-nodejs:dynamic/uptime:Page::page");
+    expect((await settled(Domain.get("shop", "1").id)).value).toBe("1");
+  });
+
+  test.each<[string, object, string]>([
+    ["parent", { parent: undefined }, 'Monitor.get("home") has parent in its state'],
+    ["dependsOn", { account: "a", dependsOn: [] }, "has dependsOn in its state"],
+    ["two", { provider: undefined, protect: true }, "has provider, protect in its state"],
+  ])("refuses options in place of the state: %s", (_, state, message) => {
+    const read = () => Monitor.get("home", "7", state);
+    expect(read).toThrow(message);
+    expect(read).toThrow("but Monitor has no such output; pass options as the fourth argument.");
+    expect(read).toThrow(pulumi.RunError);
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "undefined"],
+    ["", '""'],
+    [" ", '" "'],
+    [7, "7"],
+  ])("refuses the id %j", (id, said) => {
+    expect(() => Domain.get("shop", id as string)).toThrow(
+      `Domain.get("shop") needs the id of a domain as a string, not ${said}.`,
+    );
+    expect(registered).toEqual([]);
+  });
+
+  test.each<[unknown, string]>([
+    ["eu", '"eu"'],
+    [null, "null"],
+    [[], "[]"],
+  ])("refuses the state %j", (state, said) => {
+    expect(() => Domain.get("shop", "7", state as object)).toThrow(
+      `Domain.get("shop") has ${said} as its state, which must be an object.`,
+    );
+  });
+
+  test("cannot be imported as well", () => {
+    expect(() => Monitor.get("home", "7", {}, { import: "7" })).toThrow(
+      "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
+    );
+  });
+});
 
 describe("a resource that cannot be made", () => {
+  test.each<[unknown, string]>([
+    [undefined, "undefined"],
+    [null, "null"],
+    ["Home", '"Home"'],
+    [[home], '[{"name"'],
+    [pulumi.output(home), "an output"],
+    [Promise.resolve(home), "a promise"],
+  ])("because of its arguments says what they must be: %#", (args, said) => {
+    const make = () => new Monitor("home", args as MonitorArgs);
+    expect(make).toThrow(pulumi.RunError);
+    expect(make).toThrow(
+      `Monitor home needs its arguments as an object with name, url, interval, not ${said}`,
+    );
+    expect(() => new Domain("shop", args as DomainArgs)).toThrow(
+      `Domain shop needs its arguments as an object with name, not ${said}`,
+    );
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, "undefined"],
+    ["", '""'],
+    [home, '{"name"'],
+  ])("because its name is %j says so", (name, said) => {
+    const message = `Monitor needs a name as its first argument: a string that is not empty, not ${said}`;
+    expect(() => new Monitor(name as string, home)).toThrow(message);
+    expect(() => Monitor.get(name as string, "7")).toThrow(message);
+  });
+
+  test("because its options are no object says so", () => {
+    expect(() => new Monitor("home", home, "7" as never)).toThrow(
+      'Monitor home has "7" as its options, which must be an object.',
+    );
+  });
+
+  test.each(["5 minutes", "5", "1d", "", "-5m", 300])(
+    "because customTimeouts has %j names the operation",
+    (time) => {
+      const make = () => new Monitor("home", home, { customTimeouts: { create: time as string } });
+      expect(make).toThrow("customTimeouts.create of Monitor home must be a duration such as");
+      expect(make).toThrow(`not ${JSON.stringify(time)}.`);
+    },
+  );
+
+  const wrong = { parent: { not: "a resource" } } as never;
+  const wrongLine = Number(/resource\.test\.ts\S*?:(\d+):\d+/.exec(new Error("here").stack ?? "")?.[1]);
   test.each([
     ["Domain", () => new Domain("shop", { name: "shop.example" }, wrong)],
-    ["Monitor", () => new Monitor("home", { name: "Home", url: "https://a.example", interval: 60 }, wrong)],
+    ["Monitor", () => new Monitor("home", home, wrong)],
   ])("says at which line of the program: %s", (_, make) => {
     const before = traceSettings();
     let thrown: unknown;
@@ -15,12 +201,60 @@ describe("a resource that cannot be made", () => {
       thrown = error;
     }
     if (!(thrown instanceof Error)) throw new Error("nothing was thrown");
-    const [, first] = thrown.stack?.split("\n    at ") ?? [];
-    expect(first).toMatch(/resource\.test\.ts\S*:[78]:\d+\)?$/);
+    const [, first] = thrown.stack?.split(/\n\s+at /) ?? [];
+    const [, line] = /resource\.test\.ts\S*?:(\d+):\d+\)?$/.exec(first ?? "") ?? [];
+    expect(Number(line)).toBeGreaterThan(wrongLine);
+    expect(Number(line)).toBeLessThanOrEqual(wrongLine + 3);
     // Other errors of the program have their traces as before.
     expect(traceSettings()).toEqual(before);
   });
 });
+
+test("state remembers the line of the program that makes a resource, and no other", async () => {
+  const engine = pulumi.runtime.getMonitor() as unknown as {
+    registerResource(request: Positioned, ...rest: unknown[]): unknown;
+  };
+  const register = engine.registerResource.bind(engine);
+  const requests: Positioned[] = [];
+  engine.registerResource = (request, ...rest) => {
+    requests.push(request);
+    return register(request, ...rest);
+  };
+  // A format of the program's own is used, as that of ts-node is.
+  const errors = Error as { prepareStackTrace?: unknown };
+  const before = errors.prepareStackTrace;
+  errors.prepareStackTrace = (error: Error, frames: NodeJS.CallSite[]) =>
+    [error, ...frames].map(String).join("\n    at ");
+  // On one line, so that the error knows which one.
+  const [made, here] = [new Monitor("home", home), new Error("here")];
+  await settled(made.urn);
+  const [, line] = /resource\.test\.ts\S*:(\d+):\d+/.exec(here.stack ?? "") ?? [];
+  errors.prepareStackTrace = before;
+  const positions = requests.map((request) => [
+    request.getSourceposition(),
+    ...request
+      .getStacktrace()
+      .getFramesList()
+      .map((frame) => frame.getPc()),
+  ]);
+  expect(positions).toHaveLength(1);
+  for (const position of positions[0] ?? []) {
+    expect(position?.getUri()).toMatch(/resource\.test\.ts/);
+    expect(position?.getLine()).toBe(Number(line));
+  }
+  expect(positions[0]).toHaveLength(2);
+});
+
+interface Position {
+  getUri(): string;
+  getLine(): number;
+}
+
+/** A request to the engine, as far as it says which line of the program has caused it. */
+interface Positioned {
+  getSourceposition(): Position | undefined;
+  getStacktrace(): { getFramesList(): { getPc(): Position | undefined }[] };
+}
 
 function traceSettings(): unknown[] {
   const { stackTraceLimit, prepareStackTrace } = Error as {
@@ -29,3 +263,52 @@ function traceSettings(): unknown[] {
   };
   return [stackTraceLimit, prepareStackTrace];
 }
+
+describe("what tells a resource that may import or adopt from all others", () => {
+  class Site extends pulumi.ComponentResource {
+    constructor(type: string, name: string, parent?: pulumi.Resource) {
+      super(`my:site:${type}`, name, {}, parent ? { parent } : {});
+    }
+  }
+
+  test("is the part of its URN that other resources do not have", async () => {
+    const front = new Site("Front", "front");
+    const inner = new Site("Inner", "inner", front);
+    const made = [
+      new Monitor("web", home, { import: "7" }),
+      new Monitor("web", home, { import: "7", parent: front }),
+      new Page("web", { name: "Web" }, { import: "7", parent: new Site("Back", "back") }),
+    ];
+    for (const one of made) {
+      const { value: urn } = await settled(one.urn);
+      const marks = registered.map(
+        ({ inputs }) => (inputs.__options as { resource?: string } | undefined)?.resource,
+      );
+      expect(marks).toContain(urn?.split("::").slice(2).join("::"));
+    }
+    const deep = new Domain("web", { name: "a.example" }, { import: "8", parent: inner });
+    const { inputs } = await told(deep);
+    // The SDK's mocks shorten the chain of types in a URN; the engine does not.
+    expect(inputs.__options).toEqual({
+      resource: "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web",
+    });
+    expect(inputs.importId).toBe("8");
+  });
+
+  test.each(["true", " true", "true\n"])("is sent to adopt as well: adoptExisting %j", async (value) => {
+    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
+    expect((await told(new Monitor("web", home))).inputs.__options).toEqual({
+      resource: "pulumi-nodejs:dynamic/uptime:Monitor::web",
+    });
+  });
+
+  test.each(["false", "TRUE", "yes", ""])("is not sent otherwise: adoptExisting %j", async (value) => {
+    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
+    expect((await told(new Monitor("web", home))).inputs).not.toHaveProperty("__options");
+  });
+
+  test("is not sent to read a resource", async () => {
+    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": "true" });
+    expect((await told(Monitor.get("web", "7"))).inputs).not.toHaveProperty("__options");
+  });
+});

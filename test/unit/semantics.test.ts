@@ -7,9 +7,9 @@ import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import type { Kind } from "../support/oracle";
+import { sample } from "../support/size";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
-const numRuns = full ? 4000 : 150;
+const numRuns = sample(15, 150, 4000);
 
 const optional: Record<string, string[]> = {
   monitor: [

@@ -20,6 +20,8 @@ export async function ensureEngine({ log = () => undefined, env = process.env } 
       return await action();
     } catch (error) {
       failures.push({ source, reason: error.message });
+      const [firstLine] = error.message.split("\n");
+      if (source !== "path") log(`That did not work: ${firstLine} ${lastLineOf(error.message)}`.trimEnd());
       return undefined;
     }
   };
@@ -68,6 +70,11 @@ async function firstOf(sources, find) {
     if (found) return found;
   }
   return undefined;
+}
+
+/** The end of a command's output, which says what went wrong; empty for a message of one line. */
+function lastLineOf(message) {
+  return message.includes("\n") ? message.slice(message.lastIndexOf("\n") + 1).trim() : "";
 }
 
 function explain(failures) {

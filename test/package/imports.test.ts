@@ -81,9 +81,9 @@ test("an import that goes up, sideways, round in a circle or out of what ships b
   };
   expect(violationsIn(files)).toEqual([
     "cli-on-floors: provider/cli/emulator.ts",
-    "definitions-load-nothing: provider/definitions/pulumi.ts",
-    "definitions-load-nothing: provider/definitions/undici.ts",
-    "definitions-load-nothing: provider/definitions/zod.ts",
+    "definitions-are-light: provider/definitions/pulumi.ts",
+    "definitions-are-light: provider/definitions/undici.ts",
+    "definitions-are-light: provider/definitions/zod.ts",
     "emulator-alone: provider/emulator/other.ts",
     "engine-knows-pulumi: provider/lifecycle/pulumi.ts",
     "entries-stand-alone: provider/lookups.ts",

@@ -6,6 +6,7 @@ import ts from "typescript";
 import { blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
+import { npm, versionHere } from "../support/installs";
 
 const root = join(__dirname, "..", "..");
 const blocks = pages.flatMap((page) => blocksOf(page));
@@ -51,8 +52,10 @@ function problemsIn(sources: ReadonlyMap<string, string>, compilerOptions = opti
 
 /** A program as it is, a part of one with the imports that it leaves out. */
 function programOf({ code }: Block): string {
-  const exported =
-    readFileSync(join(root, "dist", "provider", "index.d.ts"), "utf8").match(/\w+(?= \})/g) ?? [];
+  const declarations = readFileSync(join(root, "dist", "provider", "index.d.ts"), "utf8");
+  const exported = [...declarations.matchAll(/\{([^}]*)\}/g)].flatMap(
+    ([, names = ""]) => names.match(/\w+/g) ?? [],
+  );
   const imports = `import * as pulumi from "@pulumi/pulumi"; import { ${exported.join(", ")} } from "pulumi-uptime";\n`;
   return /^import /m.test(code) ? code : imports + code;
 }
@@ -106,6 +109,7 @@ describe("the commands on the pages", () => {
 
   /** What is wrong with a command, in as far as that can be told without running it. */
   function problemOf([command = "", ...args]: string[]): string | undefined {
+    const line = [command, ...args].join(" ");
     const flags = args.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
     const words = args.filter((arg) => !arg.startsWith("-"));
     const lacking = (text: string) =>
@@ -122,12 +126,15 @@ describe("the commands on the pages", () => {
       return ["add", "install", "exec"].includes(words[0] ?? "")
         ? undefined
         : `${words[0] ?? ""} is not known here`;
-    if (command === "npx" && words[0] === "pulumi-uptime") {
+    // By its name, or by the path of a clone.
+    if (command === "npx" && /^(pulumi-uptime|\.\.\/path\/to\/clone)$/.test(words[0] ?? "")) {
       const name = words[1] ?? "";
       const text = help("node", ["dist/provider/cli/main.js", name]);
       const flag = text.includes(`pulumi-uptime ${name} `) ? lacking(text) : name;
       return flag && `pulumi-uptime has no ${flag}`;
     }
+    // Installed by the line before it, and run by a test of its own.
+    if (line === "npx tsx --test monitors.test.ts") return undefined;
     if (command === "npx") {
       const [tool = "", ...files] = words;
       if (!existsSync(join(root, "node_modules", ".bin", tool))) return `${tool} is not installed`;
@@ -168,7 +175,7 @@ describe("the commands on the pages", () => {
     ["pulumi previev --diff", "pulumi has no previev"],
     ["pulumi preview --expect-no-change", "pulumi preview has no --expect-no-change"],
     ["pulumi config set --secrets uptime:apiKey", "pulumi config set has no --secrets"],
-    ["node dist/test/emulator/cli.js --ports 1", "dist/test/emulator/cli.js has no --ports"],
+    ["node dist/provider/emulator/cli.js --ports 1", "dist/provider/emulator/cli.js has no --ports"],
     ["npx jests", "jests is not installed"],
   ])("would be found if they did not: %s", (line, problem) => {
     expect(commandsIn(line).map(problemOf)).toEqual([problem]);
@@ -201,40 +208,70 @@ test("the request in docs/testing.md edits a monitor of the emulator", async () 
       body: after("-d").join("&"),
     });
     expect(status).toBe(200);
-    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home page", interval: 3600 }]);
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
   } finally {
     await emulator.stop();
   }
 });
 
-test("the unit test in docs/testing.md runs, and fails when the program is another", () => {
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-docs-"));
-  try {
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
-    const write = (change = (code: string) => code) => {
-      for (const { file = "", code } of files)
-        writeFileSync(
-          join(folder, file.replace(/\.ts$/, ".js")),
-          ts.transpileModule(change(code), { compilerOptions: { module: ts.ModuleKind.CommonJS } })
-            .outputText,
-        );
-    };
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_)/.test(name)),
-    );
-    const run = () => spawnSync(process.execPath, ["--test", folder], { cwd: folder, env, encoding: "utf8" });
-    write();
-    const passed = run();
-    expect(passed.stdout).toMatch(/# pass 2\b|ℹ pass 2\b/);
-    expect(passed.status).toBe(0);
-    write((code) => code.replace("/health`,", "/wrong`,"));
-    const failed = run();
-    expect(failed.stdout).toMatch(/# fail 1\b|ℹ fail 1\b/);
-    expect(failed.status).not.toBe(0);
-  } finally {
+describe("the unit test in docs/testing.md", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-docs-"));
+  });
+  afterEach(() => {
     rmSync(folder, { recursive: true });
+  });
+  const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_|TS_)/.test(name)),
+  );
+
+  /** Writes the files, with a change, and runs the test. */
+  function passes(
+    write: (file: string, code: string) => void,
+    [command = "", ...args]: string[],
+    change = (code: string) => code,
+  ): boolean {
+    for (const { file = "", code } of files) write(file, change(code));
+    const { stdout, status } = spawnSync(command, args, { cwd: folder, env, encoding: "utf8" });
+    expect(stdout).toMatch(/(# |ℹ )tests 2\b/);
+    return status === 0;
   }
+  const another = (code: string) => code.replace("/health`,", "/wrong`,");
+
+  test("passes, and fails for another program", () => {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const write = (file: string, code: string) => {
+      const { outputText } = ts.transpileModule(code, {
+        compilerOptions: { module: ts.ModuleKind.CommonJS },
+      });
+      writeFileSync(join(folder, file.replace(/\.ts$/, ".js")), outputText);
+    };
+    const command = [process.execPath, "--test", folder];
+    expect(passes(write, command)).toBe(true);
+    expect(passes(write, command, another)).toBe(false);
+  });
+
+  if (process.env.PULUMI_UPTIME_FULL === "1")
+    test("runs by the command on the page, after the documented install", () => {
+      const manifest = { name: "mine", private: true, dependencies: { "pulumi-uptime": `file:${root}` } };
+      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+      const how = ["--install-links", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+      npm(folder, "install", `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`, ...how);
+      const commands = inLanguage("sh")
+        .filter(({ page }) => page === "docs/testing.md")
+        .flatMap(({ code }) => commandsIn(code));
+      const [, ...tools] = commands.find(([, , flag]) => flag === "--save-dev") ?? [];
+      const [, tool = "", ...args] = commands.find((words) => words.includes("--test")) ?? [];
+      npm(folder, ...tools, ...how);
+      const write = (file: string, code: string) => {
+        writeFileSync(join(folder, file), code);
+      };
+      const command = [join("node_modules", ".bin", tool), ...args];
+      expect(passes(write, command)).toBe(true);
+      expect(passes(write, command, another)).toBe(false);
+    });
 });
 
 test("the field in CONTRIBUTING.md is added by that block alone", async () => {
@@ -242,11 +279,11 @@ test("the field in CONTRIBUTING.md is added by that block alone", async () => {
   const file = block?.file;
   if (!block || file === undefined) throw new Error("CONTRIBUTING.md does not show how to add a field.");
   const source = readFileSync(join(root, file), "utf8");
-  const changed = source.replace("const fields = {\n", (start) => start + block.code);
+  const changed = source.replace(/Fields = \{\n/, (start) => start + block.code);
   expect(changed).not.toBe(source);
   const key = /^(\w+): /m.exec(block.code)?.[1] ?? "";
   const program = (value: number) =>
-    `import { Monitor } from "../../provider";
+    `import { Monitor } from "../provider";
     new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
   const problems = problemsIn(
     new Map([

@@ -1,0 +1,71 @@
+import type { ExportReport } from "./export";
+import { visible } from "./quoting";
+import { labelIn } from "./resource-types";
+import { counted } from "./terminal";
+
+const kindOf = (type: string): string => labelIn(type).toLowerCase();
+
+/** What an export did, for a person. */
+export function exportText(report: ExportReport): string {
+  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state } = report;
+  const wrote = dryRun ? "Would write" : "Wrote";
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
+  const refused = resources.filter(({ problems }) => problems.length > 0);
+  const required = secrets.filter(({ optional }) => !optional).length;
+  const passwords = secrets.length - required;
+  const lines: string[] = [];
+
+  if (resources.length > 0)
+    lines.push(
+      `${wrote} ${countsOf(report)} to ${directory}${known > 0 ? `; ${known} more were known already` : ""}:`,
+      ...files.map((file) => `  ${file}`),
+    );
+  else
+    lines.push(
+      known > 0 ? `Nothing is new: ${counted(known, "record")} known already.` : "No record matches.",
+    );
+  if (state !== undefined)
+    lines.push(`${wrote} ${state}: the stack's state and ${counted(adopted, "more resource")}.`);
+  if (refused.length > 0)
+    lines.push(
+      "",
+      "The provider would refuse these records. They are comments in the program; correct them in the API and in the program:",
+      ...refused.map(
+        ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
+      ),
+    );
+  if (required > 0)
+    lines.push(
+      "",
+      `Set ${counted(required, "value")} of request headers as secrets in the stack's configuration.`,
+    );
+  if (passwords > 0)
+    lines.push(
+      `${counted(passwords, "monitor")} ${passwords === 1 ? "has" : "have"} a user name; the API does not show whether ` +
+        `there is a password. ${page} says more.`,
+    );
+  lines.push(...notes.flatMap((note) => ["", note]));
+  if (report.next.length > 0 && !dryRun)
+    lines.push(
+      "",
+      report.newProject || resources.length === 0
+        ? `Next, in ${directory}:`
+        : `Import the new modules in the program, as ${page} says. Then, in ${directory}:`,
+      ...shortened(report.next, page).map((command) => `  ${command}`),
+    );
+  return `${lines.map(visible).join("\n")}\n`;
+}
+
+/** How many resources there are of each kind that an export was asked for. */
+function countsOf({ resources, kinds }: ExportReport): string {
+  const counts = kinds.map((kind) =>
+    counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind),
+  );
+  return counts.join(" and ");
+}
+
+/** A list that fits on a screen; the page has all of it. */
+function shortened(commands: readonly string[], page: string): readonly string[] {
+  if (commands.length <= 16) return commands;
+  return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
+}

@@ -1,0 +1,65 @@
+import { relative, resolve } from "node:path";
+
+import type { Command } from "commander";
+
+import { UptimeError } from "../api/errors";
+import { assertFree, assertPrintable, writeNewFiles } from "./files";
+import { startCommands } from "./next-steps";
+import { readProject } from "./project";
+import { shellWord, visible } from "./quoting";
+import { scaffold } from "./scaffold";
+import type { CommandContext } from "./terminal";
+import { dependency } from "./version";
+
+const program = `import { Monitor } from "pulumi-uptime";
+
+export const home = new Monitor("home", {
+  name: "Home page",
+  url: "https://example.com/",
+  interval: 300,
+});
+`;
+
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument("<dir>", "the project's folder; it may exist, but must not hold a Pulumi project")
+    .addHelpText(
+      "after",
+      `
+Writes a project with one monitor. Installs nothing, sends nothing, and overwrites nothing.
+
+Example:
+  pulumi-uptime init uptime
+`,
+    )
+    .action((directory: string) => {
+      context.stdout.write(initialise(directory, context));
+    });
+}
+
+/** Writes a new project, and returns what a person does next. */
+export function initialise(folder: string, { cwd }: Pick<CommandContext, "cwd">): string {
+  assertPrintable(folder, "The folder");
+  const directory = resolve(cwd, folder);
+  const project = readProject(directory);
+  if (project.exists) throw new UptimeError(`${directory} holds a Pulumi project already.`);
+  const files = scaffold(project, dependency(), program);
+  for (const name of files.keys())
+    if (project.files.has(name.toLowerCase())) assertFree(resolve(directory, name));
+  writeNewFiles(directory, files);
+  const place = relative(cwd, directory);
+  const commands = [
+    ...(place === "" ? [] : [`cd ${shellWord(place)}`]),
+    ...startCommands(),
+    "pulumi preview",
+    "pulumi up",
+  ];
+  return [
+    `Wrote a project to ${visible(place || ".")}:`,
+    ...[...files.keys()].map((name) => `  ${name}`),
+    "",
+    "Next, with your server's address and API key (the last `config` command asks for the key):",
+    ...commands.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,61 @@
+/** Everything that is not a visible character: it could control a terminal, or hide in a program. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
+/** A string on one line, with its invisible characters written as in a program. */
+export function visible(text: string): string {
+  return text.replace(invisible, (character) => {
+    const known = JSON.stringify(character).slice(1, -1);
+    if (known.length === 2) return known;
+    return Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    ).join("");
+  });
+}
+
+/** A string literal of a program: in double quotes unless that takes more escapes. */
+export function stringLiteral(text: string): string {
+  const count = (mark: string): number => text.split(mark).length - 1;
+  const mark = count('"') > count("'") ? "'" : '"';
+  return mark + visible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
+}
+
+/** One word of a shell command, whatever it holds. */
+export function shellWord(text: string): string {
+  // A path that begins with a hyphen would be an option.
+  const word = text.startsWith("-") ? `./${text}` : text;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A string as Markdown shows it unchanged. */
+export function codeSpan(text: string): string {
+  const plain = visible(text);
+  if (plain === "") return "";
+  const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  // Markdown takes one space away at each end, so code that has any, or a backtick, gets one more.
+  return /^[` ]|[` ]$/.test(plain) || longest > 0 ? `${fence} ${plain} ${fence}` : fence + plain + fence;
+}
+
+/** The same in a cell of a table. */
+export function codeCell(text: string): string {
+  return codeSpan(text).replaceAll("|", "\\|");
+}
+
+/** Lines as a code block of Markdown, whatever they hold. */
+export function codeBlock(lines: readonly string[], language = ""): string {
+  const longest = Math.max(2, ...[...lines.join("\n").matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return [fence + language, ...lines.map(visible), fence].join("\n");
+}
+
+/** A text of at most so many characters, cut between characters. */
+export function cut(text: string, limit: number): string {
+  const characters = Array.from(text);
+  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : text;
+}
+
+/** The beginning of a text as one line. */
+export function firstWords(text: string, limit = 500): string {
+  return cut(text.trim().replace(/\s+/g, " "), limit);
+}

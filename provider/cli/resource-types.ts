@@ -1,0 +1,25 @@
+import { definitions } from "../definitions";
+import type { Definition } from "../definitions/field";
+import { typeToken } from "../engine/identity";
+
+export { typeToken };
+
+/** The kind of record that a resource of Pulumi stands for; undefined for a resource of another package. */
+export function definitionOf(type: string): Definition | undefined {
+  return definitions.find((definition) => typeToken(definition) === type);
+}
+
+/** The last part of a type token: `Monitor`, for example. */
+export function labelIn(type: string): string {
+  return type.split(":").at(-1) ?? type;
+}
+
+/** The logical name in a URN. */
+export function nameIn(urn: string): string {
+  return urn.split("::").slice(3).join("::");
+}
+
+/** A resource as people read it: `Monitor shop`. */
+export function titleOf({ type, urn }: { readonly type: string; readonly urn: string }): string {
+  return `${labelIn(type)} ${nameIn(urn)}`;
+}

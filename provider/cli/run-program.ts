@@ -1,0 +1,260 @@
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import type * as Grpc from "@grpc/grpc-js";
+import type * as EngineService from "@pulumi/pulumi/proto/engine_grpc_pb";
+import type * as EngineMessages from "@pulumi/pulumi/proto/engine_pb";
+import type * as MonitorService from "@pulumi/pulumi/proto/resource_grpc_pb";
+import type * as MonitorMessages from "@pulumi/pulumi/proto/resource_pb";
+import type * as ProviderMessages from "@pulumi/pulumi/proto/provider_pb";
+import type * as EmptyMessages from "google-protobuf/google/protobuf/empty_pb";
+
+import { UptimeError } from "../api/errors";
+import type { Project } from "./project";
+import { firstWords } from "./quoting";
+
+/** A resource that a program registers. */
+export interface RegisteredResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly name: string;
+  /** The id of a resource that is only read, as by `Monitor.get`. */
+  readonly readId: string | undefined;
+  /** As the engine gets them: secrets and unknown values are marked. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Other URNs that the resource may have in state. */
+  readonly aliases: readonly string[];
+}
+
+/** The stack that the program is told to run for. */
+export interface ProgramStack {
+  readonly name: string;
+  readonly config: ReadonlyMap<string, string>;
+  readonly secretKeys: ReadonlySet<string>;
+}
+
+/** What the program's own SDK is made of. */
+function loadSdk(directory: string) {
+  const load = createRequire(join(directory, "package.json"));
+  let host: string;
+  try {
+    host = load.resolve("@pulumi/pulumi/cmd/run");
+  } catch {
+    throw new UptimeError(
+      `@pulumi/pulumi is not installed in ${directory}. Run \`npm install\` there first.`,
+    );
+  }
+  const sdk = createRequire(host);
+  return {
+    host,
+    grpc: sdk("@grpc/grpc-js") as typeof Grpc,
+    empty: sdk("google-protobuf/google/protobuf/empty_pb") as typeof EmptyMessages,
+    provider: sdk("../../proto/provider_pb") as typeof ProviderMessages,
+    engine: {
+      ...(sdk("../../proto/engine_grpc_pb") as typeof EngineService),
+      messages: sdk("../../proto/engine_pb") as typeof EngineMessages,
+    },
+    monitor: {
+      ...(sdk("../../proto/resource_grpc_pb") as typeof MonitorService),
+      messages: sdk("../../proto/resource_pb") as typeof MonitorMessages,
+    },
+  };
+}
+
+type Sdk = ReturnType<typeof loadSdk>;
+
+/**
+ * Runs a program as Pulumi does in a preview, with the SDK's own host, but against a stand-in for the engine: it notes
+ * what the program registers, and creates nothing.
+ */
+export async function runProgram(
+  project: Project,
+  stack: ProgramStack,
+  env: NodeJS.ProcessEnv,
+): Promise<RegisteredResource[]> {
+  const sdk = loadSdk(project.main);
+  const engine = new RecordingEngine(sdk, project.name, stack.name);
+  const address = await engine.listen();
+  try {
+    const { code, stderr } = await runHost(sdk, address, project, stack, env);
+    if (code === 0) return engine.resources;
+    const said = engine.errors.join(" ") || stderr || `it ended with code ${String(code)}`;
+    throw new UptimeError(`The program in ${project.main} failed: ${firstWords(said)}`);
+  } finally {
+    engine.stop();
+  }
+}
+
+function runHost(
+  { host }: Sdk,
+  address: string,
+  { name, directory, main, runtimeOptions }: Project,
+  stack: ProgramStack,
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; stderr: string }> {
+  const { nodeargs, typescript, tsconfig } = runtimeOptions;
+  const nodeArguments =
+    typeof nodeargs === "string" ? nodeargs.split(/\s+/).filter((argument) => argument !== "") : [];
+  const args = {
+    monitor: address,
+    engine: address,
+    project: name,
+    stack: stack.name,
+    organization: "organization",
+    "root-directory": directory,
+    pwd: main,
+    parallel: "16",
+  };
+  const child = spawn(
+    process.execPath,
+    [
+      ...nodeArguments,
+      host,
+      ...Object.entries(args).map(([key, value]) => `--${key}=${value}`),
+      "--dry-run",
+      ".",
+    ],
+    {
+      cwd: main,
+      env: {
+        ...env,
+        PULUMI_CONFIG: JSON.stringify(Object.fromEntries(stack.config)),
+        PULUMI_CONFIG_SECRET_KEYS: JSON.stringify([...stack.secretKeys]),
+        PULUMI_NODEJS_TYPESCRIPT: String(typescript !== false),
+        // The preview checks types.
+        PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+        ...(typeof tsconfig === "string" && { PULUMI_NODEJS_TSCONFIG_PATH: tsconfig }),
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => {
+      resolve({ code, stderr });
+    });
+  });
+}
+
+/** Answers a program as the engine does in a preview of new resources: inputs are known, everything else is unknown. */
+class RecordingEngine {
+  readonly resources: RegisteredResource[] = [];
+  readonly errors: string[] = [];
+  private readonly server: Grpc.Server;
+  private rootUrn = "";
+
+  constructor(
+    private readonly sdk: Sdk,
+    private readonly project: string,
+    private readonly stack: string,
+  ) {
+    this.server = new sdk.grpc.Server({
+      "grpc.max_receive_message_length": -1,
+      "grpc.max_send_message_length": -1,
+    });
+    this.server.addService(sdk.monitor.ResourceMonitorService, this.monitorMethods());
+    this.server.addService(sdk.engine.EngineService, this.engineMethods());
+  }
+
+  async listen(): Promise<string> {
+    const credentials = this.sdk.grpc.ServerCredentials.createInsecure();
+    const port = await new Promise<number>((resolve, reject) => {
+      this.server.bindAsync("127.0.0.1:0", credentials, (error, bound) => {
+        if (error) reject(error);
+        else resolve(bound);
+      });
+    });
+    return `127.0.0.1:${port}`;
+  }
+
+  stop(): void {
+    this.server.forceShutdown();
+  }
+
+  /** Methods that are not here are answered with "unimplemented", as by an older engine. */
+  private monitorMethods(): Grpc.UntypedServiceImplementation {
+    const { messages } = this.sdk.monitor;
+    return {
+      supportsFeature: answer((request: MonitorMessages.SupportsFeatureRequest) => {
+        const response = new messages.SupportsFeatureResponse();
+        response.setHassupport(
+          ["secrets", "resourceReferences", "deletedWith", "replaceWith"].includes(request.getId()),
+        );
+        return response;
+      }),
+      registerResource: answer((request: MonitorMessages.RegisterResourceRequest) => {
+        const urn = this.urnOf(request);
+        const inputs = request.getObject();
+        if (request.getCustom())
+          this.resources.push({
+            urn,
+            type: request.getType(),
+            name: request.getName(),
+            readId: undefined,
+            inputs: inputs?.toJavaScript() ?? {},
+            aliases: request.getAliasurnsList(),
+          });
+        const response = new messages.RegisterResourceResponse();
+        response.setUrn(urn);
+        response.setObject(inputs);
+        return response;
+      }),
+      readResource: answer((request: MonitorMessages.ReadResourceRequest) => {
+        const urn = this.urnOf(request);
+        const properties = request.getProperties();
+        this.resources.push({
+          urn,
+          type: request.getType(),
+          name: request.getName(),
+          readId: request.getId(),
+          inputs: properties?.toJavaScript() ?? {},
+          aliases: [],
+        });
+        const response = new messages.ReadResourceResponse();
+        response.setUrn(urn);
+        response.setProperties(properties);
+        return response;
+      }),
+      // Functions of other providers know nothing here.
+      invoke: answer(() => new this.sdk.provider.InvokeResponse()),
+      call: answer(() => new this.sdk.provider.CallResponse()),
+      registerResourceOutputs: answer(() => new this.sdk.empty.Empty()),
+      signalAndWaitForShutdown: answer(() => new this.sdk.empty.Empty()),
+    };
+  }
+
+  private engineMethods(): Grpc.UntypedServiceImplementation {
+    const { messages } = this.sdk.engine;
+    return {
+      log: answer((request: EngineMessages.LogRequest) => {
+        if (request.getSeverity() === messages.LogSeverity.ERROR) this.errors.push(request.getMessage());
+        return new this.sdk.empty.Empty();
+      }),
+      getRootResource: answer(() => {
+        const response = new messages.GetRootResourceResponse();
+        response.setUrn(this.rootUrn);
+        return response;
+      }),
+      setRootResource: answer((request: EngineMessages.SetRootResourceRequest) => {
+        this.rootUrn = request.getUrn();
+        return new messages.SetRootResourceResponse();
+      }),
+    };
+  }
+
+  /** As the engine makes it: a child's type begins with the types of its parents, all but the stack. */
+  private urnOf(request: { getType(): string; getName(): string; getParent(): string }): string {
+    const [, , parents = ""] = request.getParent().split("::");
+    const chain = parents === "" || parents === "pulumi:pulumi:Stack" ? "" : `${parents}$`;
+    return `urn:pulumi:${this.stack}::${this.project}::${chain}${request.getType()}::${request.getName()}`;
+  }
+}
+
+function answer<Request, Response>(method: (request: Request) => Response) {
+  return (call: Grpc.ServerUnaryCall<Request, Response>, callback: Grpc.sendUnaryData<Response>): void => {
+    callback(null, method(call.request));
+  };
+}

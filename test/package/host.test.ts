@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const provider = join(__dirname, "..", "..", "dist", "provider", "provider.js");
+const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-host-"));
+const script = join(folder, "cmd", "dynamic-provider", "index.js");
+const children: ChildProcess[] = [];
+const servers: Server[] = [];
+
+beforeAll(() => {
+  mkdirSync(join(folder, "cmd", "dynamic-provider"), { recursive: true });
+  // Like the SDK's host, which serves the engine until it is told to end.
+  writeFileSync(
+    script,
+    `require("node:net").createServer().listen(0, "127.0.0.1");
+    require(${JSON.stringify(provider)});
+    console.log("loaded");`,
+  );
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const server of servers.splice(0)) server.close();
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function startEngine(): Promise<{ address: string; end: () => void }> {
+  const server = createServer((socket) => socket.on("error", () => socket.destroy())).listen(0, "127.0.0.1");
+  servers.push(server);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { address: `127.0.0.1:${port}`, end: () => server.close() };
+}
+
+/** A host of dynamic providers that has loaded this one. */
+async function startHost(address: string, stdin: "pipe" | "ignore" | "ended"): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [script, address], {
+    stdio: [stdin === "ignore" ? "ignore" : "pipe", "pipe", "inherit"],
+  });
+  children.push(child);
+  if (stdin === "ended") child.stdin?.destroy();
+  const [line] = (await once(child.stdout ?? child, "data")) as unknown[];
+  expect(String(line)).toBe("loaded\n");
+  return child;
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+async function expectEnd(child: ChildProcess): Promise<void> {
+  for (let waited = 0; !hasEnded(child) && waited < 20_000; waited += 50) await sleep(50);
+  expect(hasEnded(child)).toBe(true);
+}
+
+test("the provider ends with an engine that is killed", async () => {
+  const engine = await startEngine();
+  const child = await startHost(engine.address, "pipe");
+  await sleep(300);
+  expect(hasEnded(child)).toBe(false);
+  engine.end();
+  child.stdin?.destroy();
+  await expectEnd(child);
+});
+
+test("the provider ends at once if the engine was killed before it was loaded", async () => {
+  const engine = await startEngine();
+  engine.end();
+  // By the time the first line comes, it may have ended already.
+  await expectEnd(await startHost(engine.address, "ended"));
+});
+
+test.each(["ended", "ignore"] as const)(
+  "the provider stays with an engine that does not hold its standard input (%s), and ends with it",
+  async (stdin) => {
+    const engine = await startEngine();
+    const child = await startHost(engine.address, stdin);
+    await sleep(3000);
+    expect(hasEnded(child)).toBe(false);
+    engine.end();
+    await expectEnd(child);
+  },
+);

@@ -1,0 +1,10 @@
+/** How much a run of the tests tries: `npm run test:quick`, `npm test` or `npm run test:full`. */
+const size = process.env.PULUMI_UPTIME_FULL === "1" ? 2 : process.env.PULUMI_UPTIME_QUICK === "1" ? 0 : 1;
+
+/** Whether this run is `npm run test:full`. */
+export const isFull = size === 2;
+
+/** What a test takes of something, such as a number of runs, in a quick run, in a usual one and at full size. */
+export function sample<Value>(quick: Value, usual: Value, full: Value): Value {
+  return [quick, usual, full][size] as Value;
+}

@@ -1,0 +1,2 @@
+export function buildSite(out?: string): void;
+export function problemsIn(folder: string): Promise<string[]>;

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+import * as pulumi from "@pulumi/pulumi";
+
+import { Monitor } from "../../provider";
+import { settingNames } from "../../provider/api/setting-names";
+import { settingsWarnings } from "../../provider/engine/warnings";
+import { settled, startMocks } from "../support/mocks";
+
+const all = () => true;
+const none = () => false;
+
+test("known settings give no warning", () => {
+  const config = Object.fromEntries(settingNames.map((name) => [`uptime:${name}`, "1"]));
+  expect(settingsWarnings({ ...config, "other:apikey": "1", "aws:region": "a" }, all, "program")).toEqual([]);
+  expect(settingsWarnings({}, none, "program")).toEqual([]);
+});
+
+test("unknown settings give one warning, with the name that was meant", () => {
+  const config = { "uptime:apikey": "1", "uptime:monitorBaseUrl": "2", "uptime:colour": "3" };
+  expect(settingsWarnings(config, none, "program")).toEqual([
+    "pulumi-uptime does not know these settings: uptime:apikey (did you mean uptime:apiKey?), " +
+      "uptime:monitorBaseUrl (did you mean uptime:monitorsBaseUrl?), uptime:colour. It has " +
+      `${settingNames.map((name) => `uptime:${name}`).join(", ")}.`,
+  ]);
+});
+
+test("a project that is named uptime may have settings of its own", () => {
+  expect(settingsWarnings({ "uptime:colour": "1", "uptime:apikey": "2" }, none, "uptime")).toEqual([]);
+  expect(settingsWarnings({ "uptime:apiKey": "1" }, none, "uptime")).toHaveLength(1);
+});
+
+test("keys in plain text give a warning that says how to encrypt them", () => {
+  expect(settingsWarnings({ "uptime:apiKey": "k" }, all, "program")).toEqual([]);
+  expect(settingsWarnings({ "uptime:apiKey": "k" }, none, "program")).toEqual([
+    expect.stringMatching(/^uptime:apiKey is set in plain text.*`pulumi config set --secret uptime:apiKey`/),
+  ]);
+  const accounts = { "uptime:accounts": '{"them":{"apiKey":"k"}}' };
+  expect(settingsWarnings(accounts, all, "program")).toEqual([]);
+  expect(settingsWarnings(accounts, none, "program")).toEqual([
+    expect.stringMatching(/^uptime:accounts holds API keys in plain text.*--secret uptime:accounts/),
+  ]);
+  expect(settingsWarnings({ "uptime:accounts": '{"them":{}}' }, none, "program")).toEqual([]);
+});
+
+test("warnings come once a run", async () => {
+  const warn = jest.spyOn(pulumi.log, "warn").mockResolvedValue();
+  pulumi.runtime.setAllConfig({ "uptime:apikey": "1" });
+  await startMocks();
+  for (const name of ["a", "b"])
+    await settled(new Monitor(name, { name, url: "https://a.example/", interval: 60 }).urn);
+  expect(warn.mock.calls.map(([message]) => message)).toEqual([
+    expect.stringContaining("did you mean uptime:apiKey?"),
+  ]);
+  warn.mockRestore();
+});
+
+test("a program without lookups loads neither HTTP nor the validation of settings", () => {
+  const built = JSON.stringify(join(__dirname, "..", "..", "dist", "provider", "index.js"));
+  const source = `require(${built}); console.log(JSON.stringify(Object.keys(require.cache)))`;
+  const loaded = JSON.parse(execFileSync(process.execPath, ["-e", source], { encoding: "utf8" })) as string[];
+  expect(loaded.some((path) => /[\\/]@pulumi[\\/]pulumi[\\/]/.test(path))).toBe(true);
+  expect(loaded.filter((path) => /[\\/]node_modules[\\/](zod|undici|commander)[\\/]/.test(path))).toEqual([]);
+});
