@@ -27,8 +27,11 @@ function once(warnings: () => readonly string[]): void {
   for (const message of warnings()) void pulumi.log.warn(message);
 }
 
-const isSecretSetting = (key: string): boolean =>
-  (process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]").includes(JSON.stringify(key));
+function isSecretSetting(key: string): boolean {
+  // The SDK does not declare this function. It also knows the settings of an inline program, which no variable holds.
+  const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (name: string) => boolean };
+  return isConfigSecret?.(key) ?? true;
+}
 
 /** What is wrong with the settings of a stack and can be told without the provider. */
 export function settingsWarnings(

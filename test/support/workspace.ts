@@ -1,8 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { foldersIn, layBlankStack } from "./blank-stack";
 import { leaksIn } from "./canary.cjs";
 import { endProcessesWith } from "./processes";
 
@@ -123,15 +135,20 @@ export class Workspace {
         : await ensureLanguage(language, { log: console.warn });
     // Resolved, since the engine prints real paths and a temporary folder may be a link.
     const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
-    const at = (name: string) => join(folder, name);
-    const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
-    await Promise.all(Object.values(folders).map((path) => mkdir(path)));
-    const env = { ...engineEnv(engine, folders), ...options.env };
+    const temporary = join(folder, "temporary");
+    const folders = foldersIn(folder);
+    for (const path of [...(Object.values(folders) as string[]), temporary]) await mkdir(path);
+    const env = { ...engineEnv(engine, { ...folders, temporary }), ...options.env };
     const workspace = new Workspace(folder, language, env);
     try {
       await workspace.lay(options);
-      await workspace.ok(["stack", "init", workspace.stack]);
-      if (options.config) await workspace.setConfig(options.config);
+      if (Object.keys(options.env ?? {}).some((name) => name.startsWith("PULUMI_")))
+        await workspace.ok(["stack", "init", workspace.stack]);
+      else
+        await layBlankStack(folder, workspace.stack, (at) =>
+          engineEnv(engine, { ...at, temporary: tmpdir() }),
+        );
+      if (options.config) await workspace.setFirstConfig(options.config);
     } catch (error) {
       await workspace.dispose();
       throw error;
@@ -148,6 +165,17 @@ export class Workspace {
   async write(program: string): Promise<void> {
     const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
     await writeFile(join(this.project, this.main), text);
+  }
+
+  /** Like {@link setConfig} on a stack without any; what is not secret need not be asked of the CLI. */
+  private async setFirstConfig(config: Config): Promise<void> {
+    const lines = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === "string" ? [`  ${key}: ${JSON.stringify(value)}\n`] : [],
+    );
+    const file = join(this.project, `Pulumi.${this.stack}.yaml`);
+    if (lines.length > 0) await appendFile(file, `config:\n${lines.join("")}`);
+    const secrets = Object.entries(config).filter(([, value]) => typeof value !== "string");
+    if (secrets.length > 0) await this.setConfig(Object.fromEntries(secrets));
   }
 
   async setConfig(config: Config): Promise<void> {
