@@ -17,11 +17,11 @@ const hour = 3_600_000;
 
 /** The records of one kind, the oldest first. */
 export async function readRecords(
-  { collection }: Connection,
+  connection: Connection,
   stderr: OutputStream,
   { search, searchBy, statusPage }: RecordFilter = {},
 ): Promise<readonly ApiRecord[]> {
-  const { definition } = collection;
+  const { definition } = connection.collection;
   const filter = {
     ...(search !== undefined && { search }),
     ...(search !== undefined && searchBy !== undefined && { search_by: searchBy }),
@@ -30,7 +30,7 @@ export async function readRecords(
   const progress = new Progress(stderr);
   try {
     progress.show(`Reading ${definition.plural} …`);
-    const records = await readAll(collection, deadlineAfter(hour), filter, (count) => {
+    const records = await readAll(connection, deadlineAfter(hour), filter, (count) => {
       progress.show(`Reading ${definition.plural}: ${count} …`);
     });
     return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));

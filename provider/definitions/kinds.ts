@@ -98,7 +98,7 @@ const fault = (reason: string, path = ""): Fault => ({ path, reason });
 /** A declared value in a message; not of a secret, and not at any length. */
 function quoted(value: unknown, field: Field): string {
   if (field.secret || isUnknown(value)) return "";
-  const text = JSON.stringify(value) ?? String(value);
+  const text = (JSON.stringify(value) as string | undefined) ?? String(value);
   const characters = Array.from(text);
   return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
 }

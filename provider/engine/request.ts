@@ -21,9 +21,6 @@ export interface PassedOptions {
   readonly importer?: string;
 }
 
-/** The properties that are not the program's. */
-const hidden = /^__/;
-
 /** What the program declares, with the options that travel beside it. */
 export function declarationIn(olds: Properties, news: Properties): Declaration {
   const { account, importId, ...declared } = withoutHidden(decoded(news) as Properties);
@@ -107,7 +104,7 @@ function passedOptionsIn({ __options: options }: Properties): PassedOptions {
 }
 
 function withoutHidden(properties: Properties): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => !hidden.test(key)));
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }
 
 function hiddenOf(properties: Properties, keys: readonly string[]): Properties {

@@ -56,35 +56,51 @@ export class Session {
   }
 
   private connect(definition: Definition, settings: Settings): Connection {
-    const address = settings[definition.baseUrl];
-    const { client, ledger } = this.account(address, settings);
-    const collection = new Collection(definition, client, settings.goneStatuses);
-    const records = ledger.of(definition.plural);
-    const traits = new ServerTraits(definition);
-    const key = keyHash(address, settings.apiKey);
-    const reader = new Reader(collection, ledger, traits, this.clock, key);
-    const writer = new Writer(collection, reader, records, traits, this.clock);
-    return {
-      collection,
-      records,
-      reader,
-      writer,
-      creator: new Creator(collection, reader, writer, records, traits, this.clock),
-      clock: this.clock,
-      address,
-      key,
-      adoptExisting: settings.adoptExisting,
-      refreshAttributes: settings.refreshAttributes,
-      movedFrom: settings.movedFrom,
-    };
+    const { client, ledger } = this.account(settings[definition.baseUrl], settings);
+    return connectionOf(definition, settings, client, ledger, this.clock);
   }
 
   private account(address: Address, settings: Settings): { client: Client; ledger: Ledger } {
     const name = `${address.url} ${settings.apiKey}`;
     const known = this.accounts.get(name);
     if (known) return known;
-    const account = { client: new Client(address, settings, { clock: this.clock }), ledger: new Ledger(this.clock) };
+    const account = {
+      client: new Client(address, settings, { clock: this.clock }),
+      ledger: new Ledger(this.clock),
+    };
     this.accounts.set(name, account);
     return account;
   }
+}
+
+/** The connection of one kind of record that uses a certain client and ledger. */
+export function connectionOf(
+  definition: Definition,
+  settings: Settings,
+  client: Client,
+  ledger: Ledger,
+  clock: Clock,
+): Connection {
+  const { adoptExisting, refreshAttributes, movedFrom, goneStatuses, apiKey } = settings;
+  const address = settings[definition.baseUrl];
+  const collection = new Collection(definition, client, goneStatuses);
+  const records = ledger.of(definition.plural);
+  const traits = new ServerTraits(definition);
+  const key = keyHash(address, apiKey);
+  const reader = new Reader(collection, ledger, traits, clock, key);
+  const writer = new Writer(collection, reader, records, traits, clock);
+  const creator = new Creator(collection, reader, writer, records, traits, clock);
+  return {
+    collection,
+    records,
+    reader,
+    writer,
+    creator,
+    clock,
+    address,
+    key,
+    adoptExisting,
+    refreshAttributes,
+    movedFrom,
+  };
 }

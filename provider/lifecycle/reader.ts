@@ -67,7 +67,7 @@ export class Reader {
       return listed;
     }
     const shown = await this.show(id, deadline);
-    if (listed && expected) this.learn(listed, shown, expected);
+    if (listed) this.learn(listed, shown, expected);
     return shown;
   }
 

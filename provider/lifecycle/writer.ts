@@ -145,7 +145,7 @@ export class Writer {
   private isComplete(values: Values, record: ApiRecord): boolean {
     return [...values].every(([key, value]) => {
       const field = this.field(key);
-      return isEmpty(value) || field.writeOnly || this.traits.isHidden(key) || shows(field, record);
+      return isEmpty(value) || field.writeOnly === true || this.traits.isHidden(key) || shows(field, record);
     });
   }
 

@@ -1,8 +1,11 @@
 import type { dynamic } from "@pulumi/pulumi";
 
+import { systemClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
+import { Session } from "../../provider/lifecycle/connection";
 
 export type Inputs = Record<string, unknown>;
 
@@ -37,19 +40,20 @@ export class ModelStack {
     private readonly kind: keyof typeof definitions,
     private readonly config: Readonly<Record<string, string>>,
     private readonly options: Options = {},
-    private provider = dynamicProvider(definitions[kind]) as Provider,
+    private readonly clock: Clock = systemClock,
+    private provider = processOf(kind, clock),
   ) {
     this.configure();
   }
 
   /** Another resource of the same program: it shares this one's provider. */
   beside(options = this.options): ModelStack {
-    return new ModelStack(this.kind, this.config, options, this.provider);
+    return new ModelStack(this.kind, this.config, options, this.clock, this.provider);
   }
 
   /** Another run of Pulumi, which has a provider process of its own for this resource and those beside it. */
   nextRun(...beside: ModelStack[]): void {
-    this.provider = dynamicProvider(definitions[this.kind]) as Provider;
+    this.provider = processOf(this.kind, this.clock);
     for (const other of beside) other.provider = this.provider;
     this.configure();
   }
@@ -150,6 +154,11 @@ export class ModelStack {
       throw error;
     }
   }
+}
+
+/** The provider in a process of its own. */
+function processOf(kind: keyof typeof definitions, clock: Clock): Provider {
+  return dynamicProvider(definitions[kind], new Session(clock)) as Provider;
 }
 
 const withProvider = (properties: Inputs | undefined): Inputs => ({

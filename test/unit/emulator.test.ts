@@ -735,16 +735,16 @@ describe("limits", () => {
     ["Retry-After as a date", { "retry-after": "Tue, 01 Jan 2030 00:00:02 GMT" }],
     ["nothing", {}],
     ["X-RateLimit", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "3" }],
-    ["X-RateLimit, reset in milliseconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2500" }],
+    ["X-RateLimit in milliseconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2500" }],
     [
-      "X-RateLimit, reset as a time",
+      "X-RateLimit as a Unix time",
       {
         "x-ratelimit-remaining": "0",
         "x-ratelimit-reset": String(Date.parse("2030-01-01T00:00:03Z") / 1000),
       },
     ],
     [
-      "X-RateLimit, reset as a time in milliseconds",
+      "X-RateLimit as a Unix time in milliseconds",
       { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(now + 2500) },
     ],
     ["X-RateLimit without reset, Retry-After", { "x-ratelimit-remaining": "0", "retry-after": "2" }],

@@ -61,7 +61,7 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["sslAlertDays", 0, null],
   ["interval", 60, "60.0"],
   ["alertChannelIds", [1, 2], "[1,2]"],
-  ["alertChannelIds", [1, 2], "[2, \"1\"]"],
+  ["alertChannelIds", [1, 2], '[2, "1"]'],
   ["requestHeaders", [header("A", "1")], '[{"key":"a","value":"1"}]'],
   ["requestHeaders", [header("A", "1")], '{"A":"1"}'],
   ["pause", true, 1700000000],

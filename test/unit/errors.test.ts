@@ -5,11 +5,8 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
@@ -30,11 +27,9 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.stop());
 
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
-
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config };
-  return new ModelStack("monitor", all, {}, dynamicProvider(monitor, new Session(fastClock())) as Provider);
+  return new ModelStack("monitor", all, {}, fastClock());
 }
 
 interface Case {
@@ -143,7 +138,7 @@ const cases: Case[] = [
     provoke: () => stack({ "uptime:baseUrl": "http://127.0.0.1:1", "uptime:maxRetries": "0" }).up(home),
   },
   {
-    cause: "The host's name does not exist",
+    cause: "The host name does not exist",
     todo: "Correct the address.",
     provoke: async () => {
       // What is looked up is not asked of a network.
@@ -191,7 +186,7 @@ const cases: Case[] = [
     provoke: answering(always(200, "<!doctype html><title>Log in</title>")),
   },
   {
-    cause: "The answer is JSON, and not the API's",
+    cause: "The answer is JSON, but not the API's",
     todo: "Correct the address.",
     provoke: answering(always(200, { hello: "world" })),
   },

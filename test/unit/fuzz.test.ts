@@ -3,13 +3,14 @@ import fc from "fast-check";
 import { complaintIn, pageIn, parseJson, recordIn } from "../../provider/api/answer";
 import type { ApiRecord } from "../../provider/api/answer";
 import type { ApiRequest, Client } from "../../provider/api/client";
-import { Collection } from "../../provider/api/collection";
 import { domain } from "../../provider/definitions/domain";
 import { ApiError, UptimeError } from "../../provider/api/errors";
 import { Lifecycle } from "../../provider/lifecycle/lifecycle";
-import { Reader } from "../../provider/lifecycle/reader";
+import { connectionOf } from "../../provider/lifecycle/connection";
+import { Ledger } from "../../provider/lifecycle/ledger";
+import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
-import { Writer } from "../../provider/lifecycle/writer";
+import { instantClock } from "../support/clock";
 import { sample } from "../support/size";
 
 const runs = sample(200, 2000, 100_000);
@@ -148,6 +149,11 @@ function clientOf(answers: Iterator<string>): Client {
   return { address, send, withoutKey: (text: string) => text } as unknown as Client;
 }
 
+const settings = readSettings(
+  { get: (key) => ({ "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" })[key] },
+  {},
+);
+
 const declared = {
   monitor: { name: "Home", url: "https://example.com/", interval: 60, alertChannelIds: null, pause: true },
   domain: { name: "Home" },
@@ -156,7 +162,7 @@ const declared = {
 test(
   "whatever the answers are, an operation ends with a state or an error that a person can read",
   async () => {
-    const operation = fc.constantFrom("read", "import", "create", "update", "delete");
+    const operation = fc.constantFrom("read", "get", "create", "update", "delete");
     const ended = { states: 0, errors: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -164,20 +170,20 @@ test(
         operation,
         fc.array(source, { minLength: 1, maxLength: 6 }),
         async (definition, kind, answers) => {
-          const collection = new Collection(definition, clientOf(answers.values()), []);
-          // More than one is known, and one was found: what is gone is gone at once.
-          Object.assign(collection, { isOurs: true });
-          const writer = new Writer(collection, 0);
-          const reader = new Reader(collection);
-          const connection = { collection, reader, writer, adoptExisting: false, movedFrom: [] };
+          const ledger = new Ledger(instantClock());
+          // One that state knows was found, so what is gone is gone at once.
+          ledger.find();
+          const client = clientOf(answers.values());
+          const connection = connectionOf(definition, settings, client, ledger, instantClock());
           const lifecycle = new Lifecycle(definition, () => connection);
-          const inputs = declared[definition.singular as keyof typeof declared];
+          const inputs = { values: declared[definition.singular as keyof typeof declared] };
           const outputs = { ...inputs, attributes: {} };
           const run = async (): Promise<unknown> => {
-            if (kind === "create") return lifecycle.create(inputs);
-            if (kind === "update") return lifecycle.update("7", outputs, inputs);
-            if (kind === "delete") return lifecycle.delete("7", outputs);
-            return lifecycle.read("7", kind === "read" ? outputs : {});
+            if (kind === "create") return lifecycle.create(inputs, {});
+            if (kind === "update") return lifecycle.update("7", outputs, inputs, {});
+            if (kind === "delete") return lifecycle.delete("7", outputs, {});
+            if (kind === "read") return lifecycle.read("7", outputs, {});
+            return lifecycle.get("7", undefined, {});
           };
           try {
             structuredClone(await run());

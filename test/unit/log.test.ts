@@ -1,17 +1,11 @@
-import { domain } from "../../provider/definitions/domain";
-import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Log, logOf } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
-import { monitor } from "../../provider/definitions/monitor";
 import { blocksOf } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
-const definitions = { monitor, domain };
 
 const request: SentRequest = {
   method: "GET",
@@ -157,7 +151,7 @@ describe("the provider's log", () => {
       "uptime:logLevel": level,
       ...more,
     };
-    return new ModelStack(kind, config, {}, dynamicProvider(definitions[kind], new Session(fastClock())) as Provider);
+    return new ModelStack(kind, config, {}, fastClock());
   }
 
   const messageOf = (operation: Promise<unknown>): Promise<string> =>

@@ -1,19 +1,12 @@
-import { domain } from "../../provider/definitions/domain";
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
-
 /** Milliseconds between two looks for a lost create, in place of five seconds: see fastClock. */
 const lookPause = 5000 / 40;
 
-const definitions = { monitor, domain };
 const declared = {
   monitor: { name: "Home", url: "https://example.com/", interval: 60 },
   domain: { name: "example.com" },
@@ -31,7 +24,7 @@ function stack(kind: "monitor" | "domain" = "monitor", config: Record<string, st
     kind,
     { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config },
     {},
-    dynamicProvider(definitions[kind], new Session(fastClock())) as Provider,
+    fastClock(),
   );
 }
 
