@@ -19,7 +19,7 @@ import { Session } from "../../provider/lifecycle/connection";
 import { VirtualClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[3]>;
+type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[4]>;
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
@@ -96,8 +96,20 @@ describe("at the same time", () => {
       "uptime:maxConcurrency": "2",
     };
     const session = new Session();
-    const monitors = new ModelStack("monitor", config, {}, dynamicProvider(monitor, session) as Provider);
-    const domains = new ModelStack("domain", config, {}, dynamicProvider(domain, session) as Provider);
+    const monitors = new ModelStack(
+      "monitor",
+      config,
+      {},
+      undefined,
+      dynamicProvider(monitor, session) as Provider,
+    );
+    const domains = new ModelStack(
+      "domain",
+      config,
+      {},
+      undefined,
+      dynamicProvider(domain, session) as Provider,
+    );
     await Promise.all([
       ...Array.from({ length: 6 }, () => monitors.beside().up(home)),
       ...Array.from({ length: 6 }, (_, index) => domains.beside().up({ name: `d${index}.example` })),

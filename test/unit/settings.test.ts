@@ -1,4 +1,5 @@
-import { keyHash, readFlag, readSettings, settingNames } from "../../provider/api/settings";
+import { settingNames } from "../../provider/api/setting-names";
+import { keyHash, readFlag, readSettings } from "../../provider/api/settings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
