@@ -62,9 +62,13 @@ export class Collection {
     );
   }
 
-  /** Stores a new record. (API reference, section 4: Store) */
-  async create(form: readonly Pair[], deadline: Deadline): Promise<Written> {
-    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
+  /**
+   * Stores a new record. (API reference, section 4: Store)
+   *
+   * @param secrets what the form holds and no error may repeat
+   */
+  async create(form: readonly Pair[], deadline: Deadline, secrets: readonly string[] = []): Promise<Written> {
+    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline, secrets });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
@@ -76,8 +80,9 @@ export class Collection {
     form: readonly Pair[],
     deadline: Deadline,
     method: "PATCH" | "PUT",
+    secrets: readonly string[] = [],
   ): Promise<Written> {
-    const answer = await this.sendTo(id, { method, form, deadline });
+    const answer = await this.sendTo(id, { method, form, deadline, secrets });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };

@@ -6,6 +6,7 @@ import { ApiError, UptimeError } from "../api/errors";
 import type { Field } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import type { Pair, Value } from "../definitions/kinds";
+import { secretsIn } from "./attributes";
 import { compare, differs, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
 import type { Reader } from "./reader";
@@ -40,7 +41,7 @@ export class Writer {
   /** Sends a create once. What it means if the answer is lost or tells no id is for {@link Creator} to find out. */
   async create(values: Values, deadline: Deadline): Promise<Written> {
     const { result } = await this.send(values, this.traits.emptyForms, (form) =>
-      this.collection.create(form, deadline),
+      this.collection.create(form, deadline, this.secretsIn(values)),
     );
     if (result.id !== undefined) this.records.write(result.id);
     return result;
@@ -55,7 +56,7 @@ export class Writer {
   ): Promise<ApiRecord> {
     this.records.write(id);
     const sent = await this.send(values, forms, (form) =>
-      this.reader.proving(id, deadline, () => this.sendUpdate(id, form, deadline)),
+      this.reader.proving(id, deadline, () => this.sendUpdate(id, form, deadline, this.secretsIn(values))),
     );
     return this.settle(id, values, sent.result, deadline, sent.forms);
   }
@@ -97,15 +98,20 @@ export class Writer {
   }
 
   /** By PATCH, or by PUT on a server that does not know PATCH. */
-  private async sendUpdate(id: string, form: readonly Pair[], deadline: Deadline): Promise<Written> {
+  private async sendUpdate(
+    id: string,
+    form: readonly Pair[],
+    deadline: Deadline,
+    secrets: readonly string[],
+  ): Promise<Written> {
     // Other updates in flight may learn of PUT meanwhile.
     const method = this.traits.updateMethod;
     try {
-      return await this.collection.update(id, form, deadline, method);
+      return await this.collection.update(id, form, deadline, method, secrets);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
       this.traits.updateMethod = "PUT";
-      return this.collection.update(id, form, deadline, "PUT");
+      return this.collection.update(id, form, deadline, "PUT", secrets);
     }
   }
 
@@ -135,6 +141,10 @@ export class Writer {
       .filter(([, value]) => isEmpty(value))
       .map(([key]) => this.field(key))
       .filter(({ wire }) => named.length === 0 || named.some((name) => topLevel(name) === wire));
+  }
+
+  private secretsIn(values: Values): readonly string[] {
+    return secretsIn(this.collection.definition, Object.fromEntries(values));
   }
 
   private lost(values: Values, record: ApiRecord): [string, Value][] {
