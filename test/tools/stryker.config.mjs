@@ -38,6 +38,7 @@ export default {
   concurrency: availableParallelism(),
   dryRunTimeoutMinutes: 20,
   ignorePatterns: ["dist", "docs", "examples", "plugin", "test/engine", "test/package", "test/corpus"],
+  cleanTempDir: "always",
   tempDirName: mkdtempSync(join(tmpdir(), "pulumi-uptime-mutations-")),
   reporters: ["clear-text"],
   clearTextReporter: { allowColor: false, reportTests: false },
