@@ -17,7 +17,7 @@ export function foldersIn(folder: string): Folders {
   return { project: join(folder, "project"), home: join(folder, "home"), backend: join(folder, "backend") };
 }
 
-export const projectFile = "name: workspace\nruntime: nodejs\n";
+const projectFile = "name: workspace\nruntime: nodejs\n";
 
 /** What `stack init` writes, by path; it is the same for each project, and asking the CLI takes a second. */
 let blank: Promise<ReadonlyMap<string, Buffer>> | undefined;
@@ -35,7 +35,9 @@ async function initStack(stack: string, env: (folders: Folders) => NodeJS.Proces
     for (const part of [folders.backend, folders.project])
       for (const entry of await readdir(part, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name);
-        if (entry.isFile()) files.set(relative(folder, path), await readFile(path));
+        // The project's own file is the test's.
+        if (entry.isFile() && entry.name !== "Pulumi.yaml")
+          files.set(relative(folder, path), await readFile(path));
       }
     return files;
   } finally {
