@@ -6,7 +6,6 @@ import { ApiError, UptimeError } from "../api/errors";
 import type { Field } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import type { Pair, Value } from "../definitions/kinds";
-import { secretsIn } from "./attributes";
 import { compare, differs, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
 import type { Reader } from "./reader";
@@ -41,7 +40,7 @@ export class Writer {
   /** Sends a create once. What it means if the answer is lost or tells no id is for {@link Creator} to find out. */
   async create(values: Values, deadline: Deadline): Promise<Written> {
     const { result } = await this.send(values, this.traits.emptyForms, (form) =>
-      this.collection.create(form, deadline, this.secretsIn(values)),
+      this.collection.create(form, deadline),
     );
     if (result.id !== undefined) this.records.write(result.id);
     return result;
@@ -56,7 +55,7 @@ export class Writer {
   ): Promise<ApiRecord> {
     this.records.write(id);
     const sent = await this.send(values, forms, (form) =>
-      this.reader.proving(id, deadline, () => this.sendUpdate(id, form, deadline, this.secretsIn(values))),
+      this.reader.proving(id, deadline, () => this.sendUpdate(id, form, deadline)),
     );
     return this.settle(id, values, sent.result, deadline, sent.forms);
   }
@@ -98,20 +97,15 @@ export class Writer {
   }
 
   /** By PATCH, or by PUT on a server that does not know PATCH. */
-  private async sendUpdate(
-    id: string,
-    form: readonly Pair[],
-    deadline: Deadline,
-    secrets: readonly string[],
-  ): Promise<Written> {
+  private async sendUpdate(id: string, form: readonly Pair[], deadline: Deadline): Promise<Written> {
     // Other updates in flight may learn of PUT meanwhile.
     const method = this.traits.updateMethod;
     try {
-      return await this.collection.update(id, form, deadline, method, secrets);
+      return await this.collection.update(id, form, deadline, method);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
       this.traits.updateMethod = "PUT";
-      return this.collection.update(id, form, deadline, "PUT", secrets);
+      return this.collection.update(id, form, deadline, "PUT");
     }
   }
 
@@ -141,10 +135,6 @@ export class Writer {
       .filter(([, value]) => isEmpty(value))
       .map(([key]) => this.field(key))
       .filter(({ wire }) => named.length === 0 || named.some((name) => topLevel(name) === wire));
-  }
-
-  private secretsIn(values: Values): readonly string[] {
-    return secretsIn(this.collection.definition, Object.fromEntries(values));
   }
 
   private lost(values: Values, record: ApiRecord): [string, Value][] {

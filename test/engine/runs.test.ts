@@ -1,0 +1,115 @@
+import fc from "fast-check";
+
+import type { Emulator } from "../../provider/emulator";
+import { dynamicFront } from "../support/simulated/front";
+import type { Declared } from "../support/simulated/front";
+import { applyEdit, inOrder, isRefused, play, scenarios, urnsAt } from "../support/simulated/runs";
+import type { PlannedRun, Scenario } from "../support/simulated/runs";
+import { kinds } from "../support/simulated/api";
+import { urnOf } from "../support/simulated/engine";
+import { startStack, stopStacks } from "../support/stack";
+import type { Workspace } from "../support/workspace";
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+
+afterEach(stopStacks);
+
+const real = (urn: string): string => urn.replace("stack::project", "test::workspace");
+
+/** The program of a run, each resource waiting for the one before it. */
+function programOf(all: readonly Declared[]): string {
+  const lines = all.map(({ kind, name, args, parent, import: id, ignoreChanges, formerly = [] }, place) => {
+    const options = [
+      parent === undefined ? "" : `parent: part(${JSON.stringify(parent)})`,
+      place === 0 ? "" : `dependsOn: [r${place - 1}]`,
+      id === undefined ? "" : `import: ${JSON.stringify(id)}`,
+      ignoreChanges ? `ignoreChanges: ${JSON.stringify(ignoreChanges)}` : "",
+      formerly.length > 0
+        ? `aliases: ${JSON.stringify(formerly.map((one) => real(urnOf({ kind, ...one }))))}`
+        : "",
+    ].filter((option) => option !== "");
+    const Class = kind === "monitor" ? "Monitor" : "Domain";
+    return `const r${place} = new ${Class}(${JSON.stringify(name)}, ${JSON.stringify(args)}, { ${options.join(", ")} });`;
+  });
+  return [
+    `const pulumi = require("@pulumi/pulumi");`,
+    `const { Domain, Monitor } = require("pulumi-uptime");`,
+    `const parts = {};`,
+    `const part = (type) => (parts[type] ??= new pulumi.ComponentResource(type, "part"));`,
+    ...lines,
+  ].join("\n");
+}
+
+async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator): Promise<boolean> {
+  for (const edit of run.edits)
+    applyEdit(edit, edit.kind === "monitor" ? emulator.monitors : emulator.domains);
+  if (run.adoptExisting) await workspace.setConfig({ "uptime:adoptExisting": "true" });
+  else await workspace.removeConfig("uptime:adoptExisting");
+  await workspace.write(programOf(run.program));
+  const [command = "up", ...flags] = run.command.split(" ");
+  const named = (flag: string, places: readonly number[] | undefined): string[] =>
+    (urnsAt(run.program, places) ?? []).flatMap((urn) => [flag, real(urn)]);
+  const { code } = await workspace.run([
+    command,
+    "--yes",
+    "--skip-preview",
+    ...flags,
+    ...named("--target", run.targets),
+    // The component of a target is made with it.
+    ...(run.targets ?? []).flatMap((place) => {
+      const parent = run.program[place % Math.max(1, run.program.length)]?.parent;
+      return parent === undefined ? [] : ["--target", `urn:pulumi:test::workspace::${parent}::part`];
+    }),
+    ...named("--replace", run.replace),
+  ]);
+  return code === 0;
+}
+
+/** What a person can see of a record. */
+const visible = (table: { all(): readonly Record<string, unknown>[] }): unknown[] =>
+  table.all().map(({ id, name, url, interval, homepage_url, ssl_alert_days, pause }) => ({
+    id,
+    name,
+    url,
+    interval,
+    homepage_url,
+    ssl_alert_days,
+    pause: Boolean(pause),
+  }));
+
+async function compareRuns(scenario: Scenario): Promise<void> {
+  const simulated = await play(scenario, dynamicFront, { isRepaired: false });
+  const { emulator, workspace } = await startStack({ emulator: { dialect: { uniqueDomainNames: false } } });
+  emulator.fault = ({ body }) =>
+    isRefused(body)
+      ? { kind: "answer", effect: false, status: 422, body: { message: "This is refused." } }
+      : undefined;
+  for (const { kind, fields } of scenario.records)
+    (kind === "monitor" ? emulator.monitors : emulator.domains).add(fields);
+  const green: boolean[] = [];
+  for (const run of scenario.runs) green.push(await runReal(run, workspace, emulator));
+  const { deployment } = await workspace.exportState();
+  const state = (deployment.resources ?? [])
+    .filter(({ type }) => type.startsWith("pulumi-nodejs:"))
+    .map(({ urn, id, delete: isDelete = false }) => ({ urn, id, isDelete }));
+  const ofUrn = (one: { urn: string; id?: string | undefined }): string => `${one.urn} ${one.id ?? ""}`;
+  const sorted = <T extends { urn: string; id?: string | undefined }>(all: T[]): T[] =>
+    all.sort((a, b) => (ofUrn(a) < ofUrn(b) ? -1 : 1));
+  expect({
+    green,
+    state: sorted(state),
+    records: kinds.map((kind) => visible(kind === "monitor" ? emulator.monitors : emulator.domains)),
+  }).toEqual({
+    green: simulated.outcomes.map(({ errors }) => errors.length === 0),
+    state: sorted(simulated.engine.state.map(({ urn, id, isDelete }) => ({ urn: real(urn), id, isDelete }))),
+    records: kinds.map((kind) => visible(simulated.api.tables[kind])),
+  });
+}
+
+test("the real engine ends random runs as the modelled one does", async () => {
+  await fc.assert(
+    fc.asyncProperty(scenarios.map(inOrder), compareRuns),
+    // Always the same ones, because each takes long.
+    { numRuns: full ? 40 : 4, seed: 2, endOnFailure: true },
+  );
+});
