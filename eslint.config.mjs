@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "**/node_modules/", "coverage/"] },
+  { ignores: ["dist/", "plugin/", "**/node_modules/", "coverage/"] },
   eslint.configs.recommended,
   {
     files: ["**/*.ts"],

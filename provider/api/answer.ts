@@ -138,5 +138,3 @@ function textOf(value: unknown): string {
   if (isObject(value) && typeof value.message === "string") return value.message;
   return JSON.stringify(value);
 }
-
-export { excerpt } from "./text";

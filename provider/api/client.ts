@@ -156,10 +156,11 @@ export class Client {
 
   private notSent(name: string, deadline: Deadline, last: UptimeError | undefined): UptimeError {
     const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
-    const reason = deadline.signal.aborted
-      ? timeIsOver
-      : "was not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
-        "and the setting uptime:requestsPerMinute).";
+    const reason =
+      deadline.signal.aborted || this.clock.now() >= deadline.at
+        ? timeIsOver
+        : "was not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
+          "and the setting uptime:requestsPerMinute).";
     return new UptimeError(`${before}${name} ${reason}`);
   }
 
@@ -331,8 +332,9 @@ function isConnecting(error: unknown): boolean {
   if (!isObject(error)) return false;
   // Node.js tries all addresses of a host.
   if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
+  const { syscall, code } = error;
   return (
-    error.syscall === "connect" || error.syscall === "getaddrinfo" || error.code === "UND_ERR_CONNECT_TIMEOUT"
+    syscall === "connect" || ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code))
   );
 }
 

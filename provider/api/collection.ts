@@ -64,7 +64,14 @@ export class Collection {
 
   /** Stores a new record. (API reference, section 4: Store) */
   async create(form: readonly Pair[], deadline: Deadline): Promise<Written> {
-    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
+    const message = {
+      method: "POST",
+      path: this.path,
+      form,
+      secrets: this.secretsIn(form),
+      deadline,
+    } as const;
+    const answer = await this.client.send(message);
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
@@ -77,7 +84,7 @@ export class Collection {
     deadline: Deadline,
     method: "PATCH" | "PUT",
   ): Promise<Written> {
-    const answer = await this.sendTo(id, { method, form, deadline });
+    const answer = await this.sendTo(id, { method, form, secrets: this.secretsIn(form), deadline });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };
@@ -200,6 +207,14 @@ export class Collection {
     const path = location === undefined ? undefined : parseUrl(location, this.client.address.url)?.pathname;
     const [, collection, id] = /^(.*)\/(\d+)\/?$/.exec(path ?? "") ?? [];
     return collection?.endsWith(this.path) ? id : undefined;
+  }
+
+  /** The secret values in a form; the name of a header is none. */
+  private secretsIn(form: readonly Pair[]): string[] {
+    const fields = Object.values(this.definition.fields).filter(({ secret }) => secret);
+    const isSecret = (name: string): boolean =>
+      !name.endsWith("[key]") && fields.some(({ wire }) => name === wire || name.startsWith(`${wire}[`));
+    return form.filter(([name]) => isSecret(name)).map(([, value]) => value);
   }
 
   private quote(body: unknown): string {

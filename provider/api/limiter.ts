@@ -3,8 +3,6 @@ import type { Deadline } from "./deadline";
 import { RateLimitHeaders } from "./rate-limit-headers";
 import type { Headers } from "./rate-limit-headers";
 
-export type { Deadline } from "./deadline";
-
 export interface Limits {
   readonly maxConcurrency: number;
   /** What the person knows of the server's rate limit; undefined if nothing. */

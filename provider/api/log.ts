@@ -19,7 +19,14 @@ export interface SentRequest {
   readonly waited: number;
 }
 
-/** Says on the standard error what was sent; Pulumi shows it under "Diagnostics". */
+/** Where lines go. Pulumi shows what a dynamic provider prints; a plugin has to put another function here. */
+export const logOutput = {
+  write: (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  },
+};
+
+/** Says what was sent; Pulumi shows it under "Diagnostics". */
 export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();
@@ -32,7 +39,9 @@ export class Log {
 
   constructor(
     private readonly level: LogLevel,
-    private readonly write: (line: string) => unknown = (line) => process.stderr.write(`${line}\n`),
+    private readonly write: (line: string) => unknown = (line) => {
+      logOutput.write(line);
+    },
     private readonly clock: Pick<Clock, "now" | "date"> = systemClock,
   ) {}
 

@@ -1,7 +1,4 @@
-/**
- * All names that a stack's configuration may set, after `uptime:`. They are in a file of their own because the program
- * needs them too, and what reads the settings would load a validation library into it.
- */
+/** All names that a stack's configuration may set, after `uptime:`. The program needs nothing else of the settings. */
 export const settingNames = [
   "baseUrl",
   "monitorsBaseUrl",

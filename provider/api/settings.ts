@@ -70,16 +70,6 @@ const options = {
 
 type Options = { readonly [Name in keyof typeof options]: ReturnType<(typeof options)[Name]> };
 
-/** The names of all settings, as they follow `uptime:`. */
-export const settingNames: readonly string[] = [
-  "baseUrl",
-  "monitorsBaseUrl",
-  "apiKey",
-  "accounts",
-  "movedFrom",
-  ...Object.keys(options),
-];
-
 /** The names of the environment variables that are read; those of accounts follow `UPTIME_API_KEY_`. */
 export const environmentNames: readonly string[] = Object.values(environment);
 

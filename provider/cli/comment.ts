@@ -16,7 +16,7 @@ import {
   uncomparedItem,
 } from "./drift-report";
 import type { DriftReport } from "./drift-report";
-import { readText } from "./files";
+import { exists, readText } from "./files";
 import { findingReport } from "./finding";
 import { errorsIn, parsePreview, plannedChanges } from "./preview";
 import type { PlannedChange, PlannedProperty, Preview } from "./preview";
@@ -50,9 +50,9 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Prints a Markdown comment for a pull request: a summary, the program's changes, then the drift as a table. Long values are
-folded. What does not fit is left out as a whole, and the comment says how much that is. GitHub allows 65536 bytes,
-GitLab 1000000.
+Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, then the drift as a table.
+Long values are folded. What does not fit is left out as a whole, and the comment says how much that is. GitHub allows
+65536 characters, GitLab 1000000. A file that does not exist counts as not given.
 
 Example:
   pulumi preview --json > preview.json
@@ -61,7 +61,7 @@ Example:
 `,
     )
     .action((options: CommentOptions) => {
-      context.stdout.write(pullRequestComment(options, context));
+      context.stdout.write(writeComment(options, context));
     });
 }
 
@@ -71,10 +71,11 @@ function byteLimit(text: string): number {
   throw new InvalidArgumentError("It is a whole number of at least 1000, or 0 for no limit.");
 }
 
-/** The comment of a pull request, from the files that the options name. */
-export function pullRequestComment(options: CommentOptions, { cwd }: Pick<CommandContext, "cwd">): string {
+/** The comment, from the files that the options name. */
+export function writeComment(options: CommentOptions, { cwd }: Pick<CommandContext, "cwd">): string {
+  // In CI, a command that failed is the reason why a later one has left no file.
   const text = (path: string | undefined): string | undefined =>
-    path === undefined ? undefined : readText(resolve(cwd, path));
+    path === undefined || !exists(resolve(cwd, path)) ? undefined : readText(resolve(cwd, path));
   const [previewText, logText, driftText, doctorText] = [
     options.preview,
     options.previewLog,
@@ -82,7 +83,9 @@ export function pullRequestComment(options: CommentOptions, { cwd }: Pick<Comman
     options.doctor,
   ].map(text);
   if (previewText === undefined && driftText === undefined && doctorText === undefined)
-    throw new UptimeError("There is nothing to comment on: use --preview, --drift or --doctor.");
+    throw new UptimeError(
+      "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
+    );
 
   const preview = previewText === undefined ? undefined : parsePreview(previewText);
   const drift = driftText === undefined ? undefined : parseDrift(driftText);
@@ -97,14 +100,8 @@ export function pullRequestComment(options: CommentOptions, { cwd }: Pick<Comman
   const layout = new CommentLayout(options.limit, options.fullAt);
   layout.add(
     marker,
-    checks.length > 0
-      ? "### Some checks failed"
-      : isFailed
-        ? "### The preview failed"
-        : "### What merging this changes",
-    `**${summaryOf(preview, drift, driftText !== undefined)
-      .map(visible)
-      .join(" ")}**`,
+    headingOf(checks.length > 0, isFailed, previewText !== undefined),
+    summaryOf(preview, drift, driftText !== undefined),
   );
   if (checks.length > 0) layout.addSection(listSection("checks", "", checks));
   if (errors.length > 0) layout.addSection(errorSection(errors));
@@ -121,6 +118,12 @@ export function pullRequestComment(options: CommentOptions, { cwd }: Pick<Comman
     layout.addSection(unmanagedSection(drift));
   }
   return layout.render();
+}
+
+function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreviewed: boolean): string {
+  if (areChecksFailed) return "### Some checks failed";
+  if (isPreviewFailed) return "### The preview failed";
+  return isPreviewed ? "### What merging this changes" : "### Drift";
 }
 
 function parseDrift(text: string): DriftReport | undefined {
@@ -145,7 +148,7 @@ function summaryOf(
   preview: Preview | undefined,
   drift: DriftReport | undefined,
   isDriftKnown: boolean,
-): string[] {
+): string {
   const sentences: string[] = [];
   if (preview) {
     const { changes, unchanged } = plannedChanges(preview);
@@ -159,7 +162,7 @@ function summaryOf(
   }
   if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
   else if (isDriftKnown) sentences.push("Drift: it could not be looked for; see the log of the job.");
-  return sentences;
+  return sentences.length > 0 ? `**${sentences.join(" ")}**` : "";
 }
 
 function errorSection(errors: readonly string[]): CommentSection {
@@ -239,7 +242,7 @@ function driftSection(drift: DriftReport): CommentSection {
   });
   return {
     noun: "drifted resources",
-    heading: "#### Drift: edited past Pulumi. Merging sets this back to what the program declares.",
+    heading: "#### Drift: edited by hand. The next `pulumi up --refresh` sets it back to what is declared.",
     open: markdownHead(driftColumns),
     close: "",
     entries,

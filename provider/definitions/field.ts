@@ -1,4 +1,4 @@
-import type { CustomResourceOptions, Input, Output } from "@pulumi/pulumi";
+import type { Input, Output } from "@pulumi/pulumi";
 
 /** How a field's value looks to a person; `codec.ts` and `validate.ts` say what follows from it. */
 export type Kind =
@@ -116,12 +116,6 @@ export interface AccountArgs {
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
    * Default: the account of `uptime:apiKey`. Another account replaces.
    */
-  account?: Input<string> | undefined;
-}
-
-/** Options for reading a record without managing it. */
-export interface GetOptions extends CustomResourceOptions {
-  /** The account that the record belongs to: a name in the setting `uptime:accounts`. */
   account?: Input<string> | undefined;
 }
 

@@ -224,7 +224,7 @@ const boolean: KindOf<boolean> = {
     if (value !== undefined) return value;
     // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
-    if (/^\d{9,13}$/.test(String(raw))) return true;
+    if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new Unreadable("true, false, 1, 0 or a date");
   },
   equal: (a, b) => a === b,

@@ -1,6 +1,6 @@
 import type { Definition } from "../definitions/field";
 
-// State of every stack holds both for ever, so neither may change.
+// State of every stack holds these for ever, so none may change.
 
 /** The type under which Pulumi knows a resource. */
 export function typeToken(definition: Definition): string {
@@ -13,4 +13,14 @@ export function typeToken(definition: Definition): string {
  */
 export function providerCode(definition: Definition): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${definition.singular}`;
+}
+
+/** The type under which Pulumi knows the same resource of the provider plugin, in every language. */
+export function nativeType({ label }: Pick<Definition, "label">): string {
+  return `uptime:index:${label}`;
+}
+
+/** A function of the provider plugin: `getMonitor` finds one record, `getMonitors` several. */
+export function nativeFunction({ label }: Pick<Definition, "label">, finds: "one" | "several"): string {
+  return `uptime:index:get${label}${finds === "one" ? "" : "s"}`;
 }

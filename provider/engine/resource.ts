@@ -7,6 +7,21 @@ import { optionsOf, propsOf } from "./props";
 import { LimitedTraces } from "./traces";
 import { warnOnce } from "./warnings";
 
+/** How a program reaches the provider of its resources. */
+export interface Front {
+  /** The type under which Pulumi knows a resource. */
+  readonly type: (definition: Definition) => string;
+  /** What the engine is told of a resource. */
+  readonly props: typeof propsOf;
+  /** The options for Pulumi itself. */
+  readonly options: typeof optionsOf;
+  /** Warns of what is wrong with the program's surroundings, once a run. */
+  readonly warn: () => void;
+}
+
+/** As Pulumi's dynamic resources, which need nothing but this package. */
+const dynamicFront: Front = { type: typeToken, props: propsOf, options: optionsOf, warn: warnOnce };
+
 /** What all resources of this package have in common. */
 export abstract class UptimeResource extends CustomResource {
   /** The account that the record belongs to: a name in `uptime:accounts`. Undefined for the account of `uptime:apiKey`. */
@@ -14,18 +29,24 @@ export abstract class UptimeResource extends CustomResource {
   /** Everything else that the API shows of the record, under the API's own names. Null values are left out. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
-  protected constructor(definition: Definition, name: string, args: object, opts?: CustomResourceOptions) {
+  protected constructor(
+    definition: Definition,
+    name: string,
+    args: object,
+    opts?: CustomResourceOptions,
+    front = dynamicFront,
+  ) {
     const { label } = definition;
     requireName(label, name);
     if (opts !== undefined && !isPlain(opts))
       throw new RunError(`${label} ${name} has ${describe(opts)} as its options, which must be an object.`);
     const declared = argsOf(definition, name, args, opts);
-    warnOnce();
+    front.warn();
     defineOutputs(new.target, definition);
     const traces = new LimitedTraces();
     try {
-      const props = propsOf(definition, name, declared, opts);
-      super(typeToken(definition), name, props, optionsOf(definition, props, opts));
+      const props = front.props(definition, name, declared, opts);
+      super(front.type(definition), name, props, front.options(definition, props, opts));
     } catch (error) {
       throw traces.completed(error, new.target);
     } finally {
@@ -68,12 +89,9 @@ export function argsToRead(
 }
 
 /** Whether a value is a resource of that definition, also one that another copy of this package has made. */
-export function isOf(definition: Definition, value: unknown): boolean {
+export function isOf(definition: Definition, value: unknown, type = typeToken(definition)): boolean {
   return (
-    typeof value === "object" &&
-    value !== null &&
-    "__pulumiType" in value &&
-    value.__pulumiType === typeToken(definition)
+    typeof value === "object" && value !== null && "__pulumiType" in value && value.__pulumiType === type
   );
 }
 

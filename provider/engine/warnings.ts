@@ -9,14 +9,28 @@ const warned = new WeakSet<object>();
 
 /** Warns of what is wrong with the program's surroundings, once a run. */
 export function warnOnce(): void {
+  once(() => {
+    warnOfMissingDependency();
+    return settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting);
+  });
+}
+
+/** The same for a program that uses the plugin, which warns of the other settings itself. */
+export function warnOfPlainKeys(): void {
+  once(() => plainKeyWarnings(pulumi.runtime.allConfig(), isSecretSetting));
+}
+
+function once(warnings: () => readonly string[]): void {
   const run = pulumi.runtime.getStackResource() ?? process;
   if (warned.has(run)) return;
   warned.add(run);
-  warnOfMissingDependency();
-  const config = pulumi.runtime.allConfig();
-  const secretKeys = process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]";
-  for (const message of settingsWarnings(config, (key) => secretKeys.includes(JSON.stringify(key))))
-    void pulumi.log.warn(message);
+  for (const message of warnings()) void pulumi.log.warn(message);
+}
+
+function isSecretSetting(key: string): boolean {
+  // The SDK does not declare this function. It also knows the settings of an inline program, which no variable holds.
+  const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (name: string) => boolean };
+  return isConfigSecret?.(key) ?? true;
 }
 
 /** What is wrong with the settings of a stack and can be told without the provider. */
@@ -33,6 +47,14 @@ export function settingsWarnings(
       `pulumi-uptime does not know these settings: ${unknown.join(", ")}. It has ` +
         `${settingNames.map((name) => `uptime:${name}`).join(", ")}.`,
     );
+  return [...warnings, ...plainKeyWarnings(config, isSecret)];
+}
+
+function plainKeyWarnings(
+  config: Readonly<Record<string, string>>,
+  isSecret: (key: string) => boolean,
+): string[] {
+  const warnings: string[] = [];
   const isPlain = (key: string): boolean => config[key] !== undefined && !isSecret(key);
   if (isPlain("uptime:apiKey"))
     warnings.push(

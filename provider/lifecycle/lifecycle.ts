@@ -364,11 +364,14 @@ export class Lifecycle {
       this.assertSettings(undefined);
       return undefined;
     }
-    if (isUnknown(account)) { refuse("must be known in the preview"); return; }
-    if (typeof account !== "string" || account === "")
-      { refuse(
-        "must be the name of an account in uptime:accounts; leave it out for the one without a name",
-      ); return; }
+    if (isUnknown(account)) {
+      refuse("must be known in the preview");
+      return;
+    }
+    if (typeof account !== "string" || account === "") {
+      refuse("must be the name of an account in uptime:accounts; leave it out for the one without a name");
+      return;
+    }
     try {
       this.assertSettings(account);
     } catch (error) {
@@ -399,18 +402,24 @@ export class Lifecycle {
       problems.push({ property: "import", reason });
     };
     if (given === undefined || given === null) return undefined;
-    if (resource === undefined)
-      { refuse(`is an option of ${label}, and importId is not a property of it`); return; }
-    if (given === unknown)
-      { refuse(
+    if (resource === undefined) {
+      refuse(`is an option of ${label}, and importId is not a property of it`);
+      return;
+    }
+    if (given === unknown) {
+      refuse(
         `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
-      ); return; }
+      );
+      return;
+    }
     // In the API ids are numbers, and a program in JavaScript may give one.
     const id = typeof given === "number" ? String(given) : given;
-    if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id))
-      { refuse(
+    if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id)) {
+      refuse(
         `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
-      ); return; }
+      );
+      return;
+    }
     if (problems.some(({ property }) => property === "account")) return id;
     try {
       const first = this.connect(account).records.nameImport(id, resource);

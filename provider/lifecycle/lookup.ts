@@ -10,7 +10,7 @@ import type { Deadline } from "../api/deadline";
 import { complete, unlessGone, valuesIn } from "./records";
 
 /** What a lookup returns of a record. */
-interface Result extends Record<string, unknown> {
+export interface FoundRecord extends Record<string, unknown> {
   readonly id: string;
 }
 
@@ -31,7 +31,11 @@ interface Query {
 const shownMatches = 5;
 
 /** The only record that the arguments select. It is an error if there is none, or more than one. */
-export async function lookUpOne(definition: Definition, connect: Connect, args: unknown): Promise<Result> {
+export async function lookUpOne(
+  definition: Definition,
+  connect: Connect,
+  args: unknown,
+): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
   const { id, account, ...filter } = query;
@@ -72,7 +76,11 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
 }
 
 /** All records that the arguments select. */
-export async function lookUpAll(definition: Definition, connect: Connect, args: unknown): Promise<Result[]> {
+export async function lookUpAll(
+  definition: Definition,
+  connect: Connect,
+  args: unknown,
+): Promise<FoundRecord[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const connection = connect(account);
@@ -133,7 +141,7 @@ function parametersOf({ search, searchBy, statusPageId }: Query): Record<string,
   };
 }
 
-function resultOf(definition: Definition, record: ApiRecord, account: string | undefined): Result {
+function resultOf(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
   const values = valuesIn(definition, record);
   const result: Record<string, unknown> & { id: string } = { id: record.id, account };
   const secrets: Record<string, unknown> = {};

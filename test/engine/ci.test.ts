@@ -34,13 +34,16 @@ async function checkout(): Promise<Stack & { shell: Shell; values: Record<string
     "secrets.PULUMI_CONFIG_PASSPHRASE": PULUMI_CONFIG_PASSPHRASE,
     "secrets.UPTIME_API_KEY": stack.emulator.apiKey,
     "github.token": "token-of-github",
+    "github.server_url": "https://github.example",
+    "github.run_id": "99",
     "github.repository": "team/monitors",
     "github.event.pull_request.number": "12",
   };
+  linkCommand(stack.workspace.project);
   return { ...stack, shell: new Shell(stack.workspace.project, env), values };
 }
 
-test("GitHub: what is merged is applied, and a pull request shows the diff in one comment that is kept up to date", async () => {
+test("GitHub: what is merged is applied, and a pull request shows the changes in one comment that is kept up to date", async () => {
   const { emulator, workspace, shell, values } = await checkout();
   expect(await shell.step("apply", "npm ci", values)).toMatchObject({ code: 0 });
   expect(shell.calls()).toEqual([{ program: "npm", args: ["ci"], files: {} }]);
@@ -69,9 +72,11 @@ test("GitHub: what is merged is applied, and a pull request shows the diff in on
     "repos/team/monitors/issues/12/comments",
   ]);
   const body = bodyOf(posted);
-  expect(body.startsWith(`${marker}\n### What merging this changes\n\n~~~~~~diff\n`)).toBe(true);
-  expect(body).toMatch(/interval *: 60 => 300/);
-  expect(body).toMatch(/name *: "Edited" => "Site"/);
+  expect(body.startsWith(`${marker}\n\n### What merging this changes\n\n**Program: 1 to update, `)).toBe(
+    true,
+  );
+  expect(body).toContain("\n! Monitor site: update\n!     interval: 60 => 300\n");
+  expect(body).toContain('| `Monitor site` | `name` | `"Site"` | `"Edited"` |');
   expect(body).not.toContain(secretHeader);
   expect(body).not.toContain(emulator.apiKey);
 
@@ -88,7 +93,7 @@ test("GitHub: what is merged is applied, and a pull request shows the diff in on
     "repos/team/monitors/issues/comments/4711",
   ]);
   expect(bodyOf(changed)).toContain("### The preview failed");
-  expect(bodyOf(changed)).toContain("interval");
+  expect(bodyOf(changed)).toContain("interval must be one of 60,");
 });
 
 /** `npx` finds the command where npm would have linked it. */
@@ -104,7 +109,6 @@ function linkCommand(project: string): void {
 
 test("drift by night, with the real command: an issue says what was edited, and nothing is written to the API", async () => {
   const { emulator, workspace, shell, values } = await checkout();
-  linkCommand(workspace.project);
   expect(await shell.step("apply", "Apply", values)).toMatchObject({ code: 0 });
   const output = join(workspace.project, ".ci-output");
   emulator.forget();
@@ -120,7 +124,7 @@ test("drift by night, with the real command: an issue says what was edited, and 
   const alert = { ...values, "steps.drift.outputs.code": "2" };
   expect(await shell.step("drift", "Alert", alert)).toMatchObject({ code: 1 });
   const body = bodyOf(shell.calls().at(-1));
-  expect(body).toMatch(/\| .*interval.*60.*900.* \|/);
+  expect(body).toContain("| `Monitor site` | `interval` | `60` | `900` |");
   expect(body).not.toContain(secretHeader);
 
   emulator.apiKey = "another";
@@ -145,7 +149,7 @@ if (full)
     await workspace.write(program(300));
     shell.replace("curl", 'return "[]"');
     expect(await shell.job("preview", env)).toMatchObject({ code: 0 });
-    expect(bodyOf(shell.calls().at(-1))).toMatch(/interval *: 60 => 300/);
+    expect(bodyOf(shell.calls().at(-1))).toContain("\n!     interval: 60 => 300\n");
     await workspace.write(program(61));
     expect((await shell.job("preview", env)).code).not.toBe(0);
     expect(bodyOf(shell.calls().at(-1))).toContain("### The preview failed");

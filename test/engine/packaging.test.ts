@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type ts from "typescript";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
@@ -96,18 +96,19 @@ test("linked into a project, it works from TypeScript and ES modules, and state 
   }
 });
 
-test("the tarball holds the build, the sources that its maps name, and nothing else", () => {
+test("the tarball holds the build, its sources, the docs and the changelog, and nothing else", () => {
   const modulesIn = (folder: string): string[] =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
       file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
     );
   const provider = modulesIn("provider");
   expect(provider).toContain("provider/index");
-  // Of the tests, only the emulator is for everybody.
-  const built = [...provider, ...modulesIn("test/emulator")].flatMap((module) =>
+  const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
+  const built = provider.flatMap((module) =>
     [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
   );
-  const wanted = ["LICENSE", "README.md", "package.json", ...built, ...provider.map((name) => `${name}.ts`)];
+  const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
+  const wanted = [...top, ...docs, ...built, ...provider.map((name) => `${name}.ts`)];
   expect([...packed.files].sort()).toEqual(wanted.sort());
   const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
@@ -115,6 +116,20 @@ test("the tarball holds the build, the sources that its maps name, and nothing e
   // Nothing of ours runs where the package is installed.
   const running = /^(pre|post)?(install|prepare|publish)$|^prepublishOnly$|^dependencies$/;
   expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
+});
+
+test("the registry's page has no relative link, and each link of a packed page leads to a file", () => {
+  execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
+  const pages = packed.files.filter((file) => file.endsWith(".md"));
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(join(folder, "package", page), "utf8").matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = ""]) => target.replace(/#.*/, ""))
+      .filter((target) => target !== "" && !/^https?:/.test(target))
+      .filter((target) => page === "README.md" || !existsSync(join(folder, "package", dirname(page), target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(pages).toContain("README.md");
+  expect(broken).toEqual([]);
 });
 
 test("publint and attw find nothing to mend in the tarball", () => {

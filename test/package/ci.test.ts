@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bodyOf, gitHubWorkflow, gitLabPipeline, marker, Shell, stepOf } from "../support/workflow";
@@ -10,7 +10,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Steps whose commands are all replaced; `ci.engine.test.ts` has the real ones. */
+/** Steps whose commands are all replaced; the test of that name in `engine` has the real ones. */
 function newShell(): Shell {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-ci-"));
   folders.push(folder);
@@ -24,8 +24,47 @@ const values = {
   "secrets.PULUMI_CONFIG_PASSPHRASE": "",
   "secrets.UPTIME_API_KEY": "key",
   "github.token": "token-of-github",
+  "github.server_url": "https://github.example",
+  "github.run_id": "99",
   "github.repository": "team/monitors",
   "github.event.pull_request.number": "12",
+};
+
+const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
+
+/** In place of `npx`: what `doctor` and `drift` print and end with. `comment` is the real command. */
+const commands = (results: { doctor?: number; drift?: number; driftReport?: unknown }): string =>
+  `
+const [, , name, ...rest] = args;
+if (name === "comment")
+  return require("node:child_process").execFileSync(process.execPath, [${JSON.stringify(main)}, name, ...rest], { encoding: "utf8" });
+const { doctor = 0, drift = 0, driftReport } = ${JSON.stringify(results)};
+process.exitCode = name === "doctor" ? doctor : drift;
+if (name === "doctor")
+  return JSON.stringify({ findings: doctor === 0 ? [] : [{ code: "api-key", level: "failed", text: "status 401" }] });
+return driftReport ? JSON.stringify(driftReport) : "";
+`.replaceAll("\n", " ");
+const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+const urn = `urn:pulumi:prod::team::${type}::site`;
+const inOrder = { checked: 2, drifted: [] as unknown[], errors: [], encrypted: [] };
+const edited = {
+  ...inOrder,
+  drifted: [
+    {
+      urn,
+      type,
+      name: "site",
+      id: "1",
+      kind: "changed",
+      properties: [{ property: "interval", declared: 60, actual: 900, secret: false }],
+    },
+  ],
+};
+const update = {
+  op: "update",
+  urn,
+  oldState: { type, inputs: { interval: 60 } },
+  newState: { type, inputs: { interval: 300 } },
 };
 
 describe("what the workflows for GitHub may do", () => {
@@ -67,7 +106,12 @@ test("the pipeline for GitLab runs the same commands, previews no fork, and appl
     { if: '$CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH' },
   ]);
   expect(apply.resource_group).toBe("uptime-apply");
-  const commands = (text: string) => text.match(/^ *(pulumi|npx) .*$/gm)?.map((line) => line.trim());
+  const commands = (text: string) =>
+    text
+      // The platforms' own addresses and limits.
+      .replace(/--full-at "\$\w+"( --limit \d+)?/g, "--full-at …")
+      .match(/^ *(pulumi|npx) .*$/gm)
+      ?.map((line) => line.trim());
   expect(commands(preview.script.join("\n"))).toEqual(commands(stepOf("preview", "Preview").run));
   expect(commands(apply.script.join("\n"))).toEqual(commands(stepOf("apply", "Apply").run));
   expect(commands(drift.script.join("\n"))).toEqual(commands(stepOf("drift", "Look for drift").run));
@@ -78,9 +122,10 @@ const gitLab = (list: unknown) =>
   `return args.some((arg) => arg.includes("?")) ? ${JSON.stringify(JSON.stringify(list))} : "{}"`;
 const notes = "https://gitlab.example.com/api/v4/projects/7/merge_requests/12/notes";
 
-test("GitLab: a merge request shows the diff in one comment that is kept up to date", async () => {
+test("GitLab: a merge request shows the changes in one comment that is kept up to date", async () => {
   const shell = newShell();
-  shell.replace("pulumi", 'return "    + Monitor site\\n    ~ interval: 60 => 300\\n"');
+  shell.replace("npx", commands({ drift: 2, driftReport: edited }));
+  shell.replace("pulumi", `return ${JSON.stringify(JSON.stringify({ steps: [update] }))}`);
   shell.replace("curl", gitLab([{ id: 5, body: "Looks good" }]));
   expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
   const posted = shell.calls().at(-1);
@@ -91,8 +136,9 @@ test("GitLab: a merge request shows the diff in one comment that is kept up to d
     "body@comment.md",
     notes,
   ]);
-  expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview -->\n### What merging this changes\n/);
-  expect(bodyOf(posted)).toMatch(/^! .*interval *: 60 => 300/m);
+  expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview -->\n\n### What merging this changes\n/);
+  expect(bodyOf(posted)).toContain("\n!     interval: 60 => 300\n");
+  expect(bodyOf(posted)).toContain("| `Monitor site` | `interval` | `60` | `900` |");
 
   // The preview fails: so does the job, and not before the comment says it.
   shell.replace("pulumi", "process.exitCode = 255");
@@ -115,21 +161,43 @@ test("GitLab: a merge request shows the diff in one comment that is kept up to d
   expect(bodyOf(changed)).toContain("### The preview failed");
 });
 
-test("a preview that is longer than a comment may be is cut, and says so", async () => {
+test("GitHub: checks that fail are in the comment, and nothing is previewed", async () => {
   const shell = newShell();
-  shell.replace("pulumi", 'return "    + é".repeat(20_000)');
-  expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 0 });
+  shell.replace("npx", commands({ doctor: 1 }));
+  shell.replace("pulumi", "");
+  expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 1 });
+  expect(shell.calls().filter(({ program }) => program === "pulumi")).toEqual([]);
+  shell.replace("gh", "");
+  expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
+  expect(bodyOf(shell.calls().at(-1))).toContain("### Some checks failed\n\n- `status 401`\n");
+});
+
+test("GitHub: a preview that is too long for a comment is in the log in full, and the comment says where", async () => {
+  const shell = newShell();
+  const text = "é".repeat(20_000);
+  const steps = [1, 2, 3].map((number) => ({
+    ...update,
+    urn: `${update.urn}${number}`,
+    newState: { ...update.newState, inputs: { interval: 300, alertTextLookup: text } },
+  }));
+  writeFileSync(join(shell.folder, "long.json"), JSON.stringify({ steps }));
+  shell.replace("npx", commands({ driftReport: inOrder }));
+  shell.replace("pulumi", 'return fs.readFileSync("long.json", "utf8")');
+  const { code, output } = await shell.step("preview", "Preview", values);
+  expect(code).toBe(0);
+  expect(output.split(text)).toHaveLength(4);
   shell.replace("gh", "");
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const body = bodyOf(shell.calls().at(-1));
   expect(Buffer.byteLength(body)).toBeLessThan(65_536);
-  expect(body).not.toContain("\ufffd");
-  expect(body.endsWith("~~~~~~\nThe rest is in the log of the job.\n")).toBe(true);
+  expect(body).toContain(
+    "2 long values. Everything is in [the log of the job](<https://github.example/team/monitors/actions/runs/99>)",
+  );
 });
 
 describe("drift by night", () => {
-  /** The command is replaced by what it promises: 0 none, 2 drift, 1 error. */
-  const command = (code: number) => `process.exitCode = ${code}; return "| site | interval | 60 | 900 |\\n"`;
+  const command = (code: number) =>
+    commands({ drift: code, driftReport: code === 2 ? edited : code === 0 ? inOrder : undefined });
   const issues = "https://gitlab.example.com/api/v4/projects/7/issues";
 
   test.each<[string, number, string, string[][]]>([
@@ -139,7 +207,6 @@ describe("drift by night", () => {
     ["drift still: the same issue", 2, "9", [["issue", "edit", "9"]]],
   ])("GitHub: %s", async (_, code, issue, calls) => {
     const shell = newShell();
-    shell.replace("pulumi", "");
     shell.replace("npx", command(code));
     shell.replace("gh", `return args[1] === "list" ? ${JSON.stringify(issue)} : ""`);
     expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 0 });
@@ -151,12 +218,11 @@ describe("drift by night", () => {
     expect(told.code).toBe(code === 2 ? 1 : 0);
     const made = shell.calls().slice(2);
     expect(made.map(({ args }) => args.slice(0, 3))).toEqual(calls);
-    if (code === 2) expect(bodyOf(made[0])).toContain("| site | interval | 60 | 900 |");
+    if (code === 2) expect(bodyOf(made[0])).toContain("| `Monitor site` | `interval` | `60` | `900` |");
   });
 
   test("GitHub: an error is neither drift nor none", async () => {
     const shell = newShell();
-    shell.replace("pulumi", "");
     shell.replace("npx", command(1));
     expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 1 });
     expect(readdirSync(shell.folder)).not.toContain(".ci-output");
@@ -166,12 +232,11 @@ describe("drift by night", () => {
   test.each<[string, number, { iid: number }[], string[]]>([
     ["none, and no issue", 0, [], []],
     ["none any more: the issue is closed", 0, [{ iid: 9 }], ["state_event=close", `${issues}/9`]],
-    ["drift: an issue", 2, [], ["description@drift.md", issues]],
-    ["drift still: the same issue", 2, [{ iid: 9 }], ["description@drift.md", `${issues}/9`]],
+    ["drift: an issue", 2, [], ["description@issue.md", issues]],
+    ["drift still: the same issue", 2, [{ iid: 9 }], ["description@issue.md", `${issues}/9`]],
     ["an error is neither", 1, [{ iid: 9 }], []],
   ])("GitLab: %s", async (_, code, open, sent) => {
     const shell = newShell();
-    shell.replace("pulumi", "");
     shell.replace("npx", command(code));
     shell.replace("curl", gitLab(open));
     expect((await shell.job("drift", {})).code).toBe(code);

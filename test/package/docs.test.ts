@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { domain } from "../../provider/definitions/domain";
@@ -13,13 +14,46 @@ const settings = read("docs", "settings.md");
 
 const docs = () => import("../tools/docs.mjs");
 
-test("the site can be built, and everything that its pages link or name is there", async () => {
-  // TypeDoc's warnings are errors: a link to a page, a heading, a file or a name that does not exist.
+test("the API's reference can be built, and every name in it is there", async () => {
+  // TypeDoc's warnings are errors.
   const { buildSite } = await import("../tools/site.mjs");
   expect(() => {
     buildSite();
   }).not.toThrow();
 });
+
+if (process.env.PULUMI_UPTIME_FULL === "1")
+  describe("the site, in a browser", () => {
+    let folder: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-site-"));
+      const { buildSite } = await import("../tools/site.mjs");
+      buildSite(folder);
+    });
+    afterAll(() => {
+      rmSync(folder, { recursive: true });
+    });
+
+    test("can be read on a phone, in light and dark, searched, and each link leads somewhere", async () => {
+      const { problemsIn } = await import("../tools/site.mjs");
+      expect(await problemsIn(folder)).toEqual([]);
+    });
+
+    test("is refused if a page is too wide, cannot be read, or links to nothing", async () => {
+      const { problemsIn } = await import("../tools/site.mjs");
+      const page = join(folder, "docs", "drift.html");
+      const wrong =
+        '<p style="width: 900px; color: #ccc; background: #ddd"><a href="ci.html#nowhere">wide</a></p></body>';
+      writeFileSync(page, readFileSync(page, "utf8").replace("</body>", wrong));
+      const problems = await problemsIn(folder);
+      for (const problem of [
+        /drift.html: is \d+ pixels wider/,
+        /can hardly be read/,
+        /ci.html#nowhere leads nowhere/,
+      ])
+        expect(problems).toContainEqual(expect.stringMatching(problem));
+    });
+  });
 
 describe("the page of", () => {
   const source = (name: string) => read("provider", "definitions", `${name}.ts`);

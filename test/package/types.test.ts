@@ -52,7 +52,7 @@ class Editor {
     ].map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
   }
 
-  /** What is shown with the pointer over each of the places that `¦` marks. */
+  /** What is shown with hovering over each of the places that `¦` marks. */
   hovers(program: string): string[] {
     return this.show(program).map((position) => {
       const { documentation } = this.service.getQuickInfoAtPosition(this.path, position) ?? {};
@@ -70,7 +70,7 @@ class Editor {
   /** Opens a program without its marks, and tells where they were. */
   private show(program: string): number[] {
     const [first = "", ...others] =
-      `import * as pulumi from "@pulumi/pulumi";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
+      `import * as pulumi from "@pulumi/pulumi";\nimport * as uptime from "pulumi-uptime";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
         "¦",
       );
     const marks: number[] = [];
@@ -113,9 +113,28 @@ describe("programs that compile", () => {
       const read = Monitor.get("b", "7");
       export const days: pulumi.Output<0 | 1 | 2 | 3 | 7 | 14 | 30 | 60 | undefined> = read.sslAlertDays;
       export const interval: pulumi.Output<number> = read.interval;
-      const other = Domain.get("c", new Monitor("d", { ${home}, account: "eu" }, { import: "7" }).id, { account: "eu" });
+      const made = new Monitor("d", { ${home}, account: "eu" }, { import: "7" });
+      const other = Domain.get("c", made.id, { account: "eu", name: "d.example" }, { parent: made });
       export const account: pulumi.Output<string | undefined> = other.account;
-      export const shown: pulumi.Output<unknown> = read.attributes.apply((all) => all["last_checked_at"]);`,
+      export const shown: pulumi.Output<unknown> = read.attributes.apply((all) => all["last_checked_at"]);
+      const state: import("pulumi-uptime").MonitorState = { name: made.name, sslAlertDays: 7, attributes: {} };
+      Monitor.get("e", "7", state, { protect: true });`,
+    ],
+    [
+      "a test for the kind of a resource",
+      `export const url = (one: unknown): pulumi.Output<string> | undefined =>
+        Monitor.isInstance(one) ? one.url : Domain.isInstance(one) ? one.name : undefined;
+      export const type: string = Monitor.__pulumiType;`,
+    ],
+    [
+      "lookups with Pulumi's options",
+      `const site = new Monitor("a", { ${home} });
+      export const one = uptime.getMonitor({ name: "a" }, { parent: site }).then(({ url }) => url);
+      export const all = uptime.getDomains({ search: "a", searchBy: "name", sortBy: "name" }, { parent: site });
+      export const later: pulumi.Output<string> =
+        uptime.getMonitorOutput({ url: site.url, statusPageId: 3 }, { dependsOn: [site, pulumi.output(site)] }).id;
+      export const many: pulumi.Output<number> =
+        uptime.getDomainsOutput({}, { dependsOn: site, parent: site }).apply(({ length }) => length);`,
     ],
   ])("%s", (_, program) => {
     expect(editor.problems(program)).toEqual([]);
@@ -153,7 +172,7 @@ test.each([monitor, domain])(
 
 describe("programs that don't", () => {
   test.each([
-    ["a text that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],
+    ["a string that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],
     [
       "a number that is not allowed",
       `new Monitor("a", { name: "a", url: "https://a.example", interval: 61 });`,
@@ -176,9 +195,9 @@ describe("programs that don't", () => {
       `new Domain("d", { name: "d", homepage_url: "" });`,
       /'homepage_url' does not exist/,
     ],
-    ["a number for a text", `new Monitor("a", { ${home}, alertTextLookup: 5 });`, /'number'/],
-    ["a number for a switch", `new Monitor("a", { ${home}, cacheBuster: 1 });`, /'number'/],
-    ["a text for a list", `new Monitor("a", { ${home}, alertChannelIds: "1" });`, /'string'/],
+    ["a number for a string", `new Monitor("a", { ${home}, alertTextLookup: 5 });`, /'number'/],
+    ["a number for a boolean", `new Monitor("a", { ${home}, cacheBuster: 1 });`, /'number'/],
+    ["a string for a list", `new Monitor("a", { ${home}, alertChannelIds: "1" });`, /'string'/],
     [
       "a header without a value",
       `new Monitor("a", { ${home}, requestHeaders: [{ key: "X" }] });`,
@@ -194,6 +213,31 @@ describe("programs that don't", () => {
       `export const lookup: pulumi.Output<string> = new Monitor("a", { ${home} }).alertTextLookup;`,
       /'undefined' is not assignable/,
     ],
+    [
+      "options in place of the state",
+      `const m = new Monitor("a", { ${home} });\nMonitor.get("b", "7", { parent: m });`,
+      /'parent' does not exist/,
+    ],
+    [
+      "a lookup by a field that a domain does not have",
+      `void uptime.getDomain({ url: "a" });`,
+      /'url' does not exist/,
+    ],
+    [
+      "a list that is sorted by a field that a domain does not have",
+      `void uptime.getDomains({ sortBy: "url" });`,
+      /"url"/,
+    ],
+    [
+      "dependsOn in a lookup that returns a promise",
+      `void uptime.getMonitors({}, { dependsOn: [] });`,
+      /'dependsOn' does not exist/,
+    ],
+    [
+      "a secret in the result of a lookup",
+      `void uptime.getMonitor({ id: 1 }).then((m) => m.requestHeaders);`,
+      /does not exist/,
+    ],
   ])("%s", (_, program, problem) => {
     const problems = editor.problems(program);
     expect(problems).toHaveLength(1);
@@ -202,7 +246,7 @@ describe("programs that don't", () => {
 });
 
 describe("in an editor", () => {
-  test("the pointer over a property shows what it means", () => {
+  test("hovering over a property shows what it means", () => {
     const texts = editor.hovers(`
       new Monitor("a", { name: "a", url: "https://a.example", interv¦al: 60 });
       const interval = 60;
@@ -210,7 +254,7 @@ describe("in an editor", () => {
     expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
   });
 
-  test("the pointer over a class shows what it is", () => {
+  test("hovering over a class shows what it is", () => {
     const [monitor, domain] = editor.hovers("export type All = Moni¦tor | Dom¦ain;");
     expect(monitor).toContain("An uptime monitor");
     expect(domain).toContain("A domain");
@@ -227,6 +271,33 @@ describe("in an editor", () => {
     // The account is no field of the API.
     expect(texts.pop()).toContain("The account that the record belongs to");
     for (const text of texts) expect(text).toMatch(/\(API reference, section [\d.]+\)$/);
+  });
+
+  test.each([
+    ["getMonitor", ["id", "account", "name", "url", "search", "searchBy", "statusPageId"]],
+    ["getMonitors", ["account", "name", "url", "search", "searchBy", "statusPageId", "sortBy", "sort"]],
+    ["getDomain", ["id", "account", "name", "search", "searchBy"]],
+    ["getDomains", ["account", "name", "search", "searchBy", "sortBy", "sort"]],
+  ])("each argument of %s is offered, and says what it means", (lookup, keys) => {
+    expect(editor.completions(`void uptime.${lookup}({ ¦ });`).sort()).toEqual([...keys].sort());
+    const args = `Parameters<typeof uptime.${lookup}>[0]`;
+    const texts = editor.hovers(
+      `export const of = (args: NonNullable<${args}>) => [${keys.map((key) => `args.¦${key}`).join()}];`,
+    );
+    expect(texts).toHaveLength(keys.length);
+    for (const text of texts) expect(text).toMatch(/^[A-Z`].{10}/);
+    expect(editor.hovers(`void uptime.¦${lookup}({ name: "a" }, {});`)[0]).toMatch(/^Finds (one|all) /);
+  });
+
+  test("the outputs that are not fields say what they mean", () => {
+    const texts = editor.hovers(
+      `const m = new Monitor("a", { ${home} }); export const of = [m.¦account, m.¦attributes]; void Monitor.¦get("a", "7");`,
+    );
+    expect(texts).toEqual([
+      expect.stringContaining("The account that the record belongs to"),
+      expect.stringContaining("Everything else that the API shows"),
+      expect.stringContaining("Reads an existing monitor by its id"),
+    ]);
   });
 
   test("the values of an enumeration are offered", () => {

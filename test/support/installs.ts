@@ -15,12 +15,14 @@ export function npm(cwd: string, ...args: string[]): string {
   return execFileSync("npm", [...args, "--loglevel=error"], { cwd, env: cleanEnv, encoding: "utf8" });
 }
 
-/** Packs this repository and returns the tarball and the files in it. */
+/** Packs this repository as it is published, and returns the tarball and the files in it. */
 export function pack(folder: string): { tarball: string; files: string[] } {
-  const output = npm(repository, "pack", "--json", "--ignore-scripts", "--pack-destination", folder);
-  const [packed] = JSON.parse(output) as { filename: string; files: { path: string }[] }[];
-  if (!packed) throw new Error(`npm pack said nothing of a package: ${output}`);
-  return { tarball: join(folder, packed.filename), files: packed.files.map(({ path }) => path) };
+  const script = join(repository, "test", "tools", "package.mjs");
+  const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], {
+    env: cleanEnv,
+    encoding: "utf8",
+  });
+  return JSON.parse(output) as { tarball: string; files: string[] };
 }
 
 /** Writes files, by their paths in the folder. */

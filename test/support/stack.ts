@@ -51,6 +51,21 @@ export function programOf(resources: readonly Declared[], tail = ""): string {
   return [`const uptime = require("pulumi-uptime");`, `const all = {};`, ...lines, tail].join("\n");
 }
 
+/** A resource of a YAML program. */
+export interface YamlResource {
+  type: string;
+  properties?: Record<string, unknown>;
+  options?: Record<string, unknown>;
+  get?: { id: string; state?: Record<string, unknown> };
+}
+
+/** A YAML program that declares these resources. JSON is YAML. */
+export function yamlOf(resources: Record<string, YamlResource>, more: Record<string, unknown> = {}): string {
+  return Object.entries({ resources, ...more })
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+    .join("");
+}
+
 /** What a `--diff` output shows of each resource, by its logical name; a refresh's part comes before the update's. */
 export function diffsIn(output: string): Record<string, string> {
   const diffs: Record<string, string> = {};

@@ -1,8 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { foldersIn, layBlankStack } from "./blank-stack";
 import { leaksIn } from "./canary.cjs";
 import { endProcessesWith } from "./processes";
 
@@ -10,11 +22,14 @@ const repository = join(__dirname, "..", "..");
 
 export type Config = Record<string, string | { value: string; secret: true }>;
 
+/** What a program is written in; all but the first two use the provider plugin. */
+type Language = "js" | "ts" | "yaml" | "python" | "go";
+
 export interface WorkspaceOptions {
-  /** The Pulumi program's source. */
+  /** The Pulumi program's source. In YAML it is what Pulumi.yaml has beside the project's name. */
   program: string;
   /** "ts" is compiled by the TypeScript that is found from the SDK's real folder: this repository's. */
-  language?: "js" | "ts";
+  language?: Language;
   config?: Config;
   /** Set for every command of this workspace, such as UPTIME_API_KEY. No variable of that name is inherited. */
   env?: Record<string, string>;
@@ -84,6 +99,14 @@ export interface Step {
   detailedDiff?: Record<string, { kind: string; inputDiff: boolean }> | null;
 }
 
+const runtimes = { js: "nodejs", ts: "nodejs", yaml: "yaml", python: "python", go: "go" };
+
+/** The plugin is named for programs that use it; others do not load it. */
+function projectOf(runtime: string): string {
+  const path = JSON.stringify(join(repository, "plugin"));
+  return `name: workspace\nruntime: ${runtime}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
+}
+
 /**
  * A Pulumi project in a temporary folder with its own state, home and settings, driven by the real CLI. It sees this
  * repository as the installed package `pulumi-uptime`.
@@ -95,7 +118,7 @@ export class Workspace {
 
   private constructor(
     private readonly folder: string,
-    private readonly language: "js" | "ts",
+    private readonly language: Language,
     readonly env: Record<string, string>,
   ) {
     this.project = join(folder, "project");
@@ -104,18 +127,28 @@ export class Workspace {
   static async create(options: WorkspaceOptions): Promise<Workspace> {
     const { ensureEngine } = await import("../tools/engine/install.mjs");
     const { engineEnv } = await import("../tools/engine/env.mjs");
-    const engine = await ensureEngine({ log: console.warn });
+    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+    const { language = "js" } = options;
+    const engine =
+      language === "js" || language === "ts"
+        ? await ensureEngine({ log: console.warn })
+        : await ensureLanguage(language, { log: console.warn });
     // Resolved, since the engine prints real paths and a temporary folder may be a link.
     const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
-    const at = (name: string) => join(folder, name);
-    const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
-    await Promise.all(Object.values(folders).map((path) => mkdir(path)));
-    const env = { ...engineEnv(engine, folders), ...options.env };
-    const workspace = new Workspace(folder, options.language ?? "js", env);
+    const temporary = join(folder, "temporary");
+    const folders = foldersIn(folder);
+    for (const path of [...(Object.values(folders) as string[]), temporary]) await mkdir(path);
+    const env = { ...engineEnv(engine, { ...folders, temporary }), ...options.env };
+    const workspace = new Workspace(folder, language, env);
     try {
       await workspace.lay(options);
-      await workspace.ok(["stack", "init", workspace.stack]);
-      if (options.config) await workspace.setConfig(options.config);
+      if (Object.keys(options.env ?? {}).some((name) => name.startsWith("PULUMI_")))
+        await workspace.ok(["stack", "init", workspace.stack]);
+      else
+        await layBlankStack(folder, workspace.stack, (at) =>
+          engineEnv(engine, { ...at, temporary: tmpdir() }),
+        );
+      if (options.config) await workspace.setFirstConfig(options.config);
     } catch (error) {
       await workspace.dispose();
       throw error;
@@ -130,7 +163,19 @@ export class Workspace {
 
   /** Replaces the program. */
   async write(program: string): Promise<void> {
-    await writeFile(join(this.project, this.main), program);
+    const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
+    await writeFile(join(this.project, this.main), text);
+  }
+
+  /** Like {@link setConfig} on a stack without any; what is not secret need not be asked of the CLI. */
+  private async setFirstConfig(config: Config): Promise<void> {
+    const lines = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === "string" ? [`  ${key}: ${JSON.stringify(value)}\n`] : [],
+    );
+    const file = join(this.project, `Pulumi.${this.stack}.yaml`);
+    if (lines.length > 0) await appendFile(file, `config:\n${lines.join("")}`);
+    const secrets = Object.entries(config).filter(([, value]) => typeof value !== "string");
+    if (secrets.length > 0) await this.setConfig(Object.fromEntries(secrets));
   }
 
   async setConfig(config: Config): Promise<void> {
@@ -187,10 +232,10 @@ export class Workspace {
   async resources(): Promise<Record<string, StateResource>> {
     // Read from disk: asking the CLI takes a second.
     const { checkpoint } = JSON.parse(await this.stateText()) as { checkpoint: Checkpoint };
-    const dynamic = (checkpoint.latest?.resources ?? []).filter(({ type }) =>
-      type.startsWith("pulumi-nodejs:"),
+    const own = (checkpoint.latest?.resources ?? []).filter(({ type }) =>
+      /^(pulumi-nodejs:dynamic\/uptime|uptime:index):/.test(type),
     );
-    return Object.fromEntries(dynamic.map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]));
+    return Object.fromEntries(own.map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]));
   }
 
   /** The state as it is on disk, to look for what must not be there. */
@@ -280,7 +325,14 @@ export class Workspace {
   }
 
   private get main(): string {
-    return `index.${this.language}`;
+    const names = {
+      js: "index.js",
+      ts: "index.ts",
+      yaml: "Pulumi.yaml",
+      python: "__main__.py",
+      go: "main.go",
+    };
+    return names[this.language];
   }
 
   private async lay({ program, packages = [] }: WorkspaceOptions): Promise<void> {
@@ -291,11 +343,12 @@ export class Workspace {
       await mkdir(dirname(join(modules, name)), { recursive: true });
       await symlink(join(repository, "node_modules", name), join(modules, name));
     }
-    await writeFile(join(this.project, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
-    await writeFile(
-      join(this.project, "package.json"),
-      JSON.stringify({ name: "workspace", main: this.main }),
-    );
+    await writeFile(join(this.project, "Pulumi.yaml"), projectOf(runtimes[this.language]));
+    if (this.language === "js" || this.language === "ts")
+      await writeFile(
+        join(this.project, "package.json"),
+        JSON.stringify({ name: "workspace", main: this.main }),
+      );
     if (this.language === "ts") {
       const compilerOptions = {
         strict: true,

@@ -1,26 +1,31 @@
-// `npm run release:check -- v0.1.0`: whether this commit can be released under that tag. Without a tag, under its version.
+// `npm run release:check -- v0.1.0`: whether this commit can be released with that tag; by default, the tag of its version.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** Everything that does not agree, as sentences; empty when the release can be made. */
+/** What stands in the way of the release, as sentences; empty if nothing does. */
 export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
   const { version } = manifest;
   const problems = [];
   if (tag !== `v${version}`)
     problems.push(`The tag is ${tag}, and package.json says ${version}: the tag must be v${version}.`);
   if (lock.version !== version || lock.packages[""].version !== version)
-    problems.push(`package-lock.json does not say ${version}. Run \`npm install --package-lock-only\`.`);
+    problems.push(`package-lock.json is not of version ${version}. Run \`npm install --package-lock-only\`.`);
   problems.push(...problemsOfChangelog(changelog, version));
   if (!hasCorpus)
     problems.push(
-      `test/corpus holds no state of ${version}. Run \`UPDATE_CORPUS=1 npm test -- test/upgrade.engine.test.ts\`.`,
+      `test/corpus holds no state of ${version}. Run \`UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts\`.`,
     );
   // npm refuses a provenance statement of a repository that the package does not name.
   if (!manifest.repository?.url)
     problems.push("package.json names no repository, which npm compares with the one that publishes.");
+  else if (manifest.repository.url.includes("/OWNER/"))
+    problems.push(
+      `package.json has no public address yet: replace OWNER in the line "repository" (${manifest.repository.url}). ` +
+        "Homepage, bugs and the links of the registry's page follow from it.",
+    );
   if (manifest.private) problems.push("package.json is marked as private.");
   return problems;
 }
@@ -38,7 +43,7 @@ function problemsOfChangelog(changelog, version) {
   else if (!/\] - \d{4}-\d{2}-\d{2}$/.test(heading))
     problems.push(`CHANGELOG.md does not give ${version} a date: ## [${version}] - YYYY-MM-DD.`);
   if (heading.startsWith(`[${version}]`) && !/^- /m.test(newest))
-    problems.push(`CHANGELOG.md says nothing of ${version}.`);
+    problems.push(`CHANGELOG.md lists no changes for ${version}.`);
   return problems;
 }
 

@@ -146,15 +146,15 @@ describe("of a program", () => {
     const { code, stdout, stderr } = await looked();
     expect([code, stderr]).toEqual([2, "Some checks failed; see above.\n"]);
     const failed = stdout.split("\n").filter((line) => line.startsWith("failed"));
-    expect(failed).toHaveLength(4);
+    // One fault per line.
+    expect(failed).toHaveLength(5);
     const all = failed.join("\n");
-    expect(all).toMatch(
-      /Monitor again \(import 2\): name is "x" in the program and "Second" at the monitor 2/,
-    );
+    expect(all).toMatch(/Monitor again \(import 2\): name is "x" in the program and "Second" in the monitor 2/);
+    expect(all).toMatch(/Monitor again \(import 2\): url is /);
     expect(all).toMatch(/Monitor wrong \(import 2\): .*only one resource can have it/);
     expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
     expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
-    expect(stdout).toContain("The program imports 5 records; 4 resources would be refused");
+    expect(stdout).toContain("The program declares 7 resources and imports 5 records; a preview would refuse 4 resources\n");
     expect(stdout).not.toContain("s3cret");
     expect(emulator.writes()).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe("of a program", () => {
     const there = await cli(emulator, folder, ["doctor"], { env: stack });
     expect([there.code, there.stdout]).toEqual([
       0,
-      expect.stringMatching(/^warning .*\nok .*UPTIME_BASE_URL/),
+      expect.stringMatching(/^warning {2}The project's stack cannot be read.*\nok {7}UPTIME_BASE_URL/m),
     ]);
   });
 });

@@ -1,9 +1,9 @@
 import { createPrivateKey } from "node:crypto";
 import dns from "node:dns";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
@@ -68,33 +68,33 @@ const importing = (importId: string) => stack().up({ ...home, importId, __option
 const cases: Case[] = [
   {
     cause: "Settings are missing",
-    todo: "Set them, in the stack's configuration or in the environment.",
+    todo: "Set them in the stack's configuration or in the environment; see [Settings](settings.md).",
     provoke: () => stack({ "uptime:baseUrl": "", "uptime:apiKey": "" }).up(home),
   },
   {
     cause: "Settings cannot be used",
-    todo: "Correct what is named.",
+    todo: "Correct the settings that are named.",
     provoke: () =>
       stack({ "uptime:baseUrl": "http://uptime.example.com", "uptime:maxRetries": "many" }).up(home),
   },
   {
     cause: "401: the key is not accepted",
-    todo: "Set the key that the install accepts. After a rotation: `pulumi up` first, or `--run-program`.",
+    todo: "Set a key that the server accepts. If you have already changed it, add `--run-program` to the command; see [Drift](drift.md#run-the-program-with-every-refresh).",
     provoke: () => stack({ "uptime:apiKey": "old-key" }).up(home),
   },
   {
     cause: "403: the key may not do this",
-    todo: "Give the key's account the right, or set another key.",
+    todo: "Give the key's account the permission, or set another key.",
     provoke: answering(always(403, { message: "This action is unauthorized." })),
   },
   {
     cause: "404 for everything",
-    todo: "Correct the address: it leads to something that is not the API.",
+    todo: "Correct the address: something other than the API responds there.",
     provoke: answering(always(404, "<h1>Not Found</h1>")),
   },
   {
     cause: "The record of an update is gone",
-    todo: "Run `pulumi up --refresh`.",
+    todo: "Run `pulumi up --refresh --run-program`.",
     provoke: later((one) => {
       emulator.monitors.remove(1);
       return one.up({ ...home, interval: 300 });
@@ -102,7 +102,7 @@ const cases: Case[] = [
   },
   {
     cause: "409: a conflict",
-    todo: "Resolve what the API names.",
+    todo: "Resolve the conflict that the API names.",
     provoke: answering(
       onPost({ kind: "answer", effect: false, status: 409, body: { message: "Name is taken." } }),
     ),
@@ -129,16 +129,16 @@ const cases: Case[] = [
   },
   {
     cause: "5xx after all retries",
-    todo: "Look at the install; run the same again when it is well.",
+    todo: "Check the server, and rerun the command once it has recovered.",
     provoke: answering(always(500, { message: "Server Error" }), home, { "uptime:maxRetries": "1" }),
   },
   {
     cause: "Nothing listens at the address",
-    todo: "Correct the address, or start the install.",
+    todo: "Correct the address, or start the server.",
     provoke: () => stack({ "uptime:baseUrl": "http://127.0.0.1:1", "uptime:maxRetries": "0" }).up(home),
   },
   {
-    cause: "The host's name does not exist",
+    cause: "The host name does not exist",
     todo: "Correct the address.",
     provoke: async () => {
       // What is looked up is not asked of a network.
@@ -155,7 +155,7 @@ const cases: Case[] = [
   },
   {
     cause: "The certificate is not trusted",
-    todo: "Renew the certificate, or name your own authority in `NODE_EXTRA_CA_CERTS`.",
+    todo: "Renew the certificate. If it is from an authority of your own, name that in `NODE_EXTRA_CA_CERTS`.",
     provoke: async () => {
       const server = createSecureServer({ key: certificateKey, cert: certificate });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -169,7 +169,7 @@ const cases: Case[] = [
   },
   {
     cause: "No answer in time",
-    todo: "Look at the install; raise `uptime:timeoutSeconds` where it is slow.",
+    todo: "Check the server. If it is slow, raise `uptime:timeoutSeconds`.",
     provoke: answering(() => ({ kind: "delay", delayMs: 1500 }), home, {
       "uptime:timeoutSeconds": "1",
       "uptime:maxRetries": "0",
@@ -177,27 +177,27 @@ const cases: Case[] = [
   },
   {
     cause: "The connection is cut",
-    todo: "Look at the network and at proxies; run the same again.",
+    todo: "Check the network and proxies, and rerun the command.",
     provoke: answering(() => ({ kind: "cut", effect: false }), home, { "uptime:maxRetries": "0" }),
   },
   {
     cause: "The answer is not JSON",
-    todo: "Correct the address: it leads to a web page.",
+    todo: "Correct the address: a web page responds there.",
     provoke: answering(always(200, "<!doctype html><title>Log in</title>")),
   },
   {
-    cause: "The answer is JSON, and not the API's",
+    cause: "The answer is JSON, but not the API's",
     todo: "Correct the address.",
     provoke: answering(always(200, { hello: "world" })),
   },
   {
     cause: "The address leads elsewhere",
-    todo: "Set the address that it leads to.",
+    todo: "Set the address that it redirects to.",
     provoke: answering(always(301, "", { location: "https://www.example.com/" })),
   },
   {
     cause: "State was made with another address",
-    todo: "Set `uptime:movedFrom` if the install has moved; otherwise set the address back.",
+    todo: "If you have already corrected the address, add `--run-program`. If the server has moved, set `uptime:movedFrom`. Otherwise set the address back.",
     provoke: later(async (one) => {
       const moved = await Emulator.start();
       try {
@@ -211,7 +211,7 @@ const cases: Case[] = [
   },
   {
     cause: "All records are gone, as with another account's key",
-    todo: "Set the key that belongs to the stack; nothing was taken out of state.",
+    todo: "Set the key of the stack's account. Nothing was removed from state; see [Drift](drift.md#what-was-deleted-by-hand).",
     provoke: async () => {
       const first = stack();
       return Promise.all(
@@ -225,17 +225,17 @@ const cases: Case[] = [
   },
   {
     cause: "The answer to a create was lost",
-    todo: "Look for the record at the API. Delete it if it is there, then run the same again.",
+    todo: "Look for the record in the web UI. If it is there, delete it, and rerun the command.",
     provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 3000 }), hurried),
   },
   {
     cause: "A create is accepted, and nothing is there",
-    todo: "As above.",
+    todo: "Look for the record in the web UI. If it is there, delete it, and rerun the command.",
     provoke: answering(onPost({ kind: "answer", effect: false, status: 200, body: "" })),
   },
   {
     cause: "A value is accepted, and not stored",
-    todo: "Declare what the install stores; the resource is in state, and the next `pulumi up` goes on.",
+    todo: "Declare what the server stores. The resource is in state, and the next `pulumi up` continues with it.",
     provoke: () => {
       emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
       return stack().up({ ...home, sslAlertDays: 7 });
@@ -243,7 +243,7 @@ const cases: Case[] = [
   },
   {
     cause: "An import differs from the record",
-    todo: "Declare what the record has, or change the record first.",
+    todo: "Declare the record's values, or change the record first.",
     provoke: () => {
       emulator.monitors.add({ ...home, interval: 300, alert_condition: "url_text" });
       return importing("1");
@@ -251,12 +251,12 @@ const cases: Case[] = [
   },
   {
     cause: "An import names no record",
-    todo: "Correct the id; remove the option where the resource was replaced or deleted since.",
+    todo: "Correct the id. If the resource was replaced or deleted since its import, remove the option.",
     provoke: () => importing("1"),
   },
   {
     cause: "Two resources import one record",
-    todo: "Keep the option in one of them.",
+    todo: "Keep the option in one of them only.",
     provoke: async () => {
       emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
       const first = stack();
@@ -276,7 +276,7 @@ const cases: Case[] = [
   },
   {
     cause: "An account has no key",
-    todo: "Add it, or set the environment variable.",
+    todo: "Add the key, or set the environment variable.",
     provoke: () => stack({ "uptime:accounts": '{"eu": {}}' }).up({ ...home, account: "eu" }),
   },
 ];
@@ -302,29 +302,26 @@ test.each(cases)("$cause", async ({ cause, provoke }) => {
 });
 
 test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
-  const cell = (value: string): string => value.replace(/\|/g, "\\|").replace(/\n/g, " ");
-  const rows = cases.map(({ cause, todo }) => {
-    const message = messages.get(cause) ?? "";
-    // Backticks within code need more of them around it.
-    const ticks = message.includes("`") ? "``" : "`";
-    return `| ${cell(cause)} | ${ticks} ${cell(message)} ${ticks} | ${cell(todo)} |`;
-  });
+  const entries = cases.flatMap(({ cause, todo }) => [
+    `## ${cause}`,
+    "",
+    "```text",
+    messages.get(cause) ?? "",
+    "```",
+    "",
+    todo,
+    "",
+  ]);
   const text = [
     "# Errors",
     "",
-    "What can go wrong, what is printed then, and what to do. `npx jest test/errors.test.ts` provokes every one of them;",
-    "with `UPDATE_DOCS=1` it writes this page.",
+    "The provider's messages, as they are printed, and what to do about each. `npx jest test/unit/errors.test.ts` provokes every one",
+    "of them, and writes this page with `UPDATE_DOCS=1`. [Troubleshooting](troubleshooting.md) has the messages of Pulumi and of package",
+    "managers.",
     "",
-    "<!-- prettier-ignore -->",
-    "| Cause | Message | What to do |",
-    "| --- | --- | --- |",
-    ...rows,
-    "",
+    ...entries,
   ].join("\n");
-  if (process.env.UPDATE_DOCS === "1") {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
+  if (process.env.UPDATE_DOCS === "1") writeFileSync(file, text);
   expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
 });
 

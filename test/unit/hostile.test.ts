@@ -221,7 +221,8 @@ describe("a body", () => {
       response.writeHead(200, { "content-encoding": encoding });
       response.end(bomb);
     });
-    expect(await failureOf(show(url))).toContain("more than 32 MiB");
+    const patient = collection(url, { "uptime:timeoutSeconds": "5" });
+    expect(await failureOf(patient.show("7", soon()))).toContain("more than 32 MiB");
   });
 
   test.each(["iso-8859-1", "latin1", '"ISO-8859-1"', "windows-1252"])(
@@ -263,7 +264,7 @@ describe("a body", () => {
   test("with keys that mean something to JavaScript changes nothing", async () => {
     const url = await http((_request, response) =>
       response.end(
-        '{"__proto__":{"polluted":1,"id":8},"constructor":{"prototype":{"polluted":1}},"data":{"id":7,"__proto__":{"name":"x"},' +
+        '{"__proto__":{"polluted":1,"id":8},"constructor":{"prototype":{"polluted":1}},"data":{"id":7,"interval":60,"__proto__":{"name":"x"},' +
           '"toString":1,"hasOwnProperty":2,"valueOf":3}}',
       ),
     );

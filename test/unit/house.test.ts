@@ -45,12 +45,12 @@ test("the lockfile pins each package by what is in it, and names no registry", (
 
 test("the workflows run the commands that package.json has, and each action is pinned to a commit", () => {
   const { scripts } = json("package.json") as { scripts: Record<string, string> };
-  const sources = ["ci.yml", "publish.yml"].map((name) =>
+  const sources = ["ci.yml", "docs.yml", "publish.yml"].map((name) =>
     readFileSync(join(root, ".github", "workflows", name), "utf8"),
   );
   const commands = sources.flatMap((source) => source.match(/(?<=- run: )npm (run )?[\w:]+/g) ?? []);
   expect(commands).toEqual(
-    expect.arrayContaining(["npm test", "npm run test:full", "npm run release:check"]),
+    expect.arrayContaining(["npm test", "npm run test:full", "npm run release:check", "npm run docs:site"]),
   );
   const run = commands.filter((command) => command.startsWith("npm run ")).map((command) => command.slice(8));
   expect(run.filter((script) => !(script in scripts))).toEqual([]);
@@ -82,7 +82,7 @@ describe("a release", () => {
     [
       "an old lockfile",
       { lock: { version: "1.2.2", packages: { "": {} } } },
-      "package-lock.json does not say",
+      "package-lock.json is not of version 1.2.3",
     ],
     [
       "entries that are not released",
@@ -92,11 +92,42 @@ describe("a release", () => {
     ["an old changelog", { changelog: "## [1.2.2] - 2029-01-01\n\n- Old.\n" }, "not [1.2.3]"],
     ["no changelog", { changelog: "" }, "is missing, not [1.2.3]"],
     ["no date", { changelog: "## [1.2.3]\n\n- Something.\n" }, "does not give 1.2.3 a date"],
-    ["nothing to say", { changelog: "## [1.2.3] - 2030-01-31\n" }, "says nothing of 1.2.3"],
+    ["no entries", { changelog: "## [1.2.3] - 2030-01-31\n" }, "lists no changes for 1.2.3"],
     ["no state of the version", { hasCorpus: false }, "test/corpus holds no state of 1.2.3"],
     ["no repository", { manifest: { version: "1.2.3" } }, "names no repository"],
+    [
+      "the address still to be filled in",
+      { manifest: { ...right.manifest, repository: { url: "git+https://example.com/OWNER/uptime.git" } } },
+      "has no public address yet",
+    ],
     ["a private package", { manifest: { ...right.manifest, private: true } }, "marked as private"],
   ])("is none with %s", async (_, change, problem) => {
     expect(await problemsOf(change)).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
+describe("what is published", () => {
+  const manifest = { version: "1.2.3", repository: { url: "git+https://example.com/me/uptime.git" } };
+  const packaging = () => import("../tools/package.mjs");
+
+  test("has homepage and bugs from the repository's address, which is in one line of package.json", async () => {
+    const { publishedManifest } = await packaging();
+    expect(publishedManifest(manifest)).toMatchObject({
+      homepage: "https://example.com/me/uptime#readme",
+      bugs: { url: "https://example.com/me/uptime/issues" },
+    });
+    const text = readFileSync(join(root, "package.json"), "utf8");
+    const { repository } = json("package.json") as typeof manifest;
+    expect(text.match(/^.*https?:.*$/gm)).toEqual([expect.stringContaining(repository.url)]);
+  });
+
+  test("links to what is not beside a page by its address, and leaves other links as they are", async () => {
+    const { withAbsoluteLinks } = await packaging();
+    const from = { page: "docs/drift.md", manifest, isPacked: (file: string) => file === "docs/ci.md" };
+    const text = "[a](ci.md#b) [c](../examples/ci/README.md#d) ![e](e.svg) [f](#g) [h](https://example.org/)";
+    expect(withAbsoluteLinks(text, from)).toBe(
+      "[a](ci.md#b) [c](https://example.com/me/uptime/blob/v1.2.3/examples/ci/README.md#d) " +
+        "![e](https://example.com/me/uptime/raw/v1.2.3/docs/e.svg) [f](#g) [h](https://example.org/)",
+    );
   });
 });

@@ -7,12 +7,14 @@ import * as uptime from "../../provider";
 import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { settled, startMocks } from "../support/mocks";
+import { sample } from "../support/size";
 import { getPage, getPageOutput, getPages } from "../support/third-resource";
 
 let emulator: Emulator;
 beforeEach(async () => {
   emulator = await Emulator.start({ settled: true });
-  pulumi.runtime.setAllConfig({ "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
+  const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  pulumi.runtime.setAllConfig(config, ["uptime:apiKey"]);
 });
 afterEach(() => emulator.stop());
 
@@ -163,21 +165,26 @@ describe("many records", () => {
       dialectChoices.emptyAs.map((emptyAs) => ({ paging, listBrief, emptyAs })),
     ),
   );
-  test.each(dialects)("are all there, with all their fields: %j", async (dialect) => {
-    speak({ ...dialect, list: "bare", ids: "string" });
-    for (let number = 0; number < 200; number++)
-      emulator.monitors.add(
-        site(`Shop ${number}`, number % 2 === 0 ? { ssl_alert_days: 7 } : { request_auth_username: "bob" }),
+  test.each(dialects.filter((_, index) => index % sample(7, 1, 1) === 0))(
+    "are all there, with all their fields: %j",
+    async (dialect) => {
+      speak({ ...dialect, list: "bare", ids: "string" });
+      for (let number = 0; number < 120; number++)
+        emulator.monitors.add(
+          site(`Shop ${number}`, number % 2 === 0 ? { ssl_alert_days: 7 } : { request_auth_username: "bob" }),
+        );
+      const found = await uptime.getMonitors();
+      expect(found.map(({ id }) => Number(id))).toEqual(
+        Array.from({ length: 120 }, (_, index) => 120 - index),
       );
-    const found = await uptime.getMonitors();
-    expect(found.map(({ id }) => Number(id))).toEqual(Array.from({ length: 200 }, (_, index) => 200 - index));
-    expect(found.every(({ interval }) => interval === 300)).toBe(true);
-    expect(found.filter(({ sslAlertDays }) => sslAlertDays === 7)).toHaveLength(100);
-    expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(100);
-    // If the list shows all fields, it is enough; one record is read to find that out.
-    if (dialect.listBrief === false && dialect.emptyAs !== "absent")
-      expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
-  });
+      expect(found.every(({ interval }) => interval === 300)).toBe(true);
+      expect(found.filter(({ sslAlertDays }) => sslAlertDays === 7)).toHaveLength(60);
+      expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(60);
+      // If the list shows all fields, it is enough; one record is read to find that out.
+      if (dialect.listBrief === false && dialect.emptyAs !== "absent")
+        expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
+    },
+  );
 
   test("are selected and sorted as asked", async () => {
     for (const name of ["b", "C", "a", "B"]) emulator.monitors.add(site(name, { status_page_id: 3 }));

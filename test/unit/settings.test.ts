@@ -1,4 +1,5 @@
-import { readSettings } from "../../provider/api/settings";
+import { settingNames } from "../../provider/api/setting-names";
+import { keyHash, readFlag, readSettings } from "../../provider/api/settings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
@@ -13,6 +14,10 @@ test.each([
   ["https://uptime.example.com/some/path/api/v1/", "https://uptime.example.com/some/path"],
   ["https://uptime.example.com/some/path/", "https://uptime.example.com/some/path"],
   ["  https://uptime.example.com  ", "https://uptime.example.com"],
+  ["https://uptime.example.com/api/v1/monitors", "https://uptime.example.com"],
+  ["https://uptime.example.com/api/v1/domains/", "https://uptime.example.com"],
+  ["https://uptime.example.com/a/api/v1/monitors//", "https://uptime.example.com/a"],
+  ["https://uptime.example.com/monitors", "https://uptime.example.com/monitors"],
   ["http://localhost:8080", "http://localhost:8080"],
   ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
   ["http://[::1]:8080", "http://[::1]:8080"],
@@ -60,7 +65,39 @@ test("what is not set has its default", () => {
     adoptExisting: false,
     movedFrom: [],
     logLevel: "off",
+    refreshAttributes: false,
   });
+});
+
+test.each(["adoptExisting", "refreshAttributes"] as const)("%s is true however it is padded", (name) => {
+  for (const [given, value] of [
+    [" true", true],
+    ["true\n", true],
+    [" false ", false],
+    ["", false],
+  ] as const) {
+    const config = { ...complete, [`uptime:${name}`]: given };
+    expect(read(config)[name]).toBe(value);
+    expect(readFlag({ get: (key) => (config as Record<string, string>)[key] }, name)).toBe(value);
+  }
+});
+
+test("the names of all settings are known", () => {
+  const asked = new Set<string>();
+  const get = (key: string): undefined => void asked.add(key);
+  for (const account of [undefined, "eu"]) expect(() => readSettings({ get }, {}, account)).toThrow();
+  expect(settingNames.map((name) => `uptime:${name}`).sort()).toEqual([...asked].sort());
+});
+
+test("the hash of a key is four hex digits, which change with the key and with the address", () => {
+  const hashOf = (config: Record<string, string>): string => {
+    const { baseUrl, apiKey } = read({ ...complete, ...config });
+    return keyHash(baseUrl, apiKey);
+  };
+  expect(hashOf({})).toMatch(/^[0-9a-f]{4}$/);
+  expect(hashOf({ "uptime:baseUrl": "https://UPTIME.example.com/api/v1" })).toBe(hashOf({}));
+  expect(hashOf({ "uptime:apiKey": "other" })).not.toBe(hashOf({}));
+  expect(hashOf({ "uptime:baseUrl": "https://other.example.com" })).not.toBe(hashOf({}));
 });
 
 test.each(["off", "summary", "requests", "json"])("the log level may be %s", (level) => {
@@ -104,17 +141,29 @@ test.each([
     { "uptime:goneStatuses": "gone" },
     /uptime:goneStatuses must be a list of status codes from 400 to 499, such as 403,451/,
   ],
+  [{ "uptime:goneStatuses": "403,500" }, /goneStatuses must be a list of status codes from 400 to 499/],
+  [
+    { "uptime:goneStatuses": "403,401" },
+    /must not contain 401, which means that the API key is not accepted/,
+  ],
+  [{ "uptime:goneStatuses": "[429]" }, /must not contain 429, which means that there were too many requests/],
+  [{ "uptime:refreshAttributes": "yes" }, /uptime:refreshAttributes must be true or false/],
+  [{ "uptime:apiKey": "Bearer key" }, /uptime:apiKey must be the key alone: leave out "Bearer "/],
+  [{ "uptime:apiKey": "bearer  key" }, /leave out "Bearer "/],
   [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json/],
   [{ "uptime:movedFrom": "elsewhere" }, /uptime:movedFrom must be an absolute URL/],
 ])("%j is refused, by name", (config, message) => {
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
 });
 
-test("a refused setting's message does not repeat the key", () => {
-  const attempt = (): unknown => read({ ...complete, "uptime:apiKey": "canary key" });
-  expect(attempt).toThrow(/uptime:apiKey must be one word/);
-  expect(attempt).not.toThrow(/canary/);
-});
+test.each(["canary key", "Bearer canary-key", "Bearer canary key"])(
+  "a refused setting's message does not repeat the key (%s)",
+  (apiKey) => {
+    const attempt = (): unknown => read({ ...complete, "uptime:apiKey": apiKey });
+    expect(attempt).toThrow(/uptime:apiKey must be/);
+    expect(attempt).not.toThrow(/canary/);
+  },
+);
 
 test("http is allowed for another host when that is what the person wants", () => {
   const config = { ...complete, "uptime:baseUrl": "http://uptime.example.com", "uptime:allowHttp": "true" };

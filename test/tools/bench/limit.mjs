@@ -1,6 +1,7 @@
-// `npm run bench:limit`: creates many monitors at once against an install that allows so many requests a minute, in every
-// way to limit and to say so, over real HTTP and in real minutes. Prints how many requests were sent and how long it took,
-// as ratios to what the limit needs. `-- RATE CREATES` for others than 100 and 199. Fails above 1.1.
+// `npm run bench:limit`: creates many monitors at once on a server that allows a number of requests a minute, for every way
+// to limit and to say so, over real HTTP and in real minutes. Prints the requests that were sent and the time that they took,
+// each as a ratio to what the limit needs. Fails if a limit that announces itself takes more than 1.1 times as long as
+// needed. `-- RATE CREATES` for other numbers than 100 and 199.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,7 +25,7 @@ async function measure(kind, telling, isSet) {
   const emulator = await Emulator.start();
   emulator.fault = () => {
     const now = Date.now();
-    // A window begins with the run: where it begins earlier, less is needed for the first one.
+    // The first window begins with the run: if it began earlier, it would end earlier.
     const verdict = limit(now - started);
     const headers = limitTellings[telling](verdict, now);
     const status = verdict.wait > 0 ? { status: 429, body: { message: "Too Many Attempts." } } : {};
@@ -52,7 +53,7 @@ async function measure(kind, telling, isSet) {
       throw new Error(`${emulator.monitors.size} monitors, not ${creates}.`);
     // Each create is one request, and the list before the first is one more.
     const needed = creates + 1;
-    // What a person says is kept to in any minute, also where a bucket would allow more.
+    // What a person says holds for any minute, even if a bucket would allow more.
     const least = neededTime(limitKinds[isSet ? "sliding" : kind](perMinute, 60_000), needed, 0);
     return { requests: emulator.requests.length / needed, time: milliseconds / least, milliseconds };
   } finally {
@@ -65,18 +66,19 @@ const cases = Object.keys(limitKinds).flatMap((kind) => [
   { kind, telling: "nothing", isSet: true },
 ]);
 console.log(
-  `${creates} creates where ${perMinute} requests a minute are allowed; at most ${mostRatio} in each column.\n`,
+  `${creates} creates, ${perMinute} requests a minute. The time may be ${mostRatio} if the limit announces itself.\n`,
 );
-console.log(`${"limit".padEnd(8)} ${"says".padEnd(40)} requests  time`);
+console.log(`${"limit".padEnd(8)} ${"says".padEnd(46)} requests  time`);
 const results = cases.map(async ({ kind, telling, isSet }, index) => {
-  // All at the same time, yet not all bursts at once: what is measured is waiting, not the machine.
+  // They overlap, but not their bursts: the time to measure is that of waiting, not that of a busy machine.
   await sleep(index * 2500);
+  const isAnnounced = isSet || telling !== "nothing";
   const says = isSet ? "nothing; uptime:requestsPerMinute is set" : telling;
   const { requests, time, milliseconds } = await measure(kind, telling, isSet);
-  const isGood = requests <= mostRatio && time <= mostRatio;
+  const isGood = !isAnnounced || time <= mostRatio;
   const numbers = `${requests.toFixed(3).padStart(8)} ${time.toFixed(3).padStart(5)}`;
   console.log(
-    `${kind.padEnd(8)} ${says.padEnd(40)} ${numbers}  (${Math.round(milliseconds / 1000)} s)${isGood ? "" : "  TOO MUCH"}`,
+    `${kind.padEnd(8)} ${says.padEnd(46)} ${numbers}  (${Math.round(milliseconds / 1000)} s)${isGood ? "" : "  TOO LONG"}`,
   );
   return isGood;
 });

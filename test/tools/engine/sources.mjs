@@ -89,7 +89,8 @@ async function installFromGo(draft, { env, log }) {
   });
 }
 
-async function goBuild(draft, { module, program, target, ldflags, env }) {
+/** Builds a program of a pinned Go module of this folder into `<draft>/bin`. */
+export async function goBuild(draft, { module, program, target, ldflags, env }) {
   // A copy, since Go may write to a module's folder, and a checkout is not ours to write to.
   const source = join(draft, "go", module);
   await cp(join(here, module), source, { recursive: true });

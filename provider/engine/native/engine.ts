@@ -1,0 +1,49 @@
+import { credentials } from "@grpc/grpc-js";
+import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
+import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+
+const severities = { info: LogSeverity.INFO, warning: LogSeverity.WARNING };
+
+/**
+ * The engine that has started this process. It does not show what a plugin prints, so whatever a person is to read goes to
+ * its log.
+ */
+export class Engine {
+  private client: EngineClient | undefined;
+  /** Messages that are on their way. */
+  private readonly sending = new Set<Promise<void>>();
+
+  /** @param address host and port; without one nothing is sent */
+  constructor(private address: string | undefined) {}
+
+  /** Uses another engine from now on. */
+  attach(address: string): void {
+    this.client?.close();
+    this.client = undefined;
+    this.address = address;
+  }
+
+  /** Shows a message, with the resource that it is about. */
+  log(severity: keyof typeof severities, message: string, urn = ""): void {
+    const sending = this.send(severity, message, urn).finally(() => this.sending.delete(sending));
+    this.sending.add(sending);
+  }
+
+  /** Waits until the engine has all messages. */
+  async flush(): Promise<void> {
+    await Promise.all(this.sending);
+  }
+
+  private async send(severity: keyof typeof severities, message: string, urn: string): Promise<void> {
+    if (this.address === undefined) return;
+    this.client ??= new EngineClient(this.address, credentials.createInsecure());
+    const { client } = this;
+    const request = new LogRequest().setSeverity(severities[severity]).setMessage(message).setUrn(urn);
+    // An engine that has ended shows nothing, and that must not fail what is being done.
+    await new Promise<void>((resolve) => {
+      client.log(request, () => {
+        resolve();
+      });
+    });
+  }
+}

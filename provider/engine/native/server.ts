@@ -1,0 +1,220 @@
+import { Metadata, status } from "@grpc/grpc-js";
+import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import type { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
+import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { Any } from "google-protobuf/google/protobuf/any_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+
+import type { Engine } from "./engine";
+import type { Properties } from "../request";
+import type { CheckRequest, ReadRequest } from "./provider";
+import type { KeptResource, Session } from "./session";
+import { decode, encode } from "./values";
+
+/** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
+export interface Lazy {
+  session(): Session;
+  /** The plugin's schema, as JSON. */
+  schema(): string;
+}
+
+const { PropertyDiff } = proto;
+const { DiffChanges } = proto.DiffResponse;
+const kinds = {
+  add: [PropertyDiff.Kind.ADD, PropertyDiff.Kind.ADD_REPLACE],
+  update: [PropertyDiff.Kind.UPDATE, PropertyDiff.Kind.UPDATE_REPLACE],
+  delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
+} as const;
+
+/** The methods of Pulumi's provider protocol, by their names in it. */
+export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
+  return {
+    // Secrets come as plain values because the answer does not say `acceptSecrets`.
+    handshake: unary((request: proto.ProviderHandshakeRequest) => {
+      engine.attach(request.getEngineAddress());
+      return new proto.ProviderHandshakeResponse();
+    }),
+    attach: unary((request: PluginAttach) => {
+      engine.attach(request.getAddress());
+      return new Empty();
+    }),
+    getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
+    getSchema: unary((request: proto.GetSchemaRequest) => {
+      if (request.getVersion() !== 0)
+        throw new Error(`pulumi-resource-uptime knows version 0 of schemas, not ${request.getVersion()}.`);
+      return new proto.GetSchemaResponse().setSchema(lazy.schema());
+    }),
+
+    checkConfig: unary((request: proto.CheckRequest) => {
+      const { settings, problems } = lazy
+        .session()
+        .checkSettings(request.getUrn(), decode(request.getNews()));
+      return new proto.CheckResponse().setInputs(encode(settings)).setFailuresList(failures(problems));
+    }),
+    diffConfig: unary((request: proto.DiffRequest) => {
+      const changed = lazy.session().diffSettings(decode(request.getOldInputs()), decode(request.getNews()));
+      return new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
+    }),
+    configure: unary((request: proto.ConfigureRequest) => {
+      lazy.session().configure(decode(request.getArgs()));
+      return new proto.ConfigureResponse().setSupportspreview(true);
+    }),
+
+    check: unary(async (message: proto.CheckRequest) => {
+      const request: CheckRequest = {
+        urn: message.getUrn(),
+        oldInputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+      };
+      const { inputs, problems } = await lazy
+        .session()
+        .of(request, [request.inputs], (resources) => resources.check(request));
+      return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
+    }),
+    diff: unary(async (message: proto.DiffRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+        ignoreChanges: message.getIgnorechangesList(),
+      };
+      const { changes, deleteBeforeReplace } = await lazy
+        .session()
+        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.diff(request));
+      const changed = [...changes.keys()];
+      const response = new proto.DiffResponse()
+        .setChanges(changesOf(changed))
+        .setDiffsList(changed)
+        .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
+        .setDeletebeforereplace(deleteBeforeReplace)
+        .setHasdetaileddiff(true);
+      for (const [key, { kind, replaces, isOfInputs }] of changes)
+        response
+          .getDetaileddiffMap()
+          .set(key, new PropertyDiff().setKind(kinds[kind][replaces ? 1 : 0]).setInputdiff(isOfInputs));
+      return response;
+    }),
+    create: unary(async (message: proto.CreateRequest) => {
+      const request = {
+        urn: message.getUrn(),
+        inputs: decode(message.getProperties()),
+        isPreview: message.getPreview(),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const { id, outputs } = await lazy
+        .session()
+        .of(request, [request.inputs], (resources) => resources.create(request));
+      return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
+    }),
+    read: unary(async (message: proto.ReadRequest) => {
+      const [inputs, outputs] = [message.getInputs(), message.getProperties()];
+      const request: ReadRequest = {
+        urn: message.getUrn(),
+        id: message.getId(),
+        inputs: inputs && decode(inputs),
+        outputs: outputs && decode(outputs),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const read = await lazy
+        .session()
+        .of(request, [request.inputs ?? {}, request.outputs ?? {}], (resources) => resources.read(request));
+      // Without an id, the engine removes the resource from state.
+      if (!read) return new proto.ReadResponse();
+      const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
+      return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
+    }),
+    update: unary(async (message: proto.UpdateRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getOlds()),
+        inputs: decode(message.getNews()),
+        ignoreChanges: message.getIgnorechangesList(),
+        isPreview: message.getPreview(),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      const { outputs } = await lazy
+        .session()
+        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.update(request));
+      return new proto.UpdateResponse().setProperties(encode(outputs));
+    }),
+    delete: unary(async (message: proto.DeleteRequest) => {
+      const request = {
+        ...stateIn(message),
+        oldOutputs: decode(message.getProperties()),
+        timeout: milliseconds(message.getTimeout()),
+      };
+      await lazy.session().of(request, [request.oldOutputs], (resources) => resources.delete(request));
+      return new Empty();
+    }),
+    invoke: unary(async (message: proto.InvokeRequest) => {
+      const result = await lazy.session().invoke(message.getTok(), decode(message.getArgs()));
+      return new proto.InvokeResponse().setReturn(encode(result));
+    }),
+
+    cancel: unary(async () => {
+      await lazy.session().cancel();
+      return new Empty();
+    }),
+  };
+}
+
+function unary<Request, Response>(
+  answer: (request: Request) => Response | Promise<Response>,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    void (async () => {
+      try {
+        callback(null, await answer(call.request));
+      } catch (error) {
+        callback(failureOf(error));
+      }
+    })();
+  };
+}
+
+/** A property's name would make the engine print the value beside it: a password, or one under a mistyped name. */
+function failures(problems: readonly string[]): proto.CheckFailure[] {
+  return problems.map((problem) => new proto.CheckFailure().setProperty("").setReason(problem));
+}
+
+function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
+  return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
+}
+
+/** What requests about a resource in state have in common. */
+function stateIn(message: proto.DiffRequest | proto.UpdateRequest | proto.DeleteRequest): {
+  urn: string;
+  id: string;
+  oldInputs: Properties;
+} {
+  return { urn: message.getUrn(), id: message.getId(), oldInputs: decode(message.getOldInputs()) };
+}
+
+/** An error as the engine reads it. One about a record that exists keeps the resource in state. */
+function failureOf(error: unknown): Partial<ServiceError> {
+  const message = error instanceof Error ? error.message : String(error);
+  const failure = { code: status.UNKNOWN, details: message, message };
+  if (!isKept(error)) return failure;
+  const detail = new proto.ErrorResourceInitFailed()
+    .setId(error.id)
+    .setProperties(encode(error.outputs))
+    .setReasonsList([message]);
+  const packed = new Any();
+  packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const full = new Status().setCode(status.UNKNOWN).setMessage(message).setDetailsList([packed]);
+  const metadata = new Metadata();
+  metadata.set("grpc-status-details-bin", Buffer.from(full.serializeBinary()));
+  return { ...failure, metadata };
+}
+
+/** By its properties, because its class is loaded late. */
+function isKept(error: unknown): error is KeptResource {
+  return error instanceof Error && "id" in error && "outputs" in error;
+}
+
+/** The engine gives seconds, and 0 where a person has set no time. */
+function milliseconds(seconds: number): number | undefined {
+  return seconds > 0 ? Math.ceil(seconds * 1000) : undefined;
+}

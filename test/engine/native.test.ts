@@ -1,0 +1,461 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { parse } from "yaml";
+
+import { canary } from "../support/canary.cjs";
+import { changedIn, diffsIn, programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import type { YamlResource } from "../support/stack";
+
+// The provider plugin on the real engine, in YAML, which needs no SDK.
+afterEach(stopStacks);
+
+const site = { name: "Site", url: "https://example.com/", interval: 60 };
+const monitor = (more: object = {}, options?: Record<string, unknown>): YamlResource => ({
+  type: "uptime:Monitor",
+  properties: { ...site, ...more },
+  ...(options && { options }),
+});
+const domain = (name: string): YamlResource => ({ type: "uptime:Domain", properties: { name } });
+const start = (resources: Record<string, YamlResource>, more?: Record<string, unknown>) =>
+  startStack({ language: "yaml", program: yamlOf(resources, more) });
+
+test("a program in YAML creates, changes, replaces, refreshes and destroys", async () => {
+  const first = {
+    alertChannelIds: [1, 2],
+    requestHeaders: [{ key: "X-Probe", value: canary("yaml-header") }],
+    requestAuthPassword: canary("yaml-password"),
+    sslAlertDays: 14,
+    maintenanceStartAt: "2030-01-31T22:00:00",
+    pause: true,
+  };
+  const { emulator, workspace } = await start(
+    { home: monitor(first), shop: domain("shop.example") },
+    { outputs: { id: "${home.id}", shown: "${home.attributes.created_at}" } },
+  );
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([
+    {
+      name: "Site",
+      alert_channel_ids: [1, 2],
+      ssl_alert_days: 14,
+      maintenance_start_at: "2030-01-31T22:00:00",
+      pause: true,
+      request_auth_password: canary("yaml-password"),
+    },
+  ]);
+  expect(await workspace.outputs()).toMatchObject({ id: "1", shown: expect.any(String) as string });
+  emulator.forget();
+  await workspace.preview("--expect-no-changes");
+  expect(emulator.requests).toEqual([]);
+  await workspace.preview("--refresh", "--expect-no-changes");
+
+  // Changed, removed, secret, and one that can only be replaced.
+  const { alertChannelIds, maintenanceStartAt, ...rest } = first;
+  const second = { ...rest, interval: 300, requestAuthPassword: canary("yaml-new-password") };
+  await workspace.write(yamlOf({ home: monitor(second), shop: domain("new.example") }));
+  const preview = await workspace.preview("--diff");
+  const diffs = diffsIn(preview.output);
+  expect(changedIn(diffs.home)).toEqual([
+    "alertChannelIds",
+    "interval",
+    "maintenanceStartAt",
+    "requestAuthPassword",
+  ]);
+  expect(diffs.home).toContain("requestAuthPassword: [secret] => [secret]");
+  expect(preview.output).toMatch(/\+-uptime:index:Domain: \(replace\)/);
+  expect(diffs.shop).toContain('name: "shop.example" => "new.example"');
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([
+    { interval: 300, alert_channel_ids: [], maintenance_start_at: null, ssl_alert_days: 14 },
+  ]);
+  expect(emulator.domains.all()).toMatchObject([{ name: "new.example" }]);
+  await workspace.preview("--expect-no-changes");
+  expect((await workspace.resources()).home?.inputs).toMatchObject({
+    alertChannelIds: null,
+    maintenanceStartAt: null,
+  });
+
+  await workspace.destroy();
+  expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
+});
+
+test("a refresh shows and repairs what was changed by hand, and finds what is gone", async () => {
+  const { emulator, workspace } = await start({ home: monitor({ sslAlertDays: 7 }), other: monitor() });
+  await workspace.up();
+  const before = await workspace.resources();
+  const id = before.home?.id ?? "";
+  emulator.monitors.edit(id, { interval: 300, alert_text_lookup: "not managed", ssl_alert_days: 30 });
+  const drift = await workspace.run(["preview", "--refresh", "--run-program", "--diff"]);
+  expect(drift.code).toBe(0);
+  expect(changedIn(diffsIn(drift.output).home)).toEqual(["interval", "sslAlertDays"]);
+  expect(changedIn(diffsIn(drift.output).other)).toEqual([]);
+  await workspace.up("--refresh", "--run-program");
+  expect(emulator.monitors.get(id)).toMatchObject({
+    interval: 60,
+    ssl_alert_days: 7,
+    alert_text_lookup: "not managed",
+  });
+  await workspace.preview("--refresh", "--expect-no-changes");
+
+  emulator.monitors.remove(id);
+  await workspace.refresh();
+  expect(Object.keys(await workspace.resources())).toEqual(["other"]);
+  await workspace.up();
+  expect((await workspace.resources()).home?.id).not.toBe(id);
+});
+
+test("a field means what it means in the dynamic resources", async () => {
+  const { emulator, workspace } = await start({
+    home: monitor({ alertCondition: "url_text", alertTextLookup: "ok", requestMethod: "HEAD", pause: true }),
+  });
+  await workspace.up();
+  const id = (await workspace.resources()).home?.id ?? "";
+  // Never declared: left alone. Declared and removed: back to the default, or empty.
+  emulator.monitors.edit(id, { request_auth_username: "by hand", domain_alert_days: 30 });
+  await workspace.write(yamlOf({ home: monitor({ interval: 300 }) }));
+  await workspace.up();
+  const after = {
+    interval: 300,
+    alert_condition: "url_unavailable",
+    alert_text_lookup: null,
+    request_method: "GET",
+    pause: false,
+    request_auth_username: "by hand",
+    domain_alert_days: 30,
+  };
+  expect(emulator.monitors.get(id)).toMatchObject(after);
+  emulator.monitors.edit(id, { alert_text_lookup: "by hand", pause: true });
+  await workspace.up("--refresh", "--run-program");
+  expect(emulator.monitors.get(id)).toMatchObject(after);
+});
+
+test("bad inputs are refused in the preview, without their values if they may be secret", async () => {
+  const { workspace } = await start({
+    home: monitor({
+      interval: 45,
+      url: "example.com",
+      maintenanceStartAt: "2030-02-30T00:00:00",
+      requestAuthPassword: ` ${canary("refused-password")}`,
+    }),
+  });
+  const { code, output } = await workspace.run(["preview"]);
+  expect(code).not.toBe(0);
+  for (const part of [
+    "interval must be one of",
+    "url must be",
+    "maintenanceStartAt must be",
+    "requestAuthPassword",
+  ])
+    expect(output).toContain(part);
+  await workspace.write(yamlOf({ home: { type: "uptime:Monitr", properties: site } }));
+  expect((await workspace.run(["preview"])).output).toContain("uptime:Monitr");
+  await workspace.write(yamlOf({ home: monitor({ intervall: 60 }) }));
+  expect((await workspace.run(["preview"])).output).toMatch(/intervall.*interval/s);
+  await workspace.write(
+    yamlOf({}, { variables: { one: { "fn::invoke": { function: "uptime:getMonitr", arguments: {} } } } }),
+  );
+  expect((await workspace.run(["preview"])).output).toContain("uptime:getMonitr");
+});
+
+test("functions and get read records without managing them", async () => {
+  const { emulator, workspace } = await start({});
+  const [first] = [
+    emulator.monitors.add({ name: "One", url: "https://one.example/", interval: 60 }),
+    emulator.monitors.add({ name: "Two", url: "https://two.example/", interval: 300 }),
+  ];
+  const invoke = (name: string, args: object) => ({
+    "fn::invoke": { function: `uptime:${name}`, arguments: args },
+  });
+  const read = (id: string): YamlResource => ({ type: "uptime:Monitor", get: { id } });
+  await workspace.write(
+    yamlOf(
+      { read: read(String(first.id)) },
+      {
+        variables: {
+          one: invoke("getMonitor", { name: "Two" }),
+          all: invoke("getMonitors", { sort: "asc" }),
+        },
+        outputs: { one: "${one.interval}", names: "${all.monitors[0].name}", read: "${read.url}" },
+      },
+    ),
+  );
+  await workspace.up();
+  expect(await workspace.outputs()).toEqual({ one: 300, names: "One", read: "https://one.example/" });
+  await workspace.refresh();
+  await workspace.write(yamlOf({ read: read("999") }));
+  expect((await workspace.run(["up", "--yes", "--skip-preview"])).output).toMatch(/999.*404|404.*999/s);
+  await workspace.write(
+    yamlOf({}, { variables: { one: invoke("getMonitor", { name: "None" }) }, outputs: { one: "${one.id}" } }),
+  );
+  expect((await workspace.run(["preview"])).output).toContain('found no monitor with name "None"');
+  await workspace.write(yamlOf({}));
+  await workspace.up();
+  expect(emulator.monitors.all()).toHaveLength(2);
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("an import by command generates code without secrets, and the next run keeps them", async () => {
+  const { emulator, workspace } = await start({});
+  emulator.monitors.add({
+    ...site,
+    interval: 300,
+    ssl_alert_days: 30,
+    request_auth_username: "user",
+    request_auth_password: canary("stored-password"),
+    request_headers: [{ key: "X-Token", value: canary("stored-header") }],
+  });
+  const file = join(workspace.project, "generated.yaml");
+  const args = ["import", "uptime:index:Monitor", "hand", "1", "--yes", "--protect=false", "--out", file];
+  const imported = await workspace.run(args);
+  expect(imported.output).toContain("1 imported");
+  const generated = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
+  const { hand } = generated.resources;
+  expect(hand?.properties).toEqual({ ...site, interval: 300, sslAlertDays: 30, requestAuthUsername: "user" });
+
+  emulator.forget();
+  await workspace.write(yamlOf({ hand: hand as YamlResource }));
+  await workspace.preview("--expect-no-changes");
+  await workspace.up("--expect-no-changes");
+  await workspace.preview("--refresh", "--expect-no-changes");
+  expect(emulator.writes()).toEqual([]);
+  await workspace.write(yamlOf({ hand: monitor({ sslAlertDays: 30, requestAuthUsername: "user" }) }));
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([
+    { interval: 60, request_auth_password: canary("stored-password"), request_headers: [{ key: "X-Token" }] },
+  ]);
+});
+
+test("an import by option compares what is declared, secrets too, and manages nothing else", async () => {
+  const { emulator, workspace } = await start({});
+  const record = {
+    ...site,
+    ssl_alert_days: 30,
+    request_headers: [{ key: "X-Token", value: canary("option-header") }],
+  };
+  emulator.monitors.add(record);
+  const headers = (value: string) => ({ requestHeaders: [{ key: "X-Token", value }] });
+  await workspace.write(yamlOf({ home: monitor({ interval: 300, ...headers("other") }, { import: "1" }) }));
+  const refused = await workspace.run(["preview"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("interval is 300 in the program and 60 in the monitor 1");
+  expect(refused.output).toContain("requestHeaders differs");
+
+  await workspace.write(yamlOf({ home: monitor(headers(canary("option-header")), { import: "1" }) }));
+  expect((await workspace.preview()).output).toContain("Nothing is created or changed");
+  await workspace.up();
+  expect(emulator.writes()).toEqual([]);
+  await workspace.preview("--expect-no-changes");
+  await workspace.preview("--refresh", "--expect-no-changes");
+  // What the program does not declare is not managed.
+  emulator.monitors.edit(1, { ssl_alert_days: 7 });
+  await workspace.preview("--refresh", "--expect-no-changes");
+
+  // Under another name, the record is handed over and not deleted.
+  await workspace.write(yamlOf({ moved: monitor(headers(canary("option-header")), { import: "1" }) }));
+  await workspace.up();
+  expect(emulator.writes()).toEqual([]);
+  expect(Object.keys(await workspace.resources())).toEqual(["moved"]);
+});
+
+test("a create that fails half-way keeps its record, and the next run completes it", async () => {
+  const { emulator, workspace } = await start({ home: monitor({ pause: true }) });
+  emulator.fault = ({ method }) =>
+    method === "PATCH" || method === "PUT"
+      ? { kind: "answer", effect: false, status: 422, body: { message: "not now" } }
+      : undefined;
+  const failed = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(failed.code).not.toBe(0);
+  expect(failed.output).toContain("The Monitor was created with the id 1, but");
+  expect((await workspace.resources()).home).toMatchObject({
+    id: "1",
+    initErrors: [expect.stringContaining("not now") as string],
+  });
+  emulator.fault = undefined;
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ pause: true }]);
+  expect((await workspace.resources()).home).not.toHaveProperty("initErrors");
+});
+
+test("adoptExisting adopts the one equal record", async () => {
+  const { emulator, workspace } = await start({});
+  emulator.monitors.add(site);
+  await workspace.setConfig({ "uptime:adoptExisting": "true" });
+  await workspace.write(yamlOf({ home: monitor() }));
+  await workspace.up();
+  expect(emulator.writes()).toEqual([]);
+  expect((await workspace.resources()).home?.id).toBe("1");
+});
+
+test("Pulumi's options do what they say", async () => {
+  const later = (value: string, more = {}) => ({ name: value, ...more });
+  const program = (step: 1 | 2) =>
+    yamlOf({
+      ignored: monitor(later(`ignored ${step}`, { sslAlertDays: 7 }), { ignoreChanges: ["sslAlertDays"] }),
+      replaced: monitor(later("replaced", { url: `https://${step}.example/` }), {
+        replaceOnChanges: ["url"],
+      }),
+      parent: domain("parent.example"),
+      [step === 1 ? "before" : "after"]: monitor(later("child"), {
+        parent: "${parent}",
+        ...(step === 2 && { aliases: [{ name: "before" }] }),
+      }),
+      slow: monitor(later(`slow ${step}`), { customTimeouts: { update: "2s" } }),
+    });
+  const { emulator, workspace } = await startStack({ language: "yaml", program: program(1) });
+  await workspace.up();
+  const before = await workspace.resources();
+  const ignored = before.ignored?.id ?? "";
+  emulator.monitors.edit(ignored, { ssl_alert_days: 30 });
+  await workspace.write(program(2));
+  emulator.fault = ({ method, path }) =>
+    method === "PATCH" && path.endsWith(`/${before.slow?.id ?? ""}`)
+      ? { kind: "delay", delayMs: 60_000 }
+      : undefined;
+  const started = performance.now();
+  const failed = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(failed.code).not.toBe(0);
+  expect(performance.now() - started).toBeLessThan(55_000);
+  expect(failed.output).toContain("customTimeouts");
+  emulator.fault = undefined;
+  await workspace.up();
+  const after = await workspace.resources();
+  expect(emulator.monitors.get(ignored)).toMatchObject({ name: "ignored 2", ssl_alert_days: 30 });
+  expect(after.replaced?.id).not.toBe(before.replaced?.id);
+  expect(emulator.monitors.get(before.replaced?.id ?? "")).toBeUndefined();
+  expect(after.after?.id).toBe(before.before?.id);
+  expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
+});
+
+test("an interrupted run ends at once, with what it waits for", async () => {
+  const { emulator, workspace } = await start({ home: monitor() });
+  let hasArrived: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => (hasArrived = resolve));
+  emulator.fault = ({ method }) => {
+    if (method !== "POST") return undefined;
+    hasArrived();
+    return { kind: "answer", effect: false, status: 503, headers: { "Retry-After": "200" }, body: "" };
+  };
+  const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
+  await arrived;
+  child.kill("SIGINT");
+  const interrupted = performance.now();
+  expect((await done).code).not.toBe(0);
+  expect(performance.now() - interrupted).toBeLessThan(30_000);
+});
+
+test("the log of requests and the warnings reach the engine", async () => {
+  const { workspace } = await start({ home: monitor() });
+  await workspace.setConfig({ "uptime:logLevel": "requests", "uptime:maxRetry": "3" });
+  const { output } = await workspace.up();
+  expect(output).toMatch(/uptime: POST \/api\/v1\/monitors 201/);
+  expect(output).toMatch(/uptime: \d+ requests \(/);
+  expect(output).toContain("maxRetry (did you mean maxRetries?)");
+});
+
+test("an explicit provider has settings of its own, which a preview need not know", async () => {
+  const { emulator, workspace } = await start({});
+  const provider = (name: string): YamlResource => ({
+    type: "pulumi:providers:uptime",
+    properties: { baseUrl: name, apiKey: canary("provider-key"), goneStatuses: [403], maxRetries: 3 },
+  });
+  emulator.apiKey = canary("provider-key");
+  await workspace.write(
+    yamlOf({ server: provider(emulator.url), home: monitor({}, { provider: "${server}" }) }),
+  );
+  await workspace.up();
+  await workspace.preview("--expect-no-changes");
+  await workspace.write(
+    yamlOf({
+      server: provider(emulator.url),
+      home: monitor({}, { provider: "${server}" }),
+      // The id of a new record is unknown in the preview, so this provider's address is too.
+      second: {
+        type: "pulumi:providers:uptime",
+        properties: {
+          baseUrl: `${emulator.url}/\${home.attributes.no_such}`,
+          apiKey: canary("provider-key"),
+        },
+      },
+      other: monitor({ name: "other" }, { provider: "${server}" }),
+    }),
+  );
+  await workspace.preview();
+});
+
+test("state of the dynamic resources becomes state of the plugin, with nothing to change", async () => {
+  const args = {
+    ...site,
+    sslAlertDays: 14,
+    alertChannelIds: ["2", 1],
+    requestAuthPassword: canary("moved-password"),
+  };
+  const dynamic = programOf([
+    { kind: "Monitor", name: "home", args },
+    { kind: "Domain", name: "shop", args: { name: "shop.example" } },
+  ]);
+  const { emulator, workspace } = await startStack({ program: dynamic });
+  await workspace.up();
+  await workspace.write(dynamic.replace(/"sslAlertDays":14,/, ""));
+  await workspace.up();
+  const before = await workspace.resources();
+  emulator.forget();
+
+  const native = dynamic
+    .replace(/"sslAlertDays":14,/, "")
+    .replace('"pulumi-uptime"', '"pulumi-uptime/native"');
+  await workspace.write(native);
+  await workspace.preview("--expect-no-changes");
+  await workspace.up("--expect-no-changes");
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  const after = await workspace.resources();
+  expect(after.home).toMatchObject({ type: "uptime:index:Monitor", id: before.home?.id });
+  expect(after.shop).toMatchObject({ type: "uptime:index:Domain", id: before.shop?.id });
+  expect(emulator.writes()).toEqual([]);
+
+  // And back, after an update of each resource.
+  await workspace.write(native.replaceAll('"interval":60', '"interval":300'));
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([
+    { interval: 300, ssl_alert_days: null, alert_channel_ids: [2, 1] },
+  ]);
+});
+
+test("a program in TypeScript uses the plugin by the same classes and lookups", async () => {
+  const program = (interval: number) => `
+    import * as pulumi from "@pulumi/pulumi";
+    import { Domain, getMonitor, getMonitorsOutput, Monitor } from "pulumi-uptime/native";
+    const home = new Monitor("home", { name: "Home", url: "https://example.com/", interval: ${interval},
+      requestAuthPassword: "${canary("native-password")}" });
+    const shop = new Domain("shop", { name: "shop.example" }, { parent: home });
+    export const isMonitor = Monitor.isInstance(home) && !Monitor.isInstance(shop);
+    export const unmanaged = home.sslAlertDays;
+    export const url = Monitor.get("same", home.id).url;
+    export const found = getMonitorsOutput({ name: home.name }).apply((all) => all.length);
+    export const missing = getMonitor({ name: "None" }).catch((error: Error) => error.message);`;
+  const { emulator, workspace } = await startStack({ language: "ts", program: program(60) });
+  await workspace.up();
+  expect(await workspace.outputs()).toMatchObject({
+    isMonitor: true,
+    url: "https://example.com/",
+    found: 1,
+    missing: expect.stringContaining('found no monitor with name "None"') as string,
+  });
+  await workspace.preview("--expect-no-changes");
+  await workspace.write(program(300));
+  expect(changedIn(diffsIn((await workspace.preview("--diff")).output).home)).toEqual(["interval"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ interval: 300 }]);
+  await workspace.destroy();
+  expect(emulator.monitors.all()).toEqual([]);
+});
+
+test("a plugin that is missing, or is of another version, is named", async () => {
+  const { workspace } = await start({ home: monitor() });
+  const file = join(workspace.project, "Pulumi.yaml");
+  const text = await readFile(file, "utf8");
+  await writeFile(file, text.replace(/plugins: .*\n/, ""));
+  const missing = await workspace.run(["preview"]);
+  expect(missing.code).not.toBe(0);
+  expect(missing.output).toMatch(/no resource plugin 'pulumi-resource-uptime' found|uptime/);
+});

@@ -1,0 +1,28 @@
+// Builds plugin/: the provider plugin for all languages of Pulumi, as a folder that needs nothing but Node.js.
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const folder = join(root, "plugin");
+const bundle = "provider.cjs";
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+await build({
+  entryPoints: [join(root, "provider", "engine", "native", "main.ts")],
+  outfile: join(folder, bundle),
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  // The engine waits while all of it is parsed.
+  minify: true,
+  legalComments: "none",
+  logLevel: "warning",
+});
+// By `import`, so that it runs whatever the nearest package.json says of modules.
+writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/usr/bin/env node\nimport("./${bundle}");\n`);
+writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
+chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);

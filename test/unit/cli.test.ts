@@ -1,0 +1,351 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import fc from "fast-check";
+import ts from "typescript";
+import { parse } from "yaml";
+
+import { readProject } from "../../provider/cli/project";
+import { shellWord } from "../../provider/cli/quoting";
+import { scanSource } from "../../provider/cli/source-scan";
+import { Emulator } from "../../provider/emulator";
+import { cli, declaredBy } from "../support/cli";
+import type { Outcome } from "../support/cli";
+
+const full = process.env.PULUMI_UPTIME_FULL === "1";
+const root = join(__dirname, "..", "..");
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-cli-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const run = (...args: string[]): Promise<Outcome> => cli({ url: "", apiKey: "" }, folder, args);
+const text = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
+/** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
+const anything = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.string({ unit: fc.constantFrom(..."'\"`\\$(){};|&<>!#*?~\n\r\u2028 -/=,:.a1"), maxLength: 40 }),
+);
+
+describe("arguments", () => {
+  test("an unknown option is reported before a missing one, with what was meant", async () => {
+    const misspelt = await run("export", "--jsn");
+    expect(misspelt).toMatchObject({ code: 1, stdout: "" });
+    expect(misspelt.stderr).toMatch(/^error: unknown option '--jsn'\n\(Did you mean --json\?\)/);
+    expect((await run("export")).stderr).toMatch(/^error: required option '--out <dir>' not specified/);
+    expect((await run("exprt")).stderr).toMatch(/unknown command 'exprt'\n\(Did you mean export\?\)/);
+  });
+
+  test("help lists every command, and each command has its own", async () => {
+    const { code, stdout } = await run("--help");
+    expect(code).toBe(0);
+    for (const name of ["init", "export", "drift", "comment", "doctor", "emulator"]) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+      if (name !== "emulator")
+        expect((await run(name, "--help")).stdout).toContain(`Usage: pulumi-uptime ${name}`);
+    }
+    expect((await run("help", "drift")).stdout).toContain("--unmanaged");
+  });
+
+  test("help takes at most six times as long as an empty program of Node.js", () => {
+    const seconds = (...args: string[]): number => {
+      const started = process.hrtime.bigint();
+      execFileSync(process.execPath, args);
+      return Number(process.hrtime.bigint() - started) / 1e9;
+    };
+    const main = join(root, "dist", "provider", "cli", "main.js");
+    // In turns, because the machine may do other work; the least is what each needs by itself.
+    const rounds = Array.from({ length: 5 }, () => [seconds("-e", "0"), seconds(main, "--help")] as const);
+    const least = (index: 0 | 1): number => Math.min(...rounds.map((round) => round[index]));
+    expect(least(1) / least(0)).toBeLessThan(6);
+  });
+});
+
+describe("init", () => {
+  test("writes a project with one monitor that compiles, and says what to do next", async () => {
+    const { code, stdout, stderr } = await run("init", "my site's checks");
+    expect([code, stderr]).toEqual([0, ""]);
+    const project = "my site's checks";
+    expect(readdirSync(join(folder, project)).sort()).toEqual(
+      [".gitignore", "Pulumi.yaml", "index.ts", "package.json", "tsconfig.json"].sort(),
+    );
+    expect(parse(text(project, "Pulumi.yaml"))).toMatchObject({
+      name: "my-site-s-checks",
+      runtime: "nodejs",
+    });
+    expect(JSON.parse(text(project, "package.json"))).toMatchObject({
+      dependencies: { "pulumi-uptime": `file:${root}` },
+      devDependencies: {
+        "@types/node": expect.any(String) as string,
+        typescript: expect.any(String) as string,
+      },
+    });
+    expect(stdout).toContain("  cd 'my site'\\''s checks'\n  npm install\n");
+    expect(stdout).toContain("  pulumi config set --secret uptime:apiKey\n  pulumi preview\n  pulumi up\n");
+
+    const before = readdirSync(join(folder, project)).map((file) => text(project, file));
+    expect(await run("init", project)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("holds a Pulumi project already") as string,
+    });
+    expect(readdirSync(join(folder, project)).map((file) => text(project, file))).toEqual(before);
+  });
+
+  test("overwrites nothing", async () => {
+    writeFileSync(join(folder, "package.json"), "{}");
+    const { code, stderr } = await run("init", ".");
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("package.json exists already, and is not overwritten"),
+    ]);
+    expect(readdirSync(folder)).toEqual(["package.json"]);
+  });
+
+  test.each(["2024", "true", "null", "1e3", "2024-01-31", "yes", "0x1f", "off"])(
+    "a project in the folder %s has a name that YAML reads as a string",
+    async (name) => {
+      expect(await run("init", name)).toMatchObject({ code: 0 });
+      const yaml = text(name, "Pulumi.yaml");
+      for (const version of ["1.1", "1.2"] as const)
+        expect((parse(yaml, { version }) as { name: unknown }).name).toBe(
+          readProject(join(folder, name)).name,
+        );
+      // Go's reader takes more for numbers than either version allows.
+      if (/^\d/.test(name)) expect(yaml).toMatch(/^name: "/);
+    },
+  );
+});
+
+test("a shell reads any string as the one word that it is", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        anything.filter((word) => !word.includes("\0")),
+        { minLength: 1 },
+      ),
+      (words) => {
+        const script = `printf '%s\\0' ${words.map(shellWord).join(" ")}`;
+        const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
+        const read = stdout.split("\0").slice(0, -1);
+        expect(read).toEqual(words.map((word) => (word.startsWith("-") ? `./${word}` : word).toWellFormed()));
+        return Promise.resolve();
+      },
+    ),
+    { numRuns: full ? 2000 : 100 },
+  );
+});
+
+describe("what the text of a program tells", () => {
+  const scan = (source: string) => scanSource(source, ["Monitor", "Domain"]);
+
+  test.each<[string, string, object]>([
+    ["a resource", 'new Monitor("a", { name: "x" }, { import: "9" })', { name: "a", importId: "9" }],
+    ["a name that looks like an option", `new Monitor("a", { name: "see { import: '9' }" })`, { name: "a" }],
+    ["a property named import", 'new Monitor("a", { import: "9" }, {})', { name: "a" }],
+    ["an option deeper down", 'new Monitor("a", {}, { transforms: [{ import: "9" }] })', { name: "a" }],
+    ["options of another call", 'new Monitor("a", f({}, { import: "9" }))', { name: "a" }],
+    [
+      "an account",
+      "new up.Monitor(`a`, { account: 'b' }, { protect: true, import: '9' })",
+      { name: "a", account: "b", importId: "9" },
+    ],
+    ["a computed name", 'new Monitor(name, {}, { import: "9" })', { importId: "9" }],
+    ["a name with escapes", String.raw`new Monitor("a\"\u0041\x42\n", {})`, { name: 'a"AB\n' }],
+    [
+      "a comment between",
+      'new Monitor(/* new Domain("b") */ "a", {}, { import: "9" /* "8" */ })',
+      { name: "a", importId: "9" },
+    ],
+    [
+      "a string with a comment sign",
+      'new Monitor("a", { url: "https://x" }, { import: "9" })',
+      { name: "a", importId: "9" },
+    ],
+  ])("%s", (_, source, expected) => {
+    expect(scan(source).resources[0]).toEqual({
+      label: "Monitor",
+      name: undefined,
+      account: undefined,
+      importId: undefined,
+      ...expected,
+    });
+  });
+
+  test("strings and templates are not code, comments are", () => {
+    expect(scan('const a = \'new Monitor("a", {})\'; const b = `\nnew Monitor("b", {})`;').resources).toEqual(
+      [],
+    );
+    const commented = '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "9" },\n// );\n';
+    expect(scan(commented).resources).toMatchObject([{ name: "a", importId: "9" }]);
+  });
+
+  test("keys of the configuration", () => {
+    expect(scan('config.requireSecret("a"); new Config().get(`b`); other("c")').configKeys).toEqual([
+      "a",
+      "b",
+    ]);
+  });
+});
+
+describe("an export of anything", () => {
+  let emulator: Emulator;
+  beforeEach(async () => {
+    emulator = await Emulator.start({ dialect: { ids: "string" } });
+  });
+  afterEach(() => emulator.stop());
+
+  const exported = (...args: string[]): Promise<Outcome> =>
+    cli(emulator, folder, ["export", "--out", "out", ...args]);
+  const compiled = (source: string): ts.Statement[] => [
+    ...ts.createSourceFile("x.ts", source, ts.ScriptTarget.ES2022, true).statements,
+  ];
+
+  test("holds nothing but declarations, whatever the API says", async () => {
+    const seen = { active: 0, comments: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        anything,
+        anything,
+        anything,
+        anything,
+        fc.boolean(),
+        async (id, name, url, header, isValid) => {
+          const list = {
+            data: [
+              {
+                id,
+                name,
+                url: `https://x.example/${url}`,
+                interval: isValid ? 60 : 45,
+                request_headers: [{ key: header, value: "v4lue" }],
+              },
+            ],
+          };
+          emulator.fault = ({ path }) => ({
+            kind: "answer",
+            effect: false,
+            status: 200,
+            body: path.endsWith("/domains")
+              ? { data: [] }
+              : path.endsWith("/monitors")
+                ? list
+                : { data: list.data[0] },
+          });
+          rmSync(join(folder, "out"), { recursive: true, force: true });
+          const { code, stdout, stderr } = await exported("--max-retries", "0");
+          // An id that cannot be one is an error of its own.
+          expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u2028\u2029]/);
+          if (code !== 0 || !existsSync(join(folder, "out", "monitors.ts"))) return;
+          const source = text("out", "monitors.ts");
+          for (const statement of compiled(source))
+            expect(
+              ts.isImportDeclaration(statement) ||
+                ts.isVariableStatement(statement) ||
+                ts.isExportDeclaration(statement),
+            ).toBe(true);
+          const [declared] = declaredBy(join(folder, "out"));
+          seen[declared ? "active" : "comments"]++;
+          if (declared) expect([declared.args.name, declared.options.import]).toEqual([name, id]);
+          // Known from then on.
+          expect((await exported("--max-retries", "0")).stdout).toMatch(
+            /^Nothing is new: 1 record known already/,
+          );
+          // A fence of the page ends only where the page ends it.
+          const page = text("out", "NEXT-STEPS.md").split("\n");
+          expect(page.filter((line) => line.startsWith("```")).length % 2).toBe(0);
+        },
+      ),
+      { numRuns: full ? 500 : 25 },
+    );
+    expect(seen.active).toBeGreaterThan(0);
+    expect(seen.comments).toBeGreaterThan(0);
+  });
+
+  test("an id that is a program is text, also in a comment", async () => {
+    const id = "5\nrequire('node:fs').writeFileSync('pwned','')//";
+    const record = { id, name: "x", url: "https://x.example/", interval: 45 };
+    emulator.fault = ({ path }) => ({
+      kind: "answer",
+      effect: false,
+      status: 200,
+      body: path.endsWith("/domains")
+        ? { data: [] }
+        : path.endsWith("/monitors")
+          ? { data: [record] }
+          : { data: record },
+    });
+    const { code } = await exported();
+    if (code === 0)
+      for (const line of text("out", "monitors.ts").split("\n"))
+        expect(line).toMatch(/^(\/\/ .*|export \{\};|)$/);
+    else expect(existsSync(join(folder, "out"))).toBe(false);
+  });
+
+  test("commands for files in any folder name exactly these files", async () => {
+    emulator.monitors.add({
+      name: "Shop",
+      url: "https://x.example/",
+      interval: 60,
+      request_headers: [{ key: "A", value: "1" }],
+    });
+    mkdirSync(join(folder, "my secrets; rm -rf '$HOME'"));
+    const secrets = "my secrets; rm -rf '$HOME'/values.json";
+    expect(await exported("--secrets", secrets)).toMatchObject({ code: 0 });
+    const command =
+      text("out", "NEXT-STEPS.md")
+        .split("\n")
+        .find((line) => line.startsWith("rm ")) ?? "";
+    expect(command).toBe("rm '../my secrets; rm -rf '\\''$HOME'\\''/values.json'");
+    execFileSync("sh", ["-c", command], { cwd: join(folder, "out") });
+    expect(existsSync(join(folder, secrets))).toBe(false);
+    expect(await exported("--state", "a\nb")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("--state must be a path without control characters") as string,
+    });
+  });
+
+  test("each secret has its own key, also beside those of the project", async () => {
+    const header = (key: string, value: string) => ({ request_headers: [{ key, value }] });
+    const shop = { url: "https://x.example/", interval: 60 };
+    emulator.monitors.add({
+      ...shop,
+      name: "Shop",
+      request_auth_username: "bob",
+      request_headers: [
+        { key: "Password", value: "v1" },
+        { key: "X-Token", value: "v2" },
+      ],
+    });
+    emulator.monitors.add({ ...shop, name: "Shop X", ...header("Token", "v3") });
+    emulator.monitors.add({ ...shop, name: "Set", ...header("Key", "v4") });
+    emulator.monitors.add({ ...shop, name: "Read", ...header("Key", "v5") });
+    mkdirSync(join(folder, "out"));
+    writeFileSync(join(folder, "out", "Pulumi.yaml"), "name: mine # a comment\nruntime: nodejs\n");
+    writeFileSync(join(folder, "out", "Pulumi.prod.yaml"), "config:\n  mine:set-key: other\n");
+    writeFileSync(join(folder, "out", "index.ts"), 'export const key = new Config().require("read-key");\n');
+    expect(await exported("--secrets", "secrets.json")).toMatchObject({ code: 0 });
+    const values = JSON.parse(text("secrets.json")) as Record<string, { value: string }>;
+    expect(
+      Object.values(values)
+        .map(({ value }) => value)
+        .sort(),
+    ).toEqual(["v1", "v2", "v3", "v4", "v5"]);
+    const keys = [...text("out", "monitors.ts").matchAll(/Secret\("(.*)"\)/g)].map(([, key]) => key);
+    expect(new Set(keys).size).toBe(6);
+    expect(keys).not.toContain("set-key");
+    expect(keys).not.toContain("read-key");
+  });
+});

@@ -1,0 +1,287 @@
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type * as Undici from "undici";
+
+import { Client } from "../../provider/api/client";
+import type { Answer, ApiRequest } from "../../provider/api/client";
+import { systemClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
+import { Collection } from "../../provider/api/collection";
+import { deadlineAfter } from "../../provider/api/deadline";
+import { ApiError, LostAnswer, UptimeError } from "../../provider/api/errors";
+import { readSettings } from "../../provider/api/settings";
+import { monitor } from "../../provider/definitions/monitor";
+
+const undici = jest.requireActual<typeof Undici>("undici");
+const { request: original } = undici;
+const request = jest.spyOn(undici, "request");
+
+const key = "12|abc/def";
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+  request.mockReset().mockImplementation(original);
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that answers everything so. */
+const answering = (status: number, body: unknown, headers: Record<string, string> = {}): Promise<string> =>
+  serve((_request, response) => {
+    response.writeHead(status, headers);
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+
+function clientOf(url: string, config: Record<string, string> = {}, clock?: Clock): Client {
+  const all: Record<string, string> = {
+    "uptime:baseUrl": url,
+    "uptime:apiKey": key,
+    "uptime:maxRetries": "0",
+    ...config,
+  };
+  const settings = readSettings({ get: (name) => all[name] }, {});
+  return new Client(settings.baseUrl, settings, clock && { clock });
+}
+
+function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer> {
+  return client.send({
+    method: "GET",
+    path: "/api/v1/monitors",
+    deadline: deadlineAfter(10_000),
+    ...message,
+  });
+}
+
+async function errorOf(operation: Promise<unknown>): Promise<UptimeError> {
+  const error: unknown = await operation.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof UptimeError)) throw new Error(`not an error of ours: ${String(error)}`);
+  expect(error.message.isWellFormed()).toBe(true);
+  return error;
+}
+
+describe("a create that is answered with a timeout of the server", () => {
+  test.each([408, 504, 524])("(%i) is never sent again: the server may still be at work", async (status) => {
+    const client = clientOf(await answering(status, ""), { "uptime:maxRetries": "5" });
+    const error = await errorOf(send(client, { method: "POST", form: [] }));
+    expect(error).toBeInstanceOf(LostAnswer);
+    expect(error).toMatchObject({ repeatable: false });
+    expect(request).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([500, 502, 503, 520])("(%i is none) may be sent again after a look", async (status) => {
+    const error = await errorOf(send(clientOf(await answering(status, "")), { method: "POST", form: [] }));
+    expect(error).toMatchObject({ repeatable: true });
+  });
+});
+
+describe("an error of the connection", () => {
+  const failing = (error: object): void => {
+    request.mockRejectedValue(Object.assign(new Error("it failed"), error));
+  };
+  const post = (): Promise<UptimeError> =>
+    errorOf(send(clientOf("http://127.0.0.1:1"), { method: "POST", form: [] }));
+
+  test.each([
+    { code: "ECONNREFUSED", syscall: "connect" },
+    { code: "EHOSTUNREACH", syscall: "connect" },
+    { code: "ENETUNREACH", syscall: "connect" },
+    { code: "ETIMEDOUT", syscall: "connect" },
+    { code: "EAI_AGAIN", syscall: "getaddrinfo" },
+    { code: "ENOTFOUND", syscall: "getaddrinfo" },
+    { code: "UND_ERR_CONNECT_TIMEOUT" },
+    { code: "ECONNREFUSED", errors: [{ code: "ECONNREFUSED", syscall: "connect" }] },
+    { code: "CERT_HAS_EXPIRED" },
+    { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+    { code: "ERR_TLS_CERT_ALTNAME_INVALID" },
+  ])("that comes from connecting (%j) is no lost answer", async (error) => {
+    failing(error);
+    expect(await post()).not.toBeInstanceOf(LostAnswer);
+  });
+
+  test.each([
+    { code: "EHOSTUNREACH", syscall: "read" },
+    { code: "ENETUNREACH", syscall: "write" },
+    { code: "ETIMEDOUT", syscall: "read" },
+    { code: "ECONNRESET", syscall: "read" },
+    { code: "EHOSTUNREACH" },
+    { code: "ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC" },
+    { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED" },
+    { code: "UND_ERR_SOCKET" },
+    {},
+  ])("that may come after the request (%j) loses the answer of a create", async (error) => {
+    failing(error);
+    expect(await post()).toMatchObject({ constructor: LostAnswer, repeatable: true });
+  });
+
+  test("is sent again if nothing was sent", async () => {
+    request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
+    const client = clientOf(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
+    expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
+  });
+});
+
+describe("what an error repeats", () => {
+  const secrets = ['p<ss>word"\\/ü', "acme", "acme-9f8e7d6c5b4a", "correct horse battery"];
+  const forms: ((text: string) => string)[] = [
+    (text) => text,
+    (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;"),
+    encodeURIComponent,
+    (text) => Buffer.from(`user:${text}`).toString("base64"),
+  ];
+  const echo = [key, ...secrets].flatMap((secret) => forms.map((form) => `${form(secret)} `)).join("");
+  const traces = /12.{1,6}abc|p.{1,4}ss.{1,4}word|acme|9f8e|corre|horse|[A-Za-z0-9+/]{12}/;
+  const phpJson = (value: unknown): string =>
+    JSON.stringify(value).replaceAll("/", "\\/").replace(/ü/g, "\\u00fc");
+
+  test.each([
+    ["a message", (text: string) => phpJson({ message: text })],
+    ["the errors of fields", (text: string) => phpJson({ errors: { name: [text, { message: text }] } })],
+    ["JSON without a message", (text: string) => phpJson({ detail: { request: text } })],
+    ["a page", (text: string) => `<html><style>x</style><p>${text}</p>`],
+  ])("in %s holds neither the key nor a secret", async (_where, body) => {
+    // Each in turn is where the text is cut off.
+    for (let padding = 0; padding < 320; padding += 31) {
+      const url = await answering(422, body(`${".".repeat(padding)} ${echo}`));
+      const error = await errorOf(send(clientOf(url), { method: "POST", form: [], secrets }));
+      const [, said = ""] = error.message.split("status 422");
+      expect(said).not.toMatch(traces);
+      for (const close of open.splice(0)) close();
+    }
+  });
+
+  test("are no secrets of a form, whatever the API says of them", async () => {
+    const url = await serve((message, response) => {
+      let form = "";
+      message.on("data", (chunk) => (form += String(chunk)));
+      message.on("end", () => {
+        response.writeHead(422);
+        response.end(JSON.stringify({ message: `Got ${form} and ${decodeURIComponent(form)}` }));
+      });
+    });
+    const collection = new Collection(monitor, clientOf(url), []);
+    const form = [
+      ["name", "Home"],
+      ["request_auth_password", "p<ss>word"],
+      ["request_headers[0][key]", "X-Token"],
+      ["request_headers[0][value]", "acme-9f8e"],
+    ] as const;
+    const error = await errorOf(collection.create(form, deadlineAfter(10_000)));
+    expect(error.message).toContain("Home");
+    expect(error.message).toContain("X-Token");
+    expect(error.message).not.toMatch(/p<ss|word(?!=)|acme|9f8e/);
+  });
+
+  test("is cut between characters", async () => {
+    const url = await answering(422, { message: `${"x".repeat(299)}😀 and more` });
+    expect((await errorOf(send(clientOf(url)))).message).toContain(`${"x".repeat(299)}😀…`);
+    const notJson = await answering(200, `${"x".repeat(299)}😀 and more`);
+    expect((await errorOf(send(clientOf(notJson)))).message).toContain(`${"x".repeat(299)}😀…`);
+  });
+
+  test("is well-formed Unicode", async () => {
+    const url = await answering(422, '{"message":"Home \\ud83d","errors":{"na\\ud83dme":["\\udc00"]}}');
+    expect((await errorOf(send(clientOf(url)))).message).toContain("Home \ufffd");
+  });
+});
+
+describe("the hint of an error", () => {
+  const stale =
+    "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program.";
+
+  test.each([
+    ["GET", "/api/v1/monitors", 401, true, false],
+    ["DELETE", "/api/v1/monitors/1", 401, true, false],
+    ["GET", "/api/v1/monitors/1", 403, true, false],
+    ["GET", "/api/v1/monitors/1", 404, true, false],
+    ["GET", "/api/v1/monitors", 404, true, true],
+    ["POST", "/api/v1/monitors", 404, false, true],
+    ["PATCH", "/api/v1/monitors/1", 404, false, false],
+    ["GET", "/api/v1/monitors", 409, false, false],
+  ] as const)("of %s %s with status %i", async (method, path, status, isStale, isAddress) => {
+    const error = await errorOf(send(clientOf(await answering(status, "")), { method, path }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error.message.endsWith(stale)).toBe(isStale);
+    expect(error.message.includes("check uptime:baseUrl")).toBe(isAddress);
+  });
+});
+
+describe("a clock that somebody sets", () => {
+  /** As of this machine, with a date that is some hours off from a moment on. */
+  function settable(): { clock: Clock; set: (hours: number) => void } {
+    let off = 0;
+    return {
+      clock: { ...systemClock, date: () => systemClock.date() + off },
+      set: (hours) => (off = hours * 3_600_000),
+    };
+  }
+
+  test.each([-1, 1, -24_000])("by %i hours changes nothing of requestsPerMinute", async (hours) => {
+    const { clock, set } = settable();
+    const client = clientOf(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
+    await send(client);
+    set(hours);
+    await send(client);
+    await send(client);
+    const error = await errorOf(send(client));
+    expect(error.message).toContain("no more requests are allowed before the operation's time is over");
+  });
+
+  test.each([-1, 1])(
+    "by %i hours changes nothing of a time in Retry-After or X-RateLimit-Reset",
+    async (hours) => {
+      for (const headers of [
+        () => ({ "retry-after": new Date(Date.now() + 1000).toUTCString() }),
+        () => ({ "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 1) }),
+        () => ({ "x-ratelimit-reset": String(Date.now() + 1000) }),
+      ]) {
+        let refused = false;
+        const url = await serve((_request, response) => {
+          response.writeHead(refused ? 200 : 429, refused ? {} : headers());
+          refused = true;
+          response.end("[]");
+        });
+        const { clock, set } = settable();
+        set(hours);
+        const started = performance.now();
+        expect((await send(clientOf(url, {}, clock))).status).toBe(200);
+        expect(performance.now() - started).toBeLessThan(4000);
+      }
+    },
+  );
+});
+
+test("X-RateLimit-Reset in milliseconds is waited for, and fails no operation", async () => {
+  let refused = 0;
+  const url = await serve((_request, response) => {
+    const reset = [800, 300][refused++];
+    response.writeHead(reset === undefined ? 200 : 429, {
+      ...(reset !== undefined && { "x-ratelimit-reset": String(reset) }),
+    });
+    response.end("[]");
+  });
+  const started = performance.now();
+  expect((await send(clientOf(url))).status).toBe(200);
+  expect(performance.now() - started).toBeGreaterThan(1000);
+  expect(performance.now() - started).toBeLessThan(4000);
+});
+
+test("the answer to a write says its status, so that 202 and 204 can be told from 200", async () => {
+  for (const status of [200, 201, 202, 204])
+    expect(await send(clientOf(await answering(status, "")), { method: "DELETE" })).toMatchObject({
+      status,
+      body: undefined,
+    });
+});

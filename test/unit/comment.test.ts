@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import fc from "fast-check";
+
+import { cli } from "../support/cli";
+import type { Outcome } from "../support/cli";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-comment-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+const urnOf = (name: string): string => `urn:pulumi:prod::team::${type}::${name}`;
+const inputs = (name: string, more: Record<string, unknown> = {}) => ({
+  __provider: "code",
+  name,
+  url: `https://${name}.example/`,
+  interval: 60,
+  requestHeaders: "[secret]",
+  ...more,
+});
+const step = (op: string, name: string, before?: object, after?: object) => ({
+  op,
+  urn: urnOf(name),
+  ...(before && { oldState: { urn: urnOf(name), type, inputs: before, outputs: before } }),
+  ...(after && { newState: { urn: urnOf(name), type, inputs: after } }),
+});
+const drifted = (name: string, actual: unknown, property = "interval", declared: unknown = 60) => ({
+  urn: urnOf(name),
+  type,
+  name,
+  id: "7",
+  kind: "changed",
+  properties: [{ property, declared, actual, secret: false }],
+});
+
+function write(file: string, content: unknown): void {
+  writeFileSync(join(folder, file), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+const comment = (...args: string[]): Promise<Outcome> =>
+  cli({ url: "", apiKey: "" }, folder, [
+    "comment",
+    "--preview",
+    "preview.json",
+    "--preview-log",
+    "preview.log",
+    "--drift",
+    "drift.json",
+    "--doctor",
+    "doctor.json",
+    ...args,
+  ]);
+
+/** A team's thousand monitors: drift in 20, changes of the program in 30, some of them long. */
+function writeLargeStack(): void {
+  const long = "lorem ipsum ".repeat(300);
+  const steps = Array.from({ length: 1000 }, (_, index) => {
+    const name = `monitor-${index}`;
+    if (index < 15) return step("update", name, inputs(name), inputs(name, { interval: 300 + index }));
+    if (index < 20)
+      return step("update", name, inputs(name), inputs(name, { alertTextLookup: `${long}${index}` }));
+    if (index < 25) return step("create", name, undefined, inputs(name));
+    if (index < 30) return step("delete", name, inputs(name));
+    return step("same", name, inputs(name), inputs(name));
+  });
+  write("preview.json", { steps });
+  write("drift.json", {
+    checked: 1000,
+    drifted: Array.from({ length: 20 }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),
+    errors: [],
+    encrypted: [],
+  });
+}
+
+test("1000 monitors, 30 changed and 20 drifted: the comment holds every change, below GitHub's limit", async () => {
+  writeLargeStack();
+  const { code, stdout, stderr } = await comment();
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(Buffer.byteLength(stdout)).toBeLessThan(65_536);
+  const lines = stdout.split("\n");
+  expect(lines.slice(0, 5)).toEqual([
+    "<!-- uptime-preview -->",
+    "",
+    "### What merging this changes",
+    "",
+    "**Program: 5 to create, 20 to update, 5 to delete, 970 unchanged. Drift: 1000 resources compared, 20 drifted.**",
+  ]);
+  for (let index = 0; index < 15; index++) {
+    expect(lines).toContain(`! Monitor monitor-${index}: update`);
+    expect(lines).toContain(`!     interval: 60 => ${300 + index}`);
+  }
+  for (let index = 15; index < 20; index++)
+    expect(stdout).toContain(`<summary><code>Monitor monitor-${index}: alertTextLookup</code></summary>`);
+  expect(lines).toContain("!     alertTextLookup: (3,604 characters)");
+  for (let index = 20; index < 25; index++) expect(lines).toContain(`+ Monitor monitor-${index}: create`);
+  for (let index = 25; index < 30; index++) expect(lines).toContain(`- Monitor monitor-${index}: delete`);
+  for (let index = 0; index < 20; index++)
+    expect(lines).toContain(
+      `| \`Monitor monitor-${100 + index}\` | \`interval\` | \`60\` | \`${900 + index}\` |`,
+    );
+  expect(stdout).not.toContain("left out");
+  expect(stdout).not.toContain("monitor-500");
+  // The program's changes come first.
+  expect(stdout.indexOf("monitor-0")).toBeLessThan(stdout.indexOf("monitor-100"));
+});
+
+test("what does not fit is left out as a whole, and the comment says how much and where it is", async () => {
+  writeLargeStack();
+  const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/run/7?a=b");
+  expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(4000);
+  const note =
+    /left out: (?:(\d+) of 30 changes, )?(?:(\d+) of 20 drifted resources, )?(\d+) long values\. Everything is in \[the log of the job\]\(<https:\/\/ci\.example\/run\/7\?a=b>\)/.exec(
+      stdout,
+    );
+  expect(note).not.toBeNull();
+  const shown = stdout.match(/^[!+-] Monitor \S+: \w+$/gm) ?? [];
+  expect(shown.length + Number(note?.[1] ?? 0)).toBe(30);
+  const rows = stdout.match(/^\| `Monitor .*\|$/gm) ?? [];
+  expect(rows.length + Number(note?.[2] ?? 0)).toBe(20);
+  expect(stdout.match(/```/g)?.length ?? 0).toBe(2);
+  // Without a limit everything is there.
+  const full = await comment("--limit", "0");
+  expect(full.stdout).not.toContain("left out");
+  expect(full.stdout).toContain("lorem ipsum ".repeat(300));
+});
+
+test("no limit is ever exceeded, and no code block or fold is left open", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.string({ unit: "binary" }), fc.string({ unit: "binary", maxLength: 3000 })), {
+        maxLength: 40,
+      }),
+      fc.integer({ min: 1000, max: 20_000 }),
+      async (values, limit) => {
+        write("preview.json", {
+          steps: values.map(([name, text], index) =>
+            step("update", `${index}${name}`, inputs("a"), inputs("a", { alertTextLookup: text, url: name })),
+          ),
+        });
+        write("drift.json", {
+          checked: values.length,
+          drifted: values.map(([name, text]) => drifted(name, text, "name", name)),
+          errors: [],
+          encrypted: [],
+        });
+        const { code, stdout } = await comment("--limit", String(limit));
+        expect(code).toBe(0);
+        expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(limit);
+        expect(stdout.isWellFormed()).toBe(true);
+        const outsideCode = stdout.replace(/^(`{3,})\w*\n(?:[^]*?\n)?\1$/gm, "");
+        expect(outsideCode).not.toMatch(/^`{3,}/m);
+        expect(outsideCode.match(/^<details>/gm)?.length).toBe(outsideCode.match(/^<\/details>/gm)?.length);
+      },
+    ),
+    { numRuns: process.env.PULUMI_UPTIME_FULL === "1" ? 2000 : 50 },
+  );
+});
+
+test("imports, replacements, secrets and state that holds drift are told apart", async () => {
+  const imported = inputs("imported", { importId: "42" });
+  write("preview.json", {
+    steps: [
+      step("create", "imported", undefined, imported),
+      step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" })),
+      step("create-replacement", "moved", inputs("moved"), inputs("moved")),
+      step("delete-replaced", "moved", inputs("moved")),
+      step("update", "secret", inputs("secret"), inputs("secret")),
+      {
+        ...step("update", "edited", inputs("edited"), inputs("edited")),
+        oldState: { type, inputs: inputs("edited"), outputs: inputs("edited", { interval: 900 }) },
+      },
+    ],
+  });
+  const { stdout } = await comment();
+  expect(stdout).toContain("**Program: 1 to import, 2 to update, 1 to replace, 0 unchanged.**");
+  expect(stdout).toContain("+ Monitor imported: import of record 42, nothing is created\n");
+  expect(stdout).toContain('!     url: "https://moved.example/" => "https://new.example/"\n');
+  expect(stdout).toContain("! Monitor secret: update\n!     a secret, or an option of the resource\n");
+  expect(stdout).toContain("! Monitor edited: update\n!     interval: 900 => 60\n");
+  expect(stdout).not.toContain("__provider");
+});
+
+test("a preview that fails, checks that fail, and drift that could not be looked for are said first", async () => {
+  const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
+  write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });
+  write("drift.json", "");
+  const failed = await comment();
+  expect(failed.stdout).toContain("### The preview failed\n");
+  expect(failed.stdout).toContain(
+    "```\nMonitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n```",
+  );
+  expect(failed.stdout).toContain("Drift: it could not be looked for; see the log of the job.");
+
+  write("preview.json", "");
+  write("preview.log", "error: no stack named 'prod' found\n");
+  expect((await comment()).stdout).toContain("```\nerror: no stack named 'prod' found\n```");
+
+  rmSync(join(folder, "preview.json"));
+  rmSync(join(folder, "drift.json"));
+  write("doctor.json", {
+    findings: [
+      { code: "api-key", level: "ok", text: "fine" },
+      { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors was answered with status 401" },
+    ],
+  });
+  const checks = await comment();
+  expect(checks.stdout).toBe(
+    "<!-- uptime-preview -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors was answered with status 401`\n",
+  );
+  rmSync(join(folder, "doctor.json"));
+  expect(await comment()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("nothing to comment on") as string,
+  });
+  expect(await comment("--limit", "10")).toMatchObject({ code: 1, stdout: "" });
+});
