@@ -1,3 +1,4 @@
+import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Deadline } from "../api/deadline";
 
@@ -103,6 +104,7 @@ export class RecordsOfKind {
   private readonly done = new Set<string>();
   /** Ids of the option `import` whose record, or the one that has replaced it, has ended in this run. */
   private readonly spent = new Set<string>();
+  private readonly forImport = new Map<string, ApiRecord>();
 
   constructor(private readonly ledger: Ledger) {}
 
@@ -190,6 +192,18 @@ export class RecordsOfKind {
   /** A resource has the option `import` with this id; the one that had it first keeps it, and is returned. */
   nameImport(id: string, resource: string): string {
     return (this.entry(id).importedBy ??= resource);
+  }
+
+  /** What a check has read of a record that is to be imported; the import follows at once. */
+  keepForImport(record: ApiRecord): void {
+    this.forImport.set(record.id, record);
+  }
+
+  /** What a check has read of a record, for one import. */
+  takeForImport(id: string): ApiRecord | undefined {
+    const record = this.forImport.get(id);
+    this.forImport.delete(id);
+    return record;
   }
 
   /** The record that a resource was to import does not exist. */
