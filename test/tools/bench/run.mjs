@@ -223,7 +223,7 @@ function sizeOf(kind, project) {
 /** What the engine offers to a person who finds it slow, one at a time. */
 async function measureOptions(engine, machine, { n: [n], latency: [latency], write: writing }) {
   const variants = [
-    { title: "as it comes" },
+    { title: "the defaults" },
     {
       title: "`--parallel 32` and `uptime:maxConcurrency` 32",
       args: ["--parallel", "32"],
