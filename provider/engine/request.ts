@@ -89,7 +89,7 @@ export function optionsIn(properties: Properties, operation?: "create" | "update
   return {
     ignoreChanges,
     replaceOnChanges,
-    timeout: given === undefined ? undefined : milliseconds(given),
+    timeout: given === undefined ? undefined : milliseconds(given) || undefined,
     resource: resource ?? importer,
   };
 }

@@ -31,7 +31,11 @@ interface Query {
 const shownMatches = 5;
 
 /** The only record that the arguments select. It is an error if there is none, or more than one. */
-export async function lookUpOne(definition: Definition, connect: Connect, args: unknown): Promise<FoundRecord> {
+export async function lookUpOne(
+  definition: Definition,
+  connect: Connect,
+  args: unknown,
+): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
   const { id, account, ...filter } = query;
@@ -72,7 +76,11 @@ export async function lookUpOne(definition: Definition, connect: Connect, args: 
 }
 
 /** All records that the arguments select. */
-export async function lookUpAll(definition: Definition, connect: Connect, args: unknown): Promise<FoundRecord[]> {
+export async function lookUpAll(
+  definition: Definition,
+  connect: Connect,
+  args: unknown,
+): Promise<FoundRecord[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const connection = connect(account);

@@ -1,0 +1,67 @@
+import { startStack, stopStacks } from "../support/stack";
+
+afterEach(stopStacks);
+
+const program = `const pulumi = require("@pulumi/pulumi");
+const { Domain, Monitor, getMonitorOutput, getMonitorsOutput } = require("pulumi-uptime");
+const site = (name) => ({ name, url: "https://example.com/", interval: 60 });
+class Site extends pulumi.ComponentResource {
+  constructor(type, name, parent) {
+    super("my:site:" + type, name, {}, { parent });
+    this.web = new Monitor("web", site(type + " web"), { parent: this, customTimeouts: { create: ".5h" } });
+    this.registerOutputs({});
+  }
+}
+const front = new Site("Front", "front");
+const inner = new Site("Inner", "inner", front);
+new Monitor("web", site("web"));
+new Domain("web", { name: "example.com" }, { parent: inner.web });
+const later = getMonitorOutput({ name: "Inner web" }, { dependsOn: front, parent: front });
+exports.found = later.id;
+exports.made = inner.web.id;
+exports.count = getMonitorsOutput({}, { dependsOn: [front, inner] }).length;
+exports.seen = Monitor.get("seen", front.web.id, {}, { parent: front }).name;
+exports.kinds = [Monitor.isInstance(front.web), Domain.isInstance(front.web)];`;
+
+test("the classes and lookups do in the engine what they promise in the program", async () => {
+  const { workspace } = await startStack({
+    program,
+    config: { "uptime:adoptExisting": " true ", "uptime:apikey": "typo" },
+  });
+  // Nothing is there yet, so a lookup that waits for it is unknown.
+  const { output } = await workspace.preview();
+  // The engine prints a message when it comes, and once more at the end.
+  const [, diagnostics = ""] = output.split("Diagnostics:");
+  expect(diagnostics.match(/uptime:apikey \(did you mean uptime:apiKey\?\)/g)).toHaveLength(1);
+  expect(output).toMatch(/found\s*: (?:\[unknown\]|output<string>)/);
+
+  await workspace.up();
+  const outputs = await workspace.outputs();
+  expect(outputs.found).toBe(outputs.made);
+  expect(outputs).toMatchObject({ seen: "Front web", kinds: [true, false] });
+  expect(outputs.count).toBeGreaterThanOrEqual(2);
+
+  const { deployment } = await workspace.exportState();
+  const own = (deployment.resources ?? []).filter(({ type }) => type.startsWith("pulumi-nodejs:"));
+  expect(own).toHaveLength(5);
+  for (const { urn, inputs = {} } of own) {
+    const passed = inputs.__options as { resource?: string } | undefined;
+    expect(passed?.resource).toBe(urn.endsWith("::seen") ? undefined : urn.split("::").slice(2).join("::"));
+  }
+  expect(new Set(own.map(({ urn }) => urn)).size).toBe(5);
+  // What is only read is read by each run.
+  expect((await workspace.previewChanges()).map(({ op }) => op)).toEqual(["read"]);
+});
+
+test("a mistake in the program is told as a sentence, before anything is sent", async () => {
+  const { emulator, workspace } = await startStack({
+    program: `require("pulumi-uptime").Monitor.get("home", "7", { parent: undefined });`,
+  });
+  const { code, output } = await workspace.run(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toMatch(
+    /error: Monitor\.get\("home"\) has parent in its state, .* options as the fourth argument\./,
+  );
+  expect(output).not.toMatch(/\n\s+at /);
+  expect(emulator.requests).toEqual([]);
+});
