@@ -88,8 +88,10 @@ export function withStack(
   writeFileSync(join(bin, "config.json"), JSON.stringify(Object.fromEntries(values)));
   writeFileSync(join(bin, "state.json"), JSON.stringify({ version: 3, deployment: { resources } }));
   const script = `#!/bin/sh
+echo "$*" >> "${bin}/calls"
 case "$1 $2" in
   "config --show-secrets") cat "${bin}/config.json" ;;
+  "version --non-interactive") echo v3.250.0 ;;
   "stack export") cat "${bin}/state.json" ;;
   *) echo "error: not known: $*" >&2; exit 255 ;;
 esac

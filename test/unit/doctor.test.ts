@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -149,12 +158,16 @@ describe("of a program", () => {
     // One fault per line.
     expect(failed).toHaveLength(5);
     const all = failed.join("\n");
-    expect(all).toMatch(/Monitor again \(import 2\): name is "x" in the program and "Second" in the monitor 2/);
+    expect(all).toMatch(
+      /Monitor again \(import 2\): name is "x" in the program and "Second" in the monitor 2/,
+    );
     expect(all).toMatch(/Monitor again \(import 2\): url is /);
     expect(all).toMatch(/Monitor wrong \(import 2\): .*only one resource can have it/);
     expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
     expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
-    expect(stdout).toContain("The program declares 7 resources and imports 5 records; a preview would refuse 4 resources\n");
+    expect(stdout).toContain(
+      "The program declares 7 resources and imports 5 records; a preview would refuse 4 resources\n",
+    );
     expect(stdout).not.toContain("s3cret");
     expect(emulator.writes()).toEqual([]);
   });
@@ -171,6 +184,117 @@ describe("of a program", () => {
     const wrong = await looked();
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/^The program in \S+ failed: .*mine:token/);
+  });
+
+  const declaration = (options: string): string =>
+    `new Monitor("home", { name: "Home", url: "https://example.com/", interval: 300 }, ${options});`;
+  const refusal = /Monitor home \(import 1\): interval is 300 in the program and 60 in the monitor 1/;
+
+  test.each<[string, Record<string, string>]>([
+    [
+      "in JavaScript",
+      {
+        "package.json": '{ "name": "mine" }',
+        "index.js": `const { Monitor } = require("pulumi-uptime"); ${declaration('{ import: "1" }')}`,
+      },
+    ],
+    [
+      "in ES modules",
+      {
+        "package.json": '{ "name": "mine", "type": "module", "main": "main.js" }',
+        "main.js": `import { Monitor } from "pulumi-uptime"; await Promise.resolve(); ${declaration('{ import: "1" }')}`,
+      },
+    ],
+    [
+      "in a folder of its own, with an asynchronous main function",
+      {
+        "Pulumi.yaml":
+          "name: mine\nruntime:\n  name: nodejs\n  options:\n    tsconfig: own.json\nmain: 'sub' # here\n",
+        "sub/own.json": '{ "compilerOptions": { "esModuleInterop": true } }',
+        "sub/package.json": '{ "name": "sub", "main": "index.ts" }',
+        "sub/index.ts": `import { Monitor } from "pulumi-uptime"; export = async () => { ${declaration('{ import: "1" }')} };`,
+      },
+    ],
+    [
+      "under a component",
+      {
+        "index.ts": `import { ComponentResource } from "@pulumi/pulumi"; import { Monitor } from "pulumi-uptime";
+          class Site extends ComponentResource {
+            constructor() { super("my:site:Site", "site"); ${declaration('{ import: "1", parent: this }')} }
+          }
+          new Site();`,
+      },
+    ],
+  ])("%s", async (_, files) => {
+    mkdirSync(join(folder, "sub"));
+    for (const [file, content] of Object.entries(files)) write(file, content);
+    const { code, stdout } = await looked();
+    expect(stdout).toMatch(refusal);
+    expect(code).toBe(2);
+  });
+
+  test("compiled by the TypeScript of the SDK, if the project has none", async () => {
+    rmSync(join(folder, "node_modules"));
+    const modules = join(folder, "node_modules");
+    mkdirSync(join(modules, "@pulumi"), { recursive: true });
+    // The SDK looks for TypeScript beside its real folder.
+    cpSync(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"), {
+      recursive: true,
+    });
+    for (const name of readdirSync(join(root, "node_modules")))
+      if (!["@pulumi", "typescript", "typescript6", "ts-node"].includes(name))
+        symlinkSync(join(root, "node_modules", name), join(modules, name));
+    write(
+      "index.ts",
+      `import { Monitor } from "pulumi-uptime"; const id: string = "1"; ${declaration("{ import: id }")}`,
+    );
+    const { stdout } = await looked();
+    expect(stdout).toMatch(refusal);
+  });
+
+  test("what is only read is not checked, and what is secret is not shown", async () => {
+    write(
+      "index.ts",
+      `import * as pulumi from "@pulumi/pulumi";
+       import { Domain, Monitor } from "pulumi-uptime";
+       const seen = Monitor.get("seen", "1");
+       Domain.get("gone", "99");
+       new Monitor("copy", { name: pulumi.interpolate\`\${seen.name} 2\`, url: "https://example.com/", interval: 60 });
+       new Monitor("home", { name: "Home", url: pulumi.secret("https://s3cret-user:pw@example.com/"), interval: 60 }, { import: "1" });`,
+    );
+    emulator.monitors.edit(1, { url: "https://0ther-s3cret@example.com/" });
+    const { code, stdout } = await looked("--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      program: {
+        resources: 4,
+        imports: 1,
+        refused: [{ name: "home", reasons: ["url is refused; it is secret, so the reason is not shown"] }],
+      },
+    });
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test("the stack's configuration is read once, and a key in plain text is a warning", async () => {
+    const env = withStack(folder, {
+      "uptime:baseUrl": emulator.url,
+      "uptime:apiKey": emulator.apiKey,
+      "mine:token": "7",
+    });
+    write(
+      "index.ts",
+      'import { Config } from "@pulumi/pulumi"; if (new Config().require("token") !== "7") throw new Error("no");',
+    );
+    const { code, stdout } = await ran(folder, ["doctor", "--program", "."], env);
+    expect(stdout).toMatch(
+      /warning {2}uptime:apiKey is plain text in the stack's configuration.*config set --secret uptime:apiKey/,
+    );
+    expect(stdout).toContain(
+      "ok       The program declares 0 resources and imports 0 records; a preview would refuse none\n",
+    );
+    expect(code).toBe(0);
+    const calls = readFileSync(join(folder, "bin", "calls"), "utf8").split("\n");
+    expect(calls.filter((call) => call.startsWith("config "))).toHaveLength(1);
   });
 
   test("takes settings from the stack that is selected, without being told; without one, says so", async () => {
