@@ -15,7 +15,7 @@ test("random programs over random runs lose, double and take no record", async (
     // A scenario has four runs on average, those that look whether all is well included.
     { numRuns: full ? 5000 : 60 },
   );
-});
+}, 10_000_000);
 
 const home = { name: "Home", url: "https://home.example/", interval: 60 };
 const refused = { name: "Refused", url: "https://refused.example/", interval: 60 };
@@ -66,8 +66,19 @@ const seen: Record<string, Scenario> = {
     records: [],
     runs: [
       run([domain("a", one), domain("c", two)]),
-      ...(["up", "up --refresh", "up --refresh --run-program"] as const).map((command) =>
-        run([domain("a", one, "2"), domain("c", two, "1")], { command }),
+      run([domain("a", one, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
+    ],
+  },
+  "a resource that imports a record keeps it when its former one is replaced": {
+    records: [],
+    runs: [
+      run([a, b]),
+      run(
+        [
+          { ...a, import: "2" },
+          { ...b, import: "1" },
+        ],
+        { latencies: [17, 14, 14, 11, 9, 19], replace: [0] },
       ),
     ],
   },

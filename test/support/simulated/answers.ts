@@ -641,9 +641,10 @@ function misbehaviourOf(
       };
     case "older": {
       const [first] = api.tables[kind].all();
+      if (!first) return {};
       return {
         effectAfter: "never",
-        answer: () => ({ ...emptyAnswer, body: JSON.stringify({ data: first ?? { id: 77 } }) }),
+        answer: () => ({ ...emptyAnswer, body: JSON.stringify({ data: first }) }),
       };
     }
     case "cut":
