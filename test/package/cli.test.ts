@@ -21,8 +21,8 @@ import { scanSource } from "../../provider/cli/source-scan";
 import { Emulator } from "../../provider/emulator";
 import { cli, declaredBy } from "../support/cli";
 import type { Outcome } from "../support/cli";
+import { sample } from "../support/size";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 const root = join(__dirname, "..", "..");
 let folder: string;
 beforeEach(() => {
@@ -144,7 +144,7 @@ test("a shell reads any string as the one word that it is", async () => {
         return Promise.resolve();
       },
     ),
-    { numRuns: full ? 2000 : 100 },
+    { numRuns: sample(10, 100, 2000) },
   );
 });
 
@@ -268,7 +268,7 @@ describe("an export of anything", () => {
           expect(page.filter((line) => line.startsWith("```")).length % 2).toBe(0);
         },
       ),
-      { numRuns: full ? 500 : 25 },
+      { numRuns: sample(3, 25, 500) },
     );
     expect(seen.active).toBeGreaterThan(0);
     expect(seen.comments).toBeGreaterThan(0);
