@@ -64,9 +64,10 @@ module.exports = {
     },
     {
       name: "ships-its-packages",
-      comment: "What ships imports only packages that are installed with it.",
+      comment:
+        "What ships imports only packages that are installed with it. The plugin ships as one bundled file.",
       severity: "error",
-      from: { path: "^provider/" },
+      from: { path: "^provider/", pathNot: "^provider/engine/native/" },
       to: {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
         dependencyTypesNot: ["npm", "npm-peer", "type-only"],

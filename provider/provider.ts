@@ -1,10 +1,9 @@
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
-import { endWithEngine, saveMemory } from "./engine/host";
+import { endWithEngine } from "./engine/host";
 import { Session } from "./lifecycle/connection";
 
-saveMemory();
 endWithEngine();
 
 const session = new Session();

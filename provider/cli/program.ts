@@ -44,6 +44,11 @@ const commands: readonly {
     purpose: "Check versions, settings, and how the server answers. It only reads.",
     load: () => require("./doctor") as CommandFile,
   },
+  {
+    name: "plugin",
+    purpose: "Install the provider plugin, with which programs in any language of Pulumi's use this provider.",
+    load: () => require("./plugin") as CommandFile,
+  },
 ];
 
 const exitCodes = `

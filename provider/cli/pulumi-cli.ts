@@ -59,6 +59,18 @@ export async function pulumiVersion(location: StackLocation): Promise<string> {
   return (await pulumi(["version"], { ...location, stack: undefined })).trim().replace(/^v/, "");
 }
 
+/** Copies the provider plugin in a folder into Pulumi's plugin cache, over one of the same version. */
+export async function installPlugin(
+  folder: string,
+  version: string,
+  location: Omit<StackLocation, "stack">,
+): Promise<void> {
+  await pulumi(
+    ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"],
+    location,
+  );
+}
+
 /** A stack's state. With secrets it must be neither stored nor printed. */
 export async function exportedState(location: StackLocation, secrets: boolean): Promise<Deployment> {
   const printed = await pulumi(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);

@@ -25,6 +25,11 @@ export function version(): string {
   return packageAbove(__dirname).version;
 }
 
+/** The folder of this package. */
+export function packageFolder(): string {
+  return packageAbove(__dirname).folder;
+}
+
 /** The dependency that gives a project this package: its version, or the checkout that it runs from. */
 export function dependency(from = __dirname): string {
   const { folder, version } = packageAbove(from);

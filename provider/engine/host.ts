@@ -1,17 +1,7 @@
 import { fstatSync } from "node:fs";
 import { connect } from "node:net";
-import { setFlagsFromString } from "node:v8";
 
 const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
-
-/**
- * Leaves WebAssembly as it is compiled first. The only such code is undici's parser of HTTP, which is fast enough for an
- * API; compiling it a second time, for speed, takes up to 40 MB beside everything else.
- */
-export function saveMemory(): void {
-  if (!isHost) return;
-  for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
-}
 
 /** How often to look whether the engine is still there if its end cannot be seen at the standard input. */
 const lookMilliseconds = 2000;

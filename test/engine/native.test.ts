@@ -248,6 +248,7 @@ test("an import by option compares what is declared, secrets too, and manages no
   await workspace.preview("--expect-no-changes");
   await workspace.preview("--refresh", "--expect-no-changes");
   // What the program does not declare is not managed.
+  await workspace.up();
   emulator.monitors.edit(1, { ssl_alert_days: 7 });
   await workspace.preview("--refresh", "--expect-no-changes");
 

@@ -201,9 +201,9 @@ async function layProject(engine, { url }) {
   await writeFile(main, program);
   await writeFile(
     join(project, "package.json"),
-    JSON.stringify({ name: "uptime", private: true, main: "index.ts" }),
+    JSON.stringify({ name: "monitoring", private: true, main: "index.ts" }),
   );
-  await writeFile(join(project, "Pulumi.yaml"), "name: uptime\nruntime: nodejs\n");
+  await writeFile(join(project, "Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");
   await symlink(join(root, "node_modules"), join(project, "node_modules"));
   const edit = async (before, after) => {
     const source = await readFile(main, "utf8");

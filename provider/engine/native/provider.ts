@@ -67,7 +67,7 @@ export interface ReadResult {
   readonly inputs?: Properties;
 }
 
-/** A record that an import has read, with its secrets, which state does not get. */
+/** A record that an import has read. */
 interface Imported {
   readonly id: string;
   readonly outputs: Outputs;
@@ -104,7 +104,8 @@ export class NativeResources {
     const { urn, oldInputs } = request;
     const { account, ...declared } = declaredIn(request.inputs);
     const imported = this.imports.get(urn);
-    const isInState = !imported && Object.keys(oldInputs).length > 0;
+    // What an import has found, and the program does not declare, was never managed.
+    const isInState = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
     const { inputs, problems, notes } = await this.lifecycle.check({
       declared,
       account,
@@ -124,7 +125,11 @@ export class NativeResources {
 
   diff(request: DiffRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
-    const outputs = this.imports.get(urn)?.outputs ?? this.outputsIn(oldOutputs, oldInputs);
+    const imported = this.imports.get(urn)?.outputs;
+    // An import changes nothing: `check` has compared everything that the record shows.
+    const outputs = imported
+      ? { ...imported, values: inputsIn(inputs).values as Outputs["values"] }
+      : this.outputsIn(oldOutputs, oldInputs);
     const { changed, replaces } = this.lifecycle.diff(id, outputs, inputsIn(inputs), this.optionsOf(request));
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
@@ -154,7 +159,9 @@ export class NativeResources {
     if (!state) return undefined;
     const read = { id: state.id, outputs: this.outputProperties(state.outputs) };
     const present = presentInputs(this.definition, inputsIn(inputs ?? {}), state.outputs);
-    return present ? { ...read, inputs: this.marked(inputProperties(present, {})) } : read;
+    if (!present) return read;
+    const mark = isImported(inputs ?? {}) ? { [importMark]: true } : {};
+    return { ...read, inputs: { ...this.marked(inputProperties(present, {})), ...mark } };
   }
 
   async update(request: UpdateRequest): Promise<{ outputs: Properties }> {
@@ -175,21 +182,19 @@ export class NativeResources {
     return this.marked(outputProperties(outputs, {}));
   }
 
-  /**
-   * What an import finds. Secrets are neither inputs, because Pulumi writes those into code, nor outputs. A program that
-   * declares them is compared with what was read here.
-   */
+  /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
   private async import(request: ReadRequest): Promise<ReadResult> {
     const state = await this.lifecycle.get(request.id, undefined, this.optionsOf(request));
     const claim = resourceOf(request.urn);
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
-    const open = Object.entries(outputs.values).filter(([key]) => !this.definition.fields[key]?.secret);
-    const declared = open.filter(([key, value]) => isWorthDeclaring(this.definition, key, value));
+    const declared = Object.entries(outputs.values).filter(([key, value]) =>
+      isWorthDeclaring(this.definition, key, value),
+    );
     return {
       id: state.id,
-      outputs: this.outputProperties({ ...outputs, values: Object.fromEntries(open) }),
-      inputs: Object.fromEntries(declared),
+      outputs: this.outputProperties(outputs),
+      inputs: { ...Object.fromEntries(declared), [importMark]: true },
     };
   }
 
@@ -209,18 +214,17 @@ export class NativeResources {
 
   /**
    * What state holds of a resource. Its inputs say what is managed, because an import leaves everything that the record
-   * shows in the outputs, and secrets only in the inputs.
+   * shows in the outputs. Defaults are managed even if the inputs of an import leave them out.
    */
   private outputsIn(properties: Properties, inputs: Properties): Outputs {
     const outputs = outputsIn(this.definition, properties);
-    const values: Record<string, Value> = {};
-    for (const key of Object.keys(this.definition.fields)) {
-      if (inputs[key] === undefined) continue;
-      const value = outputs.values[key];
-      if (value !== undefined) values[key] = value;
-      else if (outputs.isPartial !== true) values[key] = inputs[key] as Value;
-    }
-    return { ...outputs, values };
+    if (isImported(inputs)) return outputs;
+    const isManaged = (key: string): boolean =>
+      inputs[key] !== undefined || this.definition.fields[key]?.default !== undefined;
+    return {
+      ...outputs,
+      values: Object.fromEntries(Object.entries(outputs.values).filter(([key]) => isManaged(key))),
+    };
   }
 
   /** Outputs in a preview: what else the API will show is not known yet. */
@@ -247,10 +251,20 @@ function resourceOf(urn: string): string {
   return urn.split("::").slice(2).join("::");
 }
 
-/** Whether an imported value belongs into a program. Defaults, and what is empty, do not. */
+/**
+ * A hidden input of a resource that was imported, until the next update of its state: its other inputs are those of the
+ * record, and not those of the program.
+ */
+const importMark = "__imported";
+
+function isImported(inputs: Properties): boolean {
+  return inputs[importMark] === true;
+}
+
+/** Whether an imported value belongs into a program. Secrets, defaults, and what is empty, do not. */
 function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
   const field = definition.fields[key];
-  if (!field || isEmpty(value)) return false;
+  if (!field || field.secret || isEmpty(value)) return false;
   return field.required === true || !equal(field, field.default ?? null, value);
 }
 

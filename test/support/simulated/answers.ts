@@ -779,7 +779,8 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
 
   const counts = new Map<Target, number>();
   const done: (typeof mutations)[number][] = [];
-  const secrets = secretsOf(args);
+  // Of a record that is only read, nobody knows them.
+  const secrets = operation === "get" ? [] : secretsOf(args);
   api.misbehave = (request) => {
     const target = targetOf(request);
     const number = (counts.get(target) ?? 0) + 1;
@@ -889,7 +890,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
     if (told && id === undefined && (one.dialect.createAnswer ?? "record") !== "empty")
       violated(`the id ${made} was told, and is lost`);
-    if (failed && id === undefined && !/not known/.test(failed.message))
+    // A server that answers with a record that was there before is believed to have made none.
+    const isDenied = /which was there before/.test(failed?.message ?? "");
+    if (failed && id === undefined && !isDenied && !/not known/.test(failed.message))
       violated(`the record ${made} was made, and nothing says so`);
   }
 
@@ -924,24 +927,14 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   }
 }
 
-/** What becomes of a declaration, found out once for all secrets. */
+/** What becomes of a declaration: found out once for each kind, because Pulumi's SDK takes its time. */
 async function goalOf(
   declared: Declared,
   settings: Readonly<Record<string, string>>,
   front: Front,
 ): Promise<{ inputs: Properties }> {
-  const { requestHeaders, requestAuthPassword } = declared.args;
-  const secrets = {
-    ...(requestHeaders !== undefined && { requestHeaders }),
-    ...(requestAuthPassword !== undefined && { requestAuthPassword }),
-  };
-  const alike = {
-    ...declared.args,
-    ...(requestHeaders !== undefined && { requestHeaders: [] }),
-    ...(requestAuthPassword !== undefined && { requestAuthPassword: "x" }),
-  };
-  const { inputs } = await front.register({ ...declared, args: alike }, settings);
-  return { inputs: { ...inputs, ...secrets } };
+  const { inputs } = await front.register({ ...declared, args: {} }, settings);
+  return { inputs: { ...inputs, ...declared.args } };
 }
 
 /** The values that nobody may see. */

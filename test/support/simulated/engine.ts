@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly targets?: readonly string[] | undefined;
   /** URNs that `--replace` names. */
   readonly replace?: readonly string[] | undefined;
+  /** Only what would be done: nothing is created, updated or deleted, and state stays. */
+  readonly isPreview?: boolean | undefined;
 }
 
 /** An operation that the provider carried out, or tried to. */
@@ -99,6 +101,7 @@ export class SimulatedEngine {
     killed?: Promise<void>,
     limit = Infinity,
   ): Promise<Outcome> {
+    const { state, settings } = this;
     const run = new Run(this, this.front, process, options);
     const work = run.execute().then(() => false);
     const ended = killed ? Promise.race([work, killed.then(() => true)]) : work;
@@ -108,6 +111,7 @@ export class SimulatedEngine {
       return run;
     } finally {
       run.end();
+      if (options.isPreview) Object.assign(this, { state, settings });
     }
   }
 }
@@ -122,6 +126,7 @@ class Run implements Outcome {
   private readonly processes = new Map<string, SimulatedProcess>();
   private readonly providers = new Map<string, Provider>();
   private settings: RunOptions["settings"];
+  private readonly isPreview: boolean;
   /** URNs that the program has registered. */
   private readonly operated = new Set<string>();
   /** Old URNs of aliased resources that are done. */
@@ -136,7 +141,8 @@ class Run implements Outcome {
     private readonly start: () => SimulatedProcess,
     private readonly options: RunOptions,
   ) {
-    const { command, settings } = options;
+    const { command, settings, isPreview = false } = options;
+    this.isPreview = isPreview;
     // What happens without the program happens with the settings that state keeps.
     const isWithoutProgram = ["up --refresh", "refresh", "destroy"].includes(command);
     this.settings = (isWithoutProgram ? engine.settings : undefined) ?? settings;
@@ -412,11 +418,6 @@ class Run implements Outcome {
           });
         }
         await this.create(provider, replacement, undefined);
-        this.save(() => {
-          this.engine.state = this.state().filter(
-            (one) => !(one.urn === urn && one.isPendingReplacement && one.id === old.id),
-          );
-        });
       };
     }
     if (changes || old.hasInitErrors)
@@ -432,8 +433,11 @@ class Run implements Outcome {
   // Steps -----------------------------------------------------------------------------------------------------------
 
   private async create(provider: Provider, entry: Entry, replaced: Entry | undefined): Promise<void> {
+    if (this.isPreview) return;
     const operation: Operation = { operation: "create", urn: entry.urn };
     const condemn = (): void => {
+      // What was deleted before it goes, also when the create has failed half-way.
+      this.engine.state = this.state().filter((one) => one.urn !== entry.urn || !one.isPendingReplacement);
       if (replaced)
         this.engine.state = this.state().map((one) => (one === replaced ? { ...one, isDelete: true } : one));
     };
@@ -457,6 +461,7 @@ class Run implements Outcome {
   }
 
   private async update(provider: Provider, old: Entry, entry: Entry): Promise<void> {
+    if (this.isPreview) return;
     const { urn } = entry;
     try {
       const { outputs } = await this.call({ operation: "update", urn, id: old.id }, () =>
@@ -477,6 +482,7 @@ class Run implements Outcome {
   }
 
   private async delete(entry: Entry): Promise<void> {
+    if (this.isPreview) return;
     const { urn, id, kind, outputs, inputs } = entry;
     await this.call({ operation: "delete", urn, id }, () =>
       this.provider(kind).delete(urn, id, outputs, inputs),

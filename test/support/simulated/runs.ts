@@ -4,7 +4,7 @@ import type { Table } from "../../../provider/emulator";
 import { apiKey, kinds, origin, SimulatedApi } from "./api";
 import type { Kind, Seen } from "./api";
 import { labelOf, SimulatedEngine, urnOf } from "./engine";
-import type { Command, Entry, Outcome } from "./engine";
+import type { Command, Entry, Outcome, RunOptions } from "./engine";
 import type { Declared, Front } from "./front";
 import { networkError, SimulatedProcess } from "./process";
 import { Hang, SimulatedTime } from "./time";
@@ -29,6 +29,10 @@ export interface PlannedRun {
   readonly edits: readonly Edit[];
   readonly command: Command;
   readonly adoptExisting: boolean;
+  /** A preview comes before it. */
+  readonly isPreviewed: boolean;
+  /** Before it somebody runs with the key of another account, which has no records. */
+  readonly isMistaken: boolean;
   readonly program: readonly Declared[];
   /** The run is for these resources of the program only, by their places. */
   readonly targets?: readonly number[] | undefined;
@@ -74,6 +78,7 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
 /** Once in so many times. */
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
 const kind = fc.oneof(
   { weight: 3, arbitrary: fc.constant("monitor" as const) },
   fc.constant("domain" as const),
@@ -228,6 +233,8 @@ const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes:
       fc.constantFrom("refresh" as const, "refresh --run-program" as const, "destroy" as const),
     ),
     adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
+    isPreviewed: rarely(4),
+    isMistaken: rarely(6),
     changes: fc.array(change, { maxLength: 3 }),
     targets: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), 8),
     replace: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 1 }), 10),
@@ -291,7 +298,8 @@ function describeRun(run: PlannedRun, number: number): string[] {
     (places ?? []).map((place) => labelAt(run.program, place) ?? "").join(", ");
   const { adoptExisting, faults, killAfter, edits, latencies } = run;
   return [
-    `Run ${number}: ${run.command}${adoptExisting ? ", adoptExisting" : ""}` +
+    ...(run.isMistaken ? ["Somebody runs up --refresh --run-program with the key of another account"] : []),
+    `Run ${number}: ${run.isPreviewed ? "preview, " : ""}${run.command}${adoptExisting ? ", adoptExisting" : ""}` +
       (run.targets ? `, --target ${named(run.targets)}` : "") +
       (run.replace ? `, --replace ${named(run.replace)}` : "") +
       (latencies.some((one) => one !== latencies[0]) ? `, latencies ${latencies.join(" ")}` : ""),
@@ -328,6 +336,7 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
       ...run,
       faults: [],
       killAfter: undefined,
+      isMistaken: false,
       latencies: [1],
       program: all.map((declared, place) => {
         const { after: _, ...rest } = declared;
@@ -407,6 +416,7 @@ class World implements Result {
   readonly api = new SimulatedApi(this.time, { uniqueDomainNames: false });
   readonly engine: SimulatedEngine;
   readonly outcomes: Outcome[] = [];
+  private previous: PlannedRun | undefined;
   /** Records that a person deleted. */
   private readonly deletedByHand = new Set<string>();
   /** Records that a person changed since the last run with a refresh that was green. */
@@ -427,8 +437,14 @@ class World implements Result {
   }
 
   async run(run: PlannedRun, title: string): Promise<void> {
+    if (run.isMistaken) await this.mistake(title);
     for (const one of run.edits) this.edit(one);
+    const previewed =
+      run.isPreviewed && run.command.startsWith("up") ? await this.preview(run, title) : undefined;
     const outcome = await this.execute(run, title);
+    if (previewed !== undefined && previewed.errors.length > 0 && outcome.errors.length === 0)
+      throw new Violation(`${title} was green, and its preview was not: ${previewed.errors.join("; ")}`);
+    this.previous = run;
     const isGreen = outcome.errors.length === 0;
     const isUp = run.command.startsWith("up") && !run.targets && !run.replace;
     if (isGreen && isUp) {
@@ -443,6 +459,71 @@ class World implements Result {
         );
     }
     if (!isGreen && this.isRepaired) await this.repair(run, outcome, title);
+  }
+
+  /** A preview changes nothing. */
+  private async preview(run: PlannedRun, title: string): Promise<Outcome> {
+    const { api, engine, time } = this;
+    api.forget();
+    api.misbehave = () => undefined;
+    const outcome = await engine.run(
+      () => new SimulatedProcess(time, api),
+      { ...this.optionsOf(run), isPreview: true },
+      undefined,
+      longest,
+    );
+    if (api.writes().length > 0)
+      throw new Violation(`the preview of ${title} wrote: ${api.writes().map(shown).join(", ")}`);
+    return outcome;
+  }
+
+  /** With the key of another account nothing is there, which proves nothing. */
+  private async mistake(title: string): Promise<void> {
+    const { engine, time, previous } = this;
+    const isAllInState = previous?.program.every((one) => engine.state.some(({ urn }) => urn === urnOf(one)));
+    if (
+      !previous ||
+      !isAllInState ||
+      engine.state.length === 0 ||
+      engine.state.some(({ isDelete }) => isDelete)
+    )
+      return;
+    const before = JSON.stringify(engine.state.map(({ urn, id }) => [urn, id]));
+    const { settings } = engine;
+    const other = new SimulatedApi(time, { uniqueDomainNames: false });
+    other.key = "21|another-key";
+    const options = this.optionsOf({ ...previous, command: "up --refresh --run-program" });
+    const outcome = await engine.run(
+      () => new SimulatedProcess(time, other),
+      {
+        ...options,
+        settings: { ...options.settings, "uptime:apiKey": other.key },
+        targets: undefined,
+        replace: undefined,
+      },
+      undefined,
+      longest,
+    );
+    engine.settings = settings;
+    const after = JSON.stringify(engine.state.map(({ urn, id }) => [urn, id]));
+    if (after !== before || outcome.errors.length === 0 || other.writes().some(({ effect }) => effect))
+      throw new Violation(
+        `before ${title}, with the key of another account: errors ${outcome.errors.join("; ") || "none"}, state ${before} became ${after}, requests ${other.requests.map(shown).join(", ")}`,
+      );
+  }
+
+  private optionsOf(run: PlannedRun): RunOptions {
+    return {
+      command: run.command,
+      settings: {
+        "uptime:baseUrl": origin,
+        "uptime:apiKey": apiKey,
+        ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
+      },
+      program: run.program,
+      targets: urnsAt(run.program, run.targets),
+      replace: urnsAt(run.program, run.replace),
+    };
   }
 
   /** What a person can always do: take out what is refused and the imports, and run again. */
@@ -517,22 +598,7 @@ class World implements Result {
     };
     let outcome: Outcome;
     try {
-      outcome = await engine.run(
-        () => new SimulatedProcess(time, api),
-        {
-          command: run.command,
-          settings: {
-            "uptime:baseUrl": origin,
-            "uptime:apiKey": apiKey,
-            ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
-          },
-          program: run.program,
-          targets: urnsAt(run.program, run.targets),
-          replace: urnsAt(run.program, run.replace),
-        },
-        killed,
-        longest,
-      );
+      outcome = await engine.run(() => new SimulatedProcess(time, api), this.optionsOf(run), killed, longest);
     } catch (error) {
       if (error instanceof Hang) throw new Violation(`${title}: ${error.message}`);
       throw error;

@@ -81,11 +81,11 @@ async function copyPythonRunner(draft, env) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    const { bin, version } = await ensureLanguage(process.argv[2], { log: console.error });
-    console.log(`Pulumi ${version}: ${bin.join(" ")}`);
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-  }
+  ensureLanguage(process.argv[2], { log: console.error }).then(
+    ({ bin, version }) => console.log(`Pulumi ${version}: ${bin.join(" ")}`),
+    (error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    },
+  );
 }

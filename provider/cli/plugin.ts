@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Command } from "commander";
+
+import { UptimeError } from "../api/errors";
+import { installPlugin } from "./pulumi-cli";
+import { visible } from "./quoting";
+import type { CommandContext } from "./terminal";
+import { packageFolder, version } from "./version";
+
+export function configure(command: Command, context: CommandContext): void {
+  command.addHelpText(
+    "after",
+    `
+Programs in TypeScript and JavaScript need no plugin. Programs in YAML, Python, Go, C# and Java do, and programs that
+import "pulumi-uptime/native".
+`,
+  );
+  command
+    .command("install")
+    .description("Copy the plugin into Pulumi's plugin cache, from where Pulumi loads it.")
+    .action(async () => {
+      const folder = pluginFolder();
+      await installPlugin(folder, version(), { cwd: context.cwd, env: context.env });
+      context.stdout.write(`Installed the plugin uptime ${version()}. \`pulumi plugin ls\` lists it.\n`);
+    });
+  command
+    .command("path")
+    .description("Print the plugin's folder, for a project that names it in Pulumi.yaml.")
+    .action(() => {
+      context.stdout.write(`${visible(pluginFolder())}\n`);
+    });
+}
+
+/** The folder with the plugin. Throws if it was not built. */
+function pluginFolder(): string {
+  const folder = join(packageFolder(), "plugin");
+  if (existsSync(join(folder, "pulumi-resource-uptime"))) return folder;
+  throw new UptimeError(
+    `There is no plugin in ${folder}: in a checkout of pulumi-uptime, run \`npm run build\` first.`,
+  );
+}
