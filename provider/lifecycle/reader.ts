@@ -53,11 +53,14 @@ export class Reader {
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
-      const first = this.show(id, deadline);
-      this.first = first.then(
+      const answer = this.collection.show(id, deadline);
+      // Others wait for the answer alone: whether a missing record is gone is not known before they have asked.
+      this.first = answer.then(
         (record) => (this.sample = record),
         () => undefined,
       );
+      const first = await this.proving(id, deadline, () => answer);
+      this.records.see(id);
       return first;
     }
     await this.first;
