@@ -53,13 +53,13 @@ export class Reader {
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
-      const first = this.collection.show(id, deadline);
-      // The others wait for the answer and not for the verdict on it, which has to hear of them.
-      this.first = first.then(
+      const answer = this.collection.show(id, deadline);
+      // Others wait for the answer alone: whether a missing record is gone is not known before they have asked.
+      this.first = answer.then(
         (record) => (this.sample = record),
         () => undefined,
       );
-      return this.proving(id, deadline, () => first);
+      return this.proving(id, deadline, () => answer);
     }
     await this.first;
     const listed = expected && (await this.listed(id, deadline));

@@ -218,7 +218,7 @@ describe("an import is refused in the preview", () => {
     old.nextRun(late);
     await late.preview({ ...home, importId });
     expect(await refusal(old.preview(home))).toContain(
-      `The monitor ${importId} is this resource's, and the option import of late names it too`,
+      `The monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
     );
     expect(emulator.writes()).toEqual([]);
   });

@@ -114,10 +114,10 @@ describe("many reads", () => {
   // A thousand in one way of paging is enough for a usual run.
   test.each(
     dialectChoices.paging.flatMap((paging, index) =>
-      sample([8], [1, 8, 64], [1, 8, 64]).map(
-        (parallel) =>
-          [paging, parallel, index === 0 && parallel === 8 ? sample(2, 10, 10) : sample(2, 2, 10)] as const,
-      ),
+      sample([8], index === 0 ? [1, 8, 64] : [8], [1, 8, 64]).map((parallel) => {
+        const pages = sample(2, index === 0 && parallel === 8 ? 10 : 2, 10);
+        return [paging, parallel, pages] as const;
+      }),
     ),
   )(
     "are served by the list with the paging %s, %i at once, from %i pages",
@@ -194,7 +194,8 @@ describe("many reads", () => {
     emulator.dialect = { hidden: ["request_auth_username"] };
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect(lists()).toBe(3);
-    expect(shows()).toBeLessThanOrEqual(8);
+    // Those that were asked for at once, before the first of them was answered.
+    expect(shows()).toBeLessThanOrEqual(1 + 8);
   });
 
   test.each([
