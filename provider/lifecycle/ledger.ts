@@ -40,6 +40,8 @@ export class Ledger {
   private readonly kinds = new Map<string, RecordsOfKind>();
   private readonly waiting = new Set<() => void>();
   private isFound = false;
+  /** How many requests about records that state knows are not answered yet. */
+  private open = 0;
   /** Too many were missing, and none had been found in time: whoever asks later need not wait too. */
   private isDoubtful = false;
 
@@ -57,6 +59,17 @@ export class Ledger {
     this.tell();
   }
 
+  /** Lets nobody decide before this is known, however slow the server is. */
+  async awaiting<T>(answer: Promise<T>): Promise<T> {
+    this.open++;
+    try {
+      return await answer;
+    } finally {
+      this.open--;
+      this.tell();
+    }
+  }
+
   /** Lets everybody who waits for evidence look again. */
   tell(): void {
     for (const look of this.waiting) look();
@@ -65,7 +78,7 @@ export class Ledger {
 
   /**
    * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, or
-   * until no other is heard of for a second.
+   * until every request is answered and no other record is heard of for a second.
    */
   async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing" | "no time"> {
     for (;;) {
@@ -79,8 +92,8 @@ export class Ledger {
       const signal = AbortSignal.any([heard.signal, deadline.signal]);
       await this.clock.sleep(quiet, signal).catch(() => undefined);
       this.waiting.delete(look);
-      if (heard.signal.aborted) continue;
       if (deadline.signal.aborted) return "no time";
+      if (heard.signal.aborted || this.open > 0) continue;
       this.isDoubtful = this.missing > mostGone;
       return this.isDoubtful ? "too many missing" : "none";
     }

@@ -61,8 +61,8 @@ export class Reader {
       );
       return this.proving(id, deadline, () => answer);
     }
-    await this.first;
-    const listed = expected && (await this.listed(id, deadline));
+    await this.ledger.awaiting(this.first);
+    const listed = expected && (await this.ledger.awaiting(this.listed(id, deadline)));
     if (listed && this.agrees(listed, expected) && (!isWhole || this.isListWhole())) {
       this.records.see(id);
       return listed;
@@ -80,7 +80,7 @@ export class Reader {
   /** Does something to a record. Throws {@link Gone} if it is proven that there is none. */
   async proving<T>(id: string, deadline: Deadline, action: () => Promise<T>): Promise<T> {
     try {
-      const result = await action();
+      const result = await this.ledger.awaiting(action());
       this.records.see(id);
       return result;
     } catch (error) {
@@ -151,7 +151,7 @@ export class Reader {
     const { definition, client } = this.collection;
     const { plural, singular } = definition;
     const listing = this.listing(deadline, id);
-    await listing.complete();
+    await this.ledger.awaiting(listing.complete());
     const answer = missing.message.replace(/\.$/, "");
     if (listing.get(id))
       return new UptimeError(`${answer}, but the list of ${plural} holds ${id}.`, {

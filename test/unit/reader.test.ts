@@ -143,7 +143,7 @@ describe("many reads", () => {
       shown,
     ),
   )("give what one by one gives if %s is %j", async (option, choice) => {
-    const known = await monitors(30);
+    const known = await monitors(sample(12, 12, 30));
     emulator.dialect = { [option]: choice };
     edit(at(known, 7), { interval: 900 });
     const oneByOne: unknown[] = [];
