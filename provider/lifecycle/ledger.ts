@@ -90,7 +90,8 @@ export class Ledger {
       };
       this.waiting.add(look);
       const signal = AbortSignal.any([heard.signal, deadline.signal]);
-      await this.clock.sleep(quiet, signal).catch(() => undefined);
+      if (this.open > 0) await aborted(signal);
+      else await this.clock.sleep(quiet, signal).catch(() => undefined);
       this.waiting.delete(look);
       if (deadline.signal.aborted) return "no time";
       if (heard.signal.aborted || this.open > 0) continue;
@@ -102,6 +103,15 @@ export class Ledger {
   private get missing(): number {
     return [...this.kinds.values()].reduce((sum, records) => sum + records.missing, 0);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => {
+      resolve();
+    });
+  });
 }
 
 /** How often a resource was read by a refresh, and how often it was compared. */

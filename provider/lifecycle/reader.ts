@@ -178,7 +178,7 @@ export class Reader {
     const stateKey = this.records.stateKeyOf(id);
     if (stateKey === undefined || stateKey === this.key) return gone;
     return new UptimeError(
-      `The ${singular} ${id} does not exist for the present API key, and state was made with another key, so it may be in ` +
+      `The ${singular} ${id} does not exist for the present API key, and state was made with another key or address, so it may be in ` +
         `another account (${answer}). If the ${singular} was really deleted, remove it from state with ` +
         "`pulumi state delete URN`; otherwise set the key of its account.",
       { cause: missing },
