@@ -55,25 +55,25 @@ function isShallow(value: unknown, left: number): boolean {
 }
 
 /**
- * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, so what
- * shows a required field counts first, and else what is innermost. Undefined if nothing has an id.
+ * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, so the
+ * innermost that shows a required field counts first, and an id beside an object that has none is not the record's.
+ * Undefined if there is no record.
  */
-export function recordIn(body: unknown, definition: Definition): ApiRecord | undefined {
-  const found = candidatesIn(body, definition, 3);
+export function recordIn(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
+  if (!isObject(body) || depth === 0) return undefined;
   const required = Object.values(definition.fields).filter((field) => field.required);
-  return found.find(({ shown }) => required.some(({ wire }) => Object.hasOwn(shown, wire))) ?? found[0];
-}
-
-/** Whatever has an id in an answer, the innermost first. */
-function candidatesIn(body: unknown, definition: Definition, depth: number): ApiRecord[] {
-  if (!isObject(body) || depth === 0) return [];
-  const inner = [body[definition.singular], body.data].flatMap((one) =>
-    candidatesIn(one, definition, depth - 1),
-  );
+  const isWhole = ({ shown }: ApiRecord): boolean => required.some(({ wire }) => Object.hasOwn(shown, wire));
+  const wrapped = [body[definition.singular], body.data].filter(isObject);
+  const inner = wrapped.flatMap((one) => recordIn(one, definition, depth - 1) ?? []);
   const id = idIn(body);
-  if (id === undefined) return inner;
   const { id: _, ...shown } = body;
-  return [...inner, { id, shown }];
+  const own = id === undefined ? undefined : { id, shown };
+  return (
+    inner.find(isWhole) ??
+    (own && isWhole(own) ? own : undefined) ??
+    inner[0] ??
+    (wrapped.length === 0 ? own : undefined)
+  );
 }
 
 /** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */

@@ -46,7 +46,8 @@ const commands: readonly {
   },
   {
     name: "plugin",
-    purpose: "Install the provider plugin, with which programs in any language of Pulumi's use this provider.",
+    purpose:
+      "Install the provider plugin, with which programs in any language of Pulumi's use this provider.",
     load: () => require("./plugin") as CommandFile,
   },
 ];

@@ -1,3 +1,4 @@
+import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Deadline } from "../api/deadline";
 
@@ -24,6 +25,8 @@ interface Entry {
   importedBy: string | undefined;
   /** The resources in state that have it. */
   readonly claims: Map<string, Claim>;
+  /** The resources in state that had it and are replaced in this run, each as its inputs name it. */
+  readonly replaced: Map<string, string | undefined>;
 }
 
 /** The claimant of a resource that state does not name: it neither imported nor adopted its record. */
@@ -87,6 +90,8 @@ export class Ledger {
 interface Claim {
   reads: number;
   diffs: number;
+  /** The resource as its inputs name it. */
+  resource?: string | undefined;
 }
 
 /** Whether the program has the resource: a refresh compares each one that it has read once, whether or not it does. */
@@ -99,6 +104,7 @@ export class RecordsOfKind {
   private readonly done = new Set<string>();
   /** Ids of the option `import` whose record, or the one that has replaced it, has ended in this run. */
   private readonly spent = new Set<string>();
+  private readonly forImport = new Map<string, ApiRecord>();
 
   constructor(private readonly ledger: Ledger) {}
 
@@ -188,9 +194,22 @@ export class RecordsOfKind {
     return (this.entry(id).importedBy ??= resource);
   }
 
-  /** The resource that has the option `import` with this id. */
-  importerOf(id: string): string | undefined {
-    return this.entries.get(id)?.importedBy;
+  /** What a check has read of a record that is to be imported; the import follows at once. */
+  keepForImport(record: ApiRecord): void {
+    this.forImport.set(record.id, record);
+  }
+
+  /** What a check has read of a record, for one import. */
+  takeForImport(id: string): ApiRecord | undefined {
+    const record = this.forImport.get(id);
+    this.forImport.delete(id);
+    return record;
+  }
+
+  /** The record that a resource was to import does not exist. */
+  giveUpImport(id: string, resource: string | undefined): void {
+    const entry = this.entry(id);
+    if (entry.importedBy === resource) entry.importedBy = undefined;
   }
 
   /** Nothing is left to import for a resource in state, under whichever id it has now. */
@@ -217,6 +236,7 @@ export class RecordsOfKind {
   noteDiff(id: string, claimant: string, resource: string | undefined): string | undefined {
     const own = this.claim(id, claimant);
     own.diffs++;
+    own.resource = resource;
     if (!isDeclared(own)) return undefined;
     const { importedBy } = this.entry(id);
     if (importedBy !== undefined && importedBy !== claimant && importedBy !== resource) return importedBy;
@@ -235,18 +255,24 @@ export class RecordsOfKind {
     return undefined;
   }
 
-  /** A claim, other than this one, on the record. */
-  claimedByAnother(id: string, claimant: string): string | undefined {
-    const { takenBy, claims } = this.entry(id);
-    if (takenBy !== undefined && takenBy !== claimant) return takenBy;
-    return [...claims.keys()].find((other) => other !== claimant);
+  /** A resource in state is about to be replaced, and so gives its record up. */
+  noteReplacement(id: string, claimant: string, resource: string | undefined): void {
+    this.entry(id).replaced.set(claimant, resource);
   }
 
-  /** A resource gives its record up. Whether somebody else still claims it. */
+  /** A resource gives its record up. Whether another one has it, or is about to import it. */
   release(id: string, claimant: string): boolean {
-    const entry = this.entry(id);
-    entry.claims.delete(claimant);
-    return this.claimedByAnother(id, claimant) !== undefined;
+    const { takenBy, importedBy, claims, replaced } = this.entry(id);
+    const resource = claims.get(claimant)?.resource ?? replaced.get(claimant);
+    claims.delete(claimant);
+    if (takenBy !== undefined && takenBy !== claimant) return true;
+    // State of version 0.1.0 has no more than the resource's name as its claim.
+    const isOwnImport =
+      importedBy === undefined ||
+      importedBy === claimant ||
+      importedBy === resource ||
+      importedBy.endsWith(`::${claimant}`);
+    return !isOwnImport || claims.size > 0;
   }
 
   private claim(id: string, claimant: string): Claim {
@@ -268,6 +294,7 @@ export class RecordsOfKind {
         takenBy: undefined,
         importedBy: undefined,
         claims: new Map(),
+        replaced: new Map(),
       };
       this.entries.set(id, entry);
     }

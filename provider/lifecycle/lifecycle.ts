@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import type { ApiRecord } from "../api/answer";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
@@ -78,7 +80,7 @@ export class Lifecycle {
     }
     const problems = problemsOf(this.definition, values);
     const account = this.checkAccount(declaration.account, problems);
-    const importId = this.checkImportId(declaration.importId, account, options, problems);
+    const importId = this.checkImportId(declaration, account, problems);
     const inputs = { values, account, importId };
     const isRefused = problems.some(({ property }) => property === "import" || property === "account");
     if (importId === undefined || old || isRefused) return { inputs, problems, notes: [] };
@@ -130,9 +132,11 @@ export class Lifecycle {
     const wanted = this.wanted(inputs.values);
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
-    const adopted = adoptExisting ? await creator.adopt(sent, resource, deadline) : undefined;
+    // State must tell an adopted record from the same one in the state of the resource that had it before.
+    const claimant = resource ?? randomUUID();
+    const adopted = adoptExisting ? await creator.adopt(sent, claimant, deadline) : undefined;
     const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
-    const claim = adopted ? resource : undefined;
+    const claim = adopted ? claimant : undefined;
     try {
       // What is not shown cannot be known of a record that was there before, so it is sent.
       const isUnseen = adopted && [...wanted.keys()].some((key) => this.field(key).writeOnly);
@@ -265,26 +269,32 @@ export class Lifecycle {
 
   /** Imports a record. Nothing is written, so whatever fails here has had no effect. */
   private async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<State> {
-    const record = await this.importable(id, inputs, deadline);
+    const { records } = this.connect(inputs.account);
+    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, deadline));
     const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
     if (problems.length > 0)
       throw new UptimeError(
         `The ${this.definition.singular} ${id} was not imported, and nothing was written: ` +
           `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
       );
-    const { records } = this.connect(inputs.account);
     records.take(id, options.resource);
     return { id, outputs: this.outputs(inputs, record, { claim: options.resource }) };
   }
 
   /** The record that is to be imported. Throws if there is none. */
-  private async importable(id: string, inputs: Inputs, deadline: Deadline): Promise<ApiRecord> {
-    const { reader } = this.connect(inputs.account);
+  private async importable(
+    id: string,
+    inputs: Inputs,
+    { resource }: Options,
+    deadline: Deadline,
+  ): Promise<ApiRecord> {
+    const { reader, records } = this.connect(inputs.account);
     try {
       const isKnown = (key: string): boolean => !isUnknown(inputs.values[key]);
       return await reader.read(id, this.wanted(inputs.values, isKnown), deadline, true);
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
+      records.giveUpImport(id, resource);
       throw new UptimeError(
         `${error.message} If it was imported before, and has been replaced or deleted since, remove the option import.`,
         { cause: error },
@@ -315,7 +325,8 @@ export class Lifecycle {
           `names the ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
             "if that is this one under its former name in Pulumi, give it the option aliases instead",
         );
-      const record = await this.importable(id, inputs, this.deadline(connection, options));
+      const record = await this.importable(id, inputs, options, this.deadline(connection, options));
+      records.keepForImport(record);
       const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
       const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
       const name = nameOf(resource);
@@ -392,9 +403,8 @@ export class Lifecycle {
 
   /** The id in the option `import`; adds to the problems why it cannot be used. */
   private checkImportId(
-    given: unknown,
+    { importId: given, old, options: { resource } }: Declaration,
     account: string | undefined,
-    { resource }: Options,
     problems: Problem[],
   ): string | undefined {
     const { label, singular } = this.definition;
@@ -420,7 +430,8 @@ export class Lifecycle {
       );
       return;
     }
-    if (problems.some(({ property }) => property === "account")) return id;
+    // What was imported in an earlier run is in state, and claims nothing anew.
+    if (id === old?.importId || problems.some(({ property }) => property === "account")) return id;
     try {
       const first = this.connect(account).records.nameImport(id, resource);
       if (first !== resource)
@@ -451,7 +462,10 @@ export class Lifecycle {
     const claimant = claimantOf(outputs);
     if (inputs.importId !== undefined && this.isImportDone(id, outputs, inputs))
       records.finishImport(inputs.importId, resource);
-    if (isReplaced) return;
+    if (isReplaced) {
+      records.noteReplacement(id, claimant, resource);
+      return;
+    }
     const other = records.noteDiff(id, claimant, resource);
     if (other !== undefined)
       throw new UptimeError(

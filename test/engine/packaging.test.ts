@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type ts from "typescript";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
@@ -96,25 +96,32 @@ test("linked into a project, it works from TypeScript and ES modules, and state 
   }
 });
 
-test("the tarball holds the build, the plugin, their sources, the docs and the changelog, and nothing else", () => {
-  const filesIn = (folder: string): string[] =>
-    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8", withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => relative(repository, join(parentPath, name)));
-  const sources = filesIn("provider");
-  expect(sources).toContain("provider/index.ts");
-  // What only the plugin needs is bundled into it, and is no module of its own.
-  const modules = sources.filter(
-    (name) => name.endsWith(".ts") && !name.startsWith("provider/engine/native/"),
-  );
-  const built = modules.flatMap((name) =>
-    [".js", ".js.map", ".d.ts"].map((ending) => `dist/${name.replace(/\.ts$/, "")}${ending}`),
-  );
-  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd"].map(
-    (name) => `plugin/${name}`,
+test("the tarball holds the build, its sources, the docs and the changelog, and nothing else", () => {
+  const modulesIn = (folder: string): string[] =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
+      file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
+    );
+  const provider = modulesIn("provider");
+  expect(provider).toContain("provider/index");
+  const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
+  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd"];
+  // The plugin is one bundled file, so what it alone is made of is not in the build.
+  const modules = provider.filter((name) => !name.startsWith("provider/engine/native/"));
+  const built = modules.flatMap((module) =>
+    [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
   );
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
-  const wanted = [...top, ...filesIn("docs"), ...built, ...plugin, ...sources];
+  const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(md|json)$/.test(name))
+    .map((name) => `provider/${name}`);
+  const wanted = [
+    ...top,
+    ...docs,
+    ...built,
+    ...plugin.map((name) => `plugin/${name}`),
+    ...provider.map((name) => `${name}.ts`),
+    ...others,
+  ];
   expect([...packed.files].sort()).toEqual(wanted.sort());
   const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
     scripts: Record<string, string>;

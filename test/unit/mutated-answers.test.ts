@@ -1,13 +1,75 @@
 import fc from "fast-check";
 
 import { cases, tryCase } from "../support/simulated/answers";
+import type { Case } from "../support/simulated/answers";
 import { dynamicFront } from "../support/simulated/front";
-
-const full = process.env.PULUMI_UPTIME_FULL === "1";
+import { sample } from "../support/size";
 
 test("no answer, however wrong, loses or doubles a record, takes somebody else's or tells a secret", async () => {
   await fc.assert(
     fc.asyncProperty(cases, (one) => tryCase(one, dynamicFront)),
-    { numRuns: full ? 100_000 : 400 },
+    { numRuns: sample(10, 200, 100_000) },
   );
+}, 10_000_000);
+
+const home = { name: "Home", url: "https://home.example/", interval: 60 };
+const headers = ["QXZJ-KVWQ", "QXZJ-KVWQ-ZZ<KX>W'é"].map((value, number) => ({ key: `X-${number}`, value }));
+type Mutation = Case["mutations"][number]["mutation"];
+const create = (mutation: Mutation, more: Partial<Case> = {}): Case => ({
+  kind: "monitor",
+  operation: "create",
+  args: home,
+  dialect: {},
+  others: 2,
+  echo: { form: "plain", padding: 0, field: "message" },
+  mutations: [{ target: "create", number: 1, mutation }],
+  ...more,
+});
+const answered = (status: number, effectAfter: number | "never" = 0): Mutation => ({
+  mutate: "status",
+  status,
+  body: "empty",
+  effectAfter,
+});
+
+const seen: Record<string, Case> = {
+  "a value that cannot be read": create(
+    { mutate: "value", field: "alert_channel_ids", value: "[1," },
+    { args: { ...home, alertChannelIds: [1, 2] } },
+  ),
+  "half of a surrogate pair": create({ mutate: "value", field: "display_name", value: "Home \ud83d" }),
+  "half of a surrogate pair in a name": create({ mutate: "value", field: "k\ud83d", value: 1 }),
+  "the Location of something else": create({
+    mutate: "location",
+    location: "/api/v1/jobs/77",
+    body: "empty",
+  }),
+  "a record that was there before": create({ mutate: "older" }),
+  "a 504, and the record eight seconds later": create(answered(504, 8000)),
+  "a 202, and the record eight seconds later": create(answered(202, 8000)),
+  "a 303 after the effect": create({ ...answered(303), location: "/api/v1/monitors" } as Mutation),
+  "an envelope with an id of its own": create({ mutate: "envelope", envelope: "request" }),
+  "a record without its fields": create({ mutate: "envelope", envelope: "jsonApi" }),
+  "a text that is cut between the halves of a surrogate pair": create({
+    ...answered(422, "never"),
+    body: "json",
+  } as Mutation),
+  ...Object.fromEntries(
+    (["plain", "php", "htmlHex", "form", "basic"] as const).map((form) => [
+      `secrets, repeated as ${form}`,
+      create({ ...answered(422, "never"), body: "echo" } as Mutation, {
+        args: {
+          ...home,
+          requestHeaders: headers,
+          requestAuthUsername: "someone",
+          requestAuthPassword: "ZK|VX/Jü",
+        },
+        echo: { form, padding: 270, field: form === "plain" ? "" : "message" },
+      }),
+    ]),
+  ),
+};
+
+test.each(Object.entries(seen))("a create that is answered with %s", async (_, one) => {
+  await tryCase(one, dynamicFront);
 });

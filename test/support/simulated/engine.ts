@@ -294,7 +294,7 @@ class Run implements Outcome {
 
   private async register(declared: Declared, command: Command): Promise<void> {
     const goal = await this.front.register(declared, this.options.settings);
-    const before = (declared.after ?? []).map((label) => this.registered.get(label));
+    const before = (declared.after ?? []).map((label) => this.registered.get(label) ?? Promise.resolve());
     await Promise.all(before);
     // The engine deals with one registration at a time, until it hands a step over to a worker.
     const generated = this.generating.then(() => this.generate(declared, goal, command));

@@ -96,7 +96,7 @@ export const dynamicFront: Front = {
 
   provider(process, kind, settings) {
     // What the text in every resource's state asks for.
-    const providers = process.load<Record<Kind, dynamic.ResourceProvider>>("provider/provider");
+    const providers = process.load("provider/provider") as Record<Kind, dynamic.ResourceProvider>;
     const host = providers[kind] as Required<dynamic.ResourceProvider<Properties, Properties>>;
     void host.configure({
       config: { get: (name: string) => settings[name], require: (name: string) => settings[name] ?? "" },

@@ -39,6 +39,8 @@ type Evaluate = (
   ...globals: unknown[]
 ) => void;
 
+// Those that are no part of the provider are shared by all processes.
+const packages = module.require.bind(module);
 const compiled = new Map<string, Evaluate>();
 /** Modules that remember nothing: one copy of them, and of what they load, serves all processes, since schemas take long to make. */
 const stateless =
@@ -141,8 +143,8 @@ export class SimulatedProcess {
   }
 
   /** A module of the repository, such as `provider/engine/dynamic`. */
-  load<T>(path: string): T {
-    return this.evaluate(join(repository, `${path}.ts`)) as T;
+  load(path: string): object {
+    return this.evaluate(join(repository, `${path}.ts`));
   }
 
   /** Ends it where it is: what it waits for never comes. What it has sent is carried out all the same. */
@@ -178,7 +180,7 @@ export class SimulatedProcess {
     modules.set(file, module);
     const load = (name: string): unknown => {
       if (name in this.replaced) return this.replaced[name];
-      if (!name.startsWith(".")) return require(name);
+      if (!name.startsWith(".")) return packages(name) as unknown;
       const target = join(dirname(file), name);
       const path = exists(`${target}.ts`) ? `${target}.ts` : join(target, "index.ts");
       return this.evaluate(path, isShared);
@@ -275,7 +277,7 @@ function undiciOver(network: Network, time: SimulatedTime, owner: Owner): object
           ),
           body: typeof body === "string" ? body : body ? Buffer.from(body as Uint8Array).toString() : "",
         },
-        handler as LegacyHandler,
+        handler as Handler,
         (run) => void time.after(0, owner, run),
       );
       return true;
@@ -293,80 +295,43 @@ function undiciOver(network: Network, time: SimulatedTime, owner: Owner): object
 }
 
 /** What undici 7 hands to a dispatcher. */
-interface LegacyHandler {
-  onConnect(abort: (reason: Error) => void, context?: object): void;
+interface Handler {
+  onConnect(abort: (reason: Error) => void, context: object): void;
   onHeaders(status: number, headers: Buffer[], resume: () => void, text: string): boolean;
   onData(chunk: Buffer): boolean;
   onComplete(trailers: Buffer[]): void;
   onError(error: Error): void;
 }
 
-interface ModernHandler {
-  onRequestStart?(controller: object, context: object): void;
-  onResponseStart?(controller: object, status: number, headers: Record<string, string>, text?: string): void;
-  onResponseData?(controller: object, chunk: Buffer): void;
-  onResponseEnd?(controller: object, trailers: object): void;
-  onResponseError?(controller: object, error: Error): void;
-}
-
 function deliver(
   network: Network,
   request: SentRequest,
-  handler: LegacyHandler | ModernHandler,
+  handler: Handler,
   later: (run: () => void) => void,
 ): void {
-  let isOver = false;
-  const controller = {
-    paused: false,
-    aborted: false,
-    reason: null as Error | null,
-    pause: () => undefined,
-    resume: () => undefined,
-    abort: (reason: Error) => {
-      controller.aborted = true;
-      controller.reason = reason;
-      fail(reason);
-    },
-  };
-  const isModern = "onRequestStart" in handler && typeof handler.onRequestStart === "function";
-  const modern = handler as ModernHandler;
-  const legacy = handler as LegacyHandler;
+  const state = { isOver: false };
   const fail = (error: Error): void => {
-    if (isOver) return;
-    isOver = true;
-    if (isModern) modern.onResponseError?.(controller, error);
-    else legacy.onError(error);
+    if (state.isOver) return;
+    state.isOver = true;
+    handler.onError(error);
   };
-  if (isModern) modern.onRequestStart?.(controller, {});
-  else legacy.onConnect(controller.abort, {});
-  // The request is refused at once when its signal is over already.
-  if (controller.aborted) return;
+  handler.onConnect(fail, {});
+  // It is given up at once when its signal is over already.
+  if (state.isOver) return;
   const answer = ({ status, headers, body, cutAfter }: WireAnswer): void => {
-    if (isOver) return;
-    const bytes = Buffer.from(body);
-    const data = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);
-    if (isModern) modern.onResponseStart?.(controller, status, { ...headers }, "");
-    else {
-      const raw = Object.entries(headers).flatMap((pair) => pair.map((part) => Buffer.from(part, "latin1")));
-      legacy.onHeaders(status, raw, () => undefined, "");
-    }
-    if (isOver) return;
-    if (data.length > 0) {
-      if (isModern) modern.onResponseData?.(controller, data);
-      else legacy.onData(data);
-    }
+    if (state.isOver) return;
+    const bytes = Buffer.from(body).subarray(0, cutAfter);
+    const raw = Object.entries(headers).flatMap((pair) => pair.map((part) => Buffer.from(part, "latin1")));
+    handler.onHeaders(status, raw, () => undefined, "");
+    handler.onData(bytes);
     if (cutAfter !== undefined) {
       later(() => {
         fail(networkError("UND_ERR_SOCKET", "other side closed"));
       });
       return;
     }
-    // Whoever has heard of it may have given up.
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-    if (isOver) return;
-    isOver = true;
-    if (isModern) modern.onResponseEnd?.(controller, {});
-    else legacy.onComplete([]);
+    state.isOver = true;
+    handler.onComplete([]);
   };
   network.send(request, answer, fail);
 }

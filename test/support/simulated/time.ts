@@ -49,15 +49,15 @@ export class SimulatedTime {
    * @throws {Hang} when it can never end, or not within `limit` milliseconds of simulated time.
    */
   async until<T>(work: Promise<T>, limit = Infinity): Promise<T> {
-    let isSettled = false;
+    const state = { isSettled: false };
     const settle = (): void => {
-      isSettled = true;
+      state.isSettled = true;
     };
     work.then(settle, settle);
     const end = this.now + limit;
     for (let idle = 0; ;) {
       await turn();
-      if (isSettled) return work;
+      if (state.isSettled) return work;
       const next = this.first();
       if (!next) {
         // Streams and compression may take some turns of the event loop.
