@@ -50,7 +50,9 @@ export function declarationOf(definition: Definition, record: ApiRecord, escaped
   );
   return {
     values,
-    problems: [...unreadable, ...refused].map(({ property, reason }) => `${property} ${reason}`),
+    problems: [...unreadable, ...refused].map(
+      ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
+    ),
   };
 }
 

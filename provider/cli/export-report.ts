@@ -1,7 +1,38 @@
-import type { ExportReport } from "./export";
 import { visible } from "./quoting";
 import { labelIn } from "./resource-types";
 import { counted } from "./terminal";
+
+/** What an export did, or would do in a dry run. */
+export interface ExportReport {
+  readonly directory: string;
+  readonly dryRun: boolean;
+  readonly newProject: boolean;
+  /** The kinds of record that were asked for, in the singular. */
+  readonly kinds: readonly string[];
+  readonly files: readonly string[];
+  readonly resources: readonly ExportedResource[];
+  /** How many records the program or the stack had already. */
+  readonly known: number;
+  /** The keys that the stack's configuration must hold, or may hold. */
+  readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
+  /** The file that holds the state to import. */
+  readonly state: string | undefined;
+  /** How many resources that state has more than the stack has. */
+  readonly adopted: number;
+  readonly next: readonly string[];
+  /** What else a person should know. */
+  readonly notes: readonly string[];
+}
+
+/** A resource in the report. */
+export interface ExportedResource {
+  readonly type: string;
+  readonly id: string;
+  readonly name: string;
+  readonly file: string;
+  /** Why the provider would refuse it; then it is a comment in the file. */
+  readonly problems: readonly string[];
+}
 
 const kindOf = (type: string): string => labelIn(type).toLowerCase();
 

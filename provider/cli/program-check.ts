@@ -99,9 +99,14 @@ class ProgramCheck {
     const old = this.state.find(
       (present) => [urn, ...aliases].includes(present.urn) && present.delete !== true,
     );
-    const inputs = Object.fromEntries(
+    const declared = Object.fromEntries(
       Object.entries(resource.inputs).map(([key, value]) => [key, plain(value)]),
     );
+    // The engine keeps the option of a resource of the plugin to itself.
+    const inputs: Record<string, unknown> =
+      resource.importId === undefined
+        ? declared
+        : { ...declared, importId: resource.importId, __options: { resource: urn } };
     const importId = typeof inputs.importId === "string" ? inputs.importId : undefined;
     const { problems, notes } = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
     const reasons = problems.map(({ property, reason }) => {

@@ -1,12 +1,12 @@
 import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
-import { typeToken } from "../engine/identity";
+import { nativeType, typeToken } from "../engine/identity";
 
 export { typeToken };
 
-/** The kind of record that a resource of Pulumi stands for; undefined for a resource of another package. */
+/** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function definitionOf(type: string): Definition | undefined {
-  return definitions.find((definition) => typeToken(definition) === type);
+  return definitions.find((definition) => [typeToken(definition), nativeType(definition)].includes(type));
 }
 
 /** The last part of a type token: `Monitor`, for example. */

@@ -21,6 +21,8 @@ export interface RegisteredResource {
   readonly name: string;
   /** The id of a resource that is only read, as by `Monitor.get`. */
   readonly readId: string | undefined;
+  /** The id in the option `import`, if it is the engine that imports. */
+  readonly importId: string | undefined;
   /** As the engine gets them: secrets and unknown values are marked. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Other URNs that the resource may have in state. */
@@ -202,6 +204,7 @@ class RecordingEngine {
             type: request.getType(),
             name: request.getName(),
             readId: undefined,
+            importId: request.getImportid() || undefined,
             inputs: inputs?.toJavaScript() ?? {},
             aliases: request.getAliasurnsList(),
           });
@@ -218,6 +221,7 @@ class RecordingEngine {
           type: request.getType(),
           name: request.getName(),
           readId: request.getId(),
+          importId: undefined,
           inputs: properties?.toJavaScript() ?? {},
           aliases: [],
         });

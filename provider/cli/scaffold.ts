@@ -29,7 +29,6 @@ export function scaffold(
           target: "es2022",
           module: "nodenext",
           moduleResolution: "nodenext",
-          types: ["node"],
           noEmit: true,
           skipLibCheck: true,
           forceConsistentCasingInFileNames: true,

@@ -1,3 +1,4 @@
+import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Deadline } from "../api/deadline";
 
@@ -39,6 +40,8 @@ export class Ledger {
   private readonly kinds = new Map<string, RecordsOfKind>();
   private readonly waiting = new Set<() => void>();
   private isFound = false;
+  /** Too many were missing, and none had been found in time: whoever asks later need not wait too. */
+  private isDoubtful = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -61,13 +64,13 @@ export class Ledger {
   }
 
   /**
-   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, until
-   * too many are missing, or until nothing more is heard of for a second.
+   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, or
+   * until no other is heard of for a second.
    */
-  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing"> {
+  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing" | "no time"> {
     for (;;) {
       if (this.isFound) return "found";
-      if (this.missing > mostGone) return "too many missing";
+      if (this.isDoubtful) return "too many missing";
       const heard = new AbortController();
       const look = (): void => {
         heard.abort();
@@ -76,7 +79,10 @@ export class Ledger {
       const signal = AbortSignal.any([heard.signal, deadline.signal]);
       await this.clock.sleep(quiet, signal).catch(() => undefined);
       this.waiting.delete(look);
-      if (!heard.signal.aborted) return "none";
+      if (heard.signal.aborted) continue;
+      if (deadline.signal.aborted) return "no time";
+      this.isDoubtful = this.missing > mostGone;
+      return this.isDoubtful ? "too many missing" : "none";
     }
   }
 
@@ -103,6 +109,7 @@ export class RecordsOfKind {
   private readonly done = new Set<string>();
   /** Ids of the option `import` whose record, or the one that has replaced it, has ended in this run. */
   private readonly spent = new Set<string>();
+  private readonly forImport = new Map<string, ApiRecord>();
 
   constructor(private readonly ledger: Ledger) {}
 
@@ -190,6 +197,18 @@ export class RecordsOfKind {
   /** A resource has the option `import` with this id; the one that had it first keeps it, and is returned. */
   nameImport(id: string, resource: string): string {
     return (this.entry(id).importedBy ??= resource);
+  }
+
+  /** What a check has read of a record that is to be imported; the import follows at once. */
+  keepForImport(record: ApiRecord): void {
+    this.forImport.set(record.id, record);
+  }
+
+  /** What a check has read of a record, for one import. */
+  takeForImport(id: string): ApiRecord | undefined {
+    const record = this.forImport.get(id);
+    this.forImport.delete(id);
+    return record;
   }
 
   /** The record that a resource was to import does not exist. */

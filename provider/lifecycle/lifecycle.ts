@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import type { ApiRecord } from "../api/answer";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
@@ -130,9 +132,11 @@ export class Lifecycle {
     const wanted = this.wanted(inputs.values);
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
-    const adopted = adoptExisting ? await creator.adopt(sent, resource, deadline) : undefined;
+    // State must tell an adopted record from the same one in the state of the resource that had it before.
+    const claimant = resource ?? randomUUID();
+    const adopted = adoptExisting ? await creator.adopt(sent, claimant, deadline) : undefined;
     const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
-    const claim = adopted ? resource : undefined;
+    const claim = adopted ? claimant : undefined;
     try {
       // What is not shown cannot be known of a record that was there before, so it is sent.
       const isUnseen = adopted && [...wanted.keys()].some((key) => this.field(key).writeOnly);
@@ -265,14 +269,14 @@ export class Lifecycle {
 
   /** Imports a record. Nothing is written, so whatever fails here has had no effect. */
   private async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<State> {
-    const record = await this.importable(id, inputs, options, deadline);
+    const { records } = this.connect(inputs.account);
+    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, deadline));
     const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
     if (problems.length > 0)
       throw new UptimeError(
         `The ${this.definition.singular} ${id} was not imported, and nothing was written: ` +
           `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
       );
-    const { records } = this.connect(inputs.account);
     records.take(id, options.resource);
     return { id, outputs: this.outputs(inputs, record, { claim: options.resource }) };
   }
@@ -322,6 +326,7 @@ export class Lifecycle {
             "if that is this one under its former name in Pulumi, give it the option aliases instead",
         );
       const record = await this.importable(id, inputs, options, this.deadline(connection, options));
+      records.keepForImport(record);
       const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
       const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
       const name = nameOf(resource);

@@ -214,7 +214,7 @@ test("an import by command generates code without secrets, and the next run keep
   expect(hand?.properties).toEqual({ ...site, interval: 300, sslAlertDays: 30, requestAuthUsername: "user" });
 
   emulator.forget();
-  await workspace.write(yamlOf({ hand: hand as YamlResource }));
+  await workspace.write(yamlOf({ hand: hand ?? monitor() }));
   await workspace.preview("--expect-no-changes");
   await workspace.up("--expect-no-changes");
   await workspace.preview("--refresh", "--expect-no-changes");

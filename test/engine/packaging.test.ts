@@ -104,11 +104,24 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const provider = modulesIn("provider");
   expect(provider).toContain("provider/index");
   const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
-  const built = provider.flatMap((module) =>
+  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd"];
+  // The plugin is one bundled file, so what it alone is made of is not in the build.
+  const modules = provider.filter((name) => !name.startsWith("provider/engine/native/"));
+  const built = modules.flatMap((module) =>
     [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
   );
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
-  const wanted = [...top, ...docs, ...built, ...provider.map((name) => `${name}.ts`)];
+  const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(md|json)$/.test(name))
+    .map((name) => `provider/${name}`);
+  const wanted = [
+    ...top,
+    ...docs,
+    ...built,
+    ...plugin.map((name) => `plugin/${name}`),
+    ...provider.map((name) => `${name}.ts`),
+    ...others,
+  ];
   expect([...packed.files].sort()).toEqual(wanted.sort());
   const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
     scripts: Record<string, string>;

@@ -89,7 +89,7 @@ const home = `name: "Home page", url: "https://example.com/", interval: 60`;
 
 describe("programs that compile", () => {
   test.each([
-    ["what must be given", `new Monitor("a", { ${home} }); new Domain("d", { name: "d.example" });`],
+    ["the required arguments", `new Monitor("a", { ${home} }); new Domain("d", { name: "d.example" });`],
     [
       "every field",
       `new Monitor("a", { ${home}, alertCondition: "url_text", alertTextLookup: "text", alertChannelIds: [1, "2"],
@@ -106,9 +106,9 @@ describe("programs that compile", () => {
         requestHeaders: [{ key: "X-Token", value: config.requireSecret("token") }],
         requestAuthPassword: pulumi.secret("password"), alertChannelIds: [id, pulumi.output(2)] });`,
     ],
-    ["undefined for what is not declared", `new Monitor("a", { ${home}, pause: undefined });`],
+    ["undefined for a field that is not declared", `new Monitor("a", { ${home}, pause: undefined });`],
     [
-      "options, and a record that is only read",
+      "options, and a record that is read with get",
       `new Monitor("a", { ${home} }, { ignoreChanges: ["interval"], customTimeouts: { create: "1m" } });
       const read = Monitor.get("b", "7");
       export const days: pulumi.Output<0 | 1 | 2 | 3 | 7 | 14 | 30 | 60 | undefined> = read.sslAlertDays;
@@ -153,7 +153,7 @@ test.each([monitor, domain])("each input of $label may be an output, and each pa
 });
 
 test.each([monitor, domain])(
-  "the enumerations of $label take what is allowed, and nothing else",
+  "the enumerations of $label accept the allowed values and nothing else",
   (definition) => {
     const { label, fields } = definition;
     const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
@@ -170,7 +170,7 @@ test.each([monitor, domain])(
   },
 );
 
-describe("programs that don't", () => {
+describe("programs that do not compile", () => {
   test.each([
     ["a string that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],
     [
@@ -204,7 +204,7 @@ describe("programs that don't", () => {
       /'value' is missing/,
     ],
     [
-      "an output that is changed",
+      "an assignment to an output",
       `const m = new Monitor("a", { ${home} });\nm.interval = m.interval;`,
       /read-only/,
     ],
@@ -260,7 +260,7 @@ describe("in an editor", () => {
     expect(domain).toContain("A domain");
   });
 
-  test.each([monitor, domain])("each input of $label is offered, and says what it means", (definition) => {
+  test.each([monitor, domain])("each input of $label is offered and documented", (definition) => {
     const { label, fields } = definition;
     const keys = [...Object.keys(fields), "account"];
     expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual([...keys].sort());

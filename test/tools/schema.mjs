@@ -61,11 +61,7 @@ export function schemaOf(definitions, sourceOf, { description, license }) {
     meta: { moduleFormat: "(.*)" },
     language: {
       csharp: { respectSchemaVersion: true },
-      go: {
-        importBasePath: "example.com/pulumi-uptime/sdk/go/uptime",
-        generateResourceContainerTypes: true,
-        respectSchemaVersion: true,
-      },
+      go: { generateResourceContainerTypes: true, respectSchemaVersion: true },
       java: { basePackage: "com.pulumi" },
       nodejs: { respectSchemaVersion: true },
       python: { pyproject: { enabled: true }, respectSchemaVersion: true },

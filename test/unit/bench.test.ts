@@ -133,7 +133,7 @@ test("tables and picture show what was measured, and find their place in the doc
 test("the page and the picture show the results that are kept", async () => {
   const { between, markdownOf, svgOf, textOf } = await report();
   const read = (...path: string[]) => readFileSync(join(__dirname, "..", ...path), "utf8");
-  const kept = read("bench", "results.json");
+  const kept = read("tools", "bench", "results.json");
   const results = JSON.parse(kept) as Results;
   expect(textOf(results)).toBe(kept);
   const page = read("..", "docs", "performance.md");

@@ -150,15 +150,15 @@ describe("an import is refused in the preview", () => {
       }),
     );
     const lines = message.split("\n").map((line) => line.replace(/^: /, ""));
-    const end = "which is to be imported as it is: declare what is there, or change it there first";
+    const end = "An import changes nothing: declare what is there, or change it there first";
     expect(lines).toEqual([
       expect.stringMatching(/^sslAlertDays must be one of 0, 1/),
-      `name is "Home" in the program and "Other" at the monitor 1, ${end}`,
-      `interval is 60 in the program and 300 at the monitor 1, ${end}`,
-      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" at the monitor 1, ${end}`,
-      `alertChannelIds is [2,3] in the program and [1,2] at the monitor 1, ${end}`,
-      `requestHeaders differs from what the monitor 1 has (both are secret, so neither is shown), ${end}`,
-      `cacheBuster is false in the program and true at the monitor 1, ${end}`,
+      `name is "Home" in the program and "Other" in the monitor 1. ${end}`,
+      `interval is 60 in the program and 300 in the monitor 1. ${end}`,
+      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" in the monitor 1. ${end}`,
+      `alertChannelIds is [2,3] in the program and [1,2] in the monitor 1. ${end}`,
+      `requestHeaders differs from what the monitor 1 has (both are secret, so neither is shown). ${end}`,
+      `cacheBuster is false in the program and true in the monitor 1. ${end}`,
     ]);
     expect(message).not.toContain("canary");
     expect(emulator.writes()).toEqual([]);
@@ -188,7 +188,7 @@ describe("an import is refused in the preview", () => {
   test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
     const message = await refusal(resource().preview({ ...home, importId }));
     expect(message).toMatch(
-      /^: import must be (the id of a monitor, as a text without blanks|known in the preview)/,
+      /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
     );
     expect(emulator.requests).toEqual([]);
   });
@@ -213,12 +213,12 @@ describe("an import is refused in the preview", () => {
     old.nextRun(late);
     await old.preview(home);
     expect(await refusal(late.preview({ ...home, importId }))).toContain(
-      `import names the monitor ${importId}, which another Monitor of this stack has already`,
+      `import names the monitor ${importId}, which home of this stack has already`,
     );
     old.nextRun(late);
     await late.preview({ ...home, importId });
     expect(await refusal(old.preview(home))).toContain(
-      `The monitor ${importId} is this resource's, and the option import of late names it too`,
+      `The monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
     );
     expect(emulator.writes()).toEqual([]);
   });
@@ -238,10 +238,11 @@ test("what the API does not show is said, and sent with the first update", async
   const declared = { ...home, requestAuthPassword: "canary-1" };
   const one = resource();
   await one.up({ ...declared, importId });
-  expect(warnings[0]).toBe(
+  expect(warnings.slice(0, 2)).toEqual([
+    'Monitor home imports the monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
     "Monitor home: the API does not show requestAuthPassword of the monitor 1, so the import cannot compare it; " +
       "what the program declares is sent with the first update.",
-  );
+  ]);
   expect(await one.up({ ...declared, importId })).toBe("same");
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "old" });
   await one.up({ ...declared, interval: 300, importId });
@@ -335,9 +336,23 @@ describe("with the option kept, no record is lost", () => {
     one.nextRun();
     await one.refresh();
     expect(one.state).toBeUndefined();
+    one.nextRun();
     expect(await refusal(one.up({ ...home, importId }))).toContain("remove the option import");
     await one.up(home);
     expect(names()).toEqual(["Home"]);
+  });
+
+  test("by a deletion by hand: the run whose refresh finds the record gone creates it again", async () => {
+    const importId = add();
+    const one = resource();
+    await one.up({ ...home, importId });
+    emulator.monitors.remove(importId);
+    one.nextRun();
+    await one.refresh();
+    expect(one.state).toBeUndefined();
+    expect(await one.up({ ...home, importId })).toBe("create");
+    expect(names()).toEqual(["Home"]);
+    expect(await one.up({ ...home, importId })).toBe("same");
   });
 
   test("by a new name of the resource in Pulumi: the old one lets the record go, also after a kill in between", async () => {

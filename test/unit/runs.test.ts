@@ -4,8 +4,7 @@ import { dynamicFront } from "../support/simulated/front";
 import type { Declared } from "../support/simulated/front";
 import { play, scenarios } from "../support/simulated/runs";
 import type { PlannedRun, Scenario } from "../support/simulated/runs";
-
-const full = process.env.PULUMI_UPTIME_FULL === "1";
+import { sample } from "../support/size";
 
 test("random programs over random runs lose, double and take no record", async () => {
   await fc.assert(
@@ -13,7 +12,7 @@ test("random programs over random runs lose, double and take no record", async (
       await play(scenario, dynamicFront);
     }),
     // A scenario has four runs on average, those that look whether all is well included.
-    { numRuns: full ? 5000 : 60 },
+    { numRuns: sample(5, 60, 5000) },
   );
 }, 10_000_000);
 

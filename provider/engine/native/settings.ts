@@ -1,6 +1,5 @@
 import { settingNames } from "../../api/setting-names";
 import type { Config } from "../../api/settings";
-import { isObject } from "../../definitions/kinds";
 import { nearest } from "../../definitions/nearest";
 import { secretOf, unknownValue } from "../marks";
 import type { Properties } from "../request";
@@ -51,8 +50,7 @@ export function configOf(settings: Properties): Config {
 function stringOf(value: unknown): string | undefined {
   if (value === undefined || value === null || value === unknownValue) return undefined;
   if (Array.isArray(value)) return value.map(String).join(",");
-  if (isObject(value)) return JSON.stringify(value);
-  const text = String(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
   // SDKs send whatever is no string as JSON.
   const list = text.startsWith("[") ? listIn(text) : undefined;
   return list ? list.map(String).join(",") : text;

@@ -32,7 +32,7 @@ const usage = `Usage: npm run bench -- [options]
   --quick           100 monitors at 20 ms: about two minutes
   --options         instead: what Pulumi's own options change, with 500 monitors at 20 ms
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
-  --write           write docs/performance.md and .svg also when not everything was measured; what test/bench/results.json
+  --write           write docs/performance.md and .svg also when not everything was measured; what test/tools/bench/results.json
                     holds of the rest, from this machine, is kept
   --help            this text
 
@@ -88,7 +88,7 @@ async function main() {
     writeFileSync(file, textOf(all));
     write("bench", `![Seconds of each command](performance.svg)\n\n${markdownOf(all)}`);
     writeFileSync(join(root, "docs", "performance.svg"), svgOf(all));
-    console.log("\ndocs/performance.md, docs/performance.svg and test/bench/results.json are written.");
+    console.log("\ndocs/performance.md, docs/performance.svg and test/tools/bench/results.json are written.");
   }
   const failed = limitsOf(results).filter(({ holds }) => holds === false);
   for (const { what, measured } of failed)
@@ -223,7 +223,7 @@ function sizeOf(kind, project) {
 /** What the engine offers to a person who finds it slow, one at a time. */
 async function measureOptions(engine, machine, { n: [n], latency: [latency], write: writing }) {
   const variants = [
-    { title: "as it comes" },
+    { title: "the defaults" },
     {
       title: "`--parallel 32` and `uptime:maxConcurrency` 32",
       args: ["--parallel", "32"],

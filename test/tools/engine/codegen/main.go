@@ -38,6 +38,8 @@ func generate(file, language, folder string) error {
 	if diagnostics.HasErrors() {
 		return diagnostics
 	}
+	// As a package of its own, with a go.mod for example.
+	pkg.SupportPack = true
 	var files map[string][]byte
 	switch language {
 	case "go":

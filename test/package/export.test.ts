@@ -258,11 +258,11 @@ export const full = new Monitor(
     ]);
     const reason =
       "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
-      'begin or end with blanks; requestMethod must be one of "GET"';
+      'begin or end with spaces, not " blank"; requestMethod must be one of "GET"';
     for (const place of [source, stdout, text("NEXT-STEPS.md")]) {
       expect(place).toContain(reason);
       expect(place).toContain("sslAlertDays cannot be read. The API shows ssl_alert_days as");
-      expect(place).toContain("name must not begin or end with blanks");
+      expect(place).toContain("name must not begin or end with spaces");
     }
     const mended = source
       .replace(/^\/\/ (Written|The|Correct) .*\n|^export \{\};/gm, "")

@@ -244,6 +244,108 @@ test("without a file, state and settings are those of the stack, each resource's
   expect(broken.stderr).toMatch(/^`pulumi config --show-secrets` in \S+ failed: .*\n$/);
 });
 
+test("what state keeps secret is shown nowhere, whatever field it is", async () => {
+  const entries = (await state({
+    home: ["monitor", { ...home, url: "https://s3cret-user:s3cret-pw@example.com/" }],
+    shop: ["domain", { name: "s3cret-shop.example" }],
+    broken: ["monitor", { ...home, name: "s3cret-name" }],
+  })) as { inputs: Record<string, unknown>; outputs: Record<string, unknown> }[];
+  for (const [index, key] of [
+    [0, "url"],
+    [1, "name"],
+    [2, "name"],
+  ] as const)
+    for (const properties of [entries[index]?.inputs, entries[index]?.outputs])
+      if (properties) properties[key] = { ...mark, plaintext: JSON.stringify(properties[key]) };
+  writeFileSync(
+    join(folder, "state.json"),
+    JSON.stringify({ version: 3, deployment: { resources: entries } }),
+  );
+  emulator.monitors.edit(1, { url: "https://s3cret-2@example.com/" });
+  emulator.domains.edit(1, { name: "s3cret-other.example" });
+  emulator.fault = ({ path }) =>
+    path.endsWith("/2") || path.endsWith("/monitors")
+      ? {
+          kind: "answer",
+          effect: false,
+          status: path.endsWith("/2") ? 403 : 500,
+          body: { message: "No s3cret-name" },
+        }
+      : undefined;
+  for (const form of [[], ["--markdown"], ["--json"]]) {
+    const { code, stdout, stderr } = await drift("--max-retries", "0", ...form);
+    expect(code).toBe(1);
+    expect(stdout + stderr).not.toContain("s3cret");
+    expect(stdout).toMatch(/url/);
+    expect(stdout).toMatch(/another record/);
+    expect(stderr).toMatch(/^broken: .*\[secret\]/m);
+  }
+});
+
+test("--unmanaged lists the records that no resource has: code 2", async () => {
+  await state({ home: ["monitor", home], shop: ["domain", { name: "shop.example" }] });
+  expect(await drift("--unmanaged")).toMatchObject({
+    code: 0,
+    stdout: "2 resources compared, no drift, 0 records not managed by this stack.\n",
+  });
+  emulator.monitors.add({ ...home, name: "By hand | `x`" });
+  emulator.domains.add({ name: "hand.example" });
+  const plain = await drift("--unmanaged");
+  expect(plain.code).toBe(2);
+  expect(plain.stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+    "Not managed  Id  Name",
+    "Domain  2  hand.example",
+    "Monitor  2  By hand | `x`",
+    "",
+    "2 resources compared, no drift, 2 records not managed by this stack.",
+    "",
+  ]);
+  const markdown = await drift("--unmanaged", "--markdown");
+  expect(markdown.code).toBe(2);
+  expect(markdown.stdout).toContain("| `Monitor` | `2` | `` By hand \\| `x` `` |");
+  const json = await drift("--unmanaged", "--json");
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    drifted: [],
+    unmanaged: [
+      { type: "pulumi-nodejs:dynamic/uptime:Domain", id: "2", name: "hand.example" },
+      { type: "pulumi-nodejs:dynamic/uptime:Monitor", id: "2", name: "By hand | `x`" },
+    ],
+  });
+  // Without being asked, it reads no more than the stack has.
+  expect((await drift()).code).toBe(0);
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("resources of the plugin are compared like the others", async () => {
+  const entries = (await state({ home: ["monitor", home] })) as { type: string; urn: string }[];
+  const [entry] = entries;
+  if (entry)
+    Object.assign(entry, {
+      type: "uptime:index:Monitor",
+      urn: "urn:pulumi:a::b::uptime:index:Monitor::home",
+    });
+  writeFileSync(
+    join(folder, "state.json"),
+    JSON.stringify({ version: 3, deployment: { resources: [entry] } }),
+  );
+  emulator.monitors.edit(1, { interval: 300 });
+  const { code, stdout } = await drift("--unmanaged");
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/^Monitor home +interval +60 +300$/m);
+  expect(stdout).toContain("0 records not managed");
+});
+
+test("if nothing can be compared, it does not say that there is no drift", async () => {
+  await state({ home: ["monitor", home] });
+  emulator.fault = () => ({ kind: "answer", effect: false, status: 403, body: {} });
+  for (const form of [[], ["--markdown"]]) {
+    const { code, stdout } = await drift(...form);
+    expect(code).toBe(1);
+    expect(stdout).toContain("0 resources compared, 1 could not be compared.");
+    expect(stdout).not.toContain("no drift");
+  }
+});
+
 describe("the command itself", () => {
   const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
   const started = (...args: string[]): Promise<Outcome> =>
