@@ -60,7 +60,7 @@ test.each(full ? ["local files", "PostgreSQL"] : ["local files"])(
     if (backend === "PostgreSQL")
       expect(await run("stack", "init", workspace.stack)).toMatchObject({ code: 0 });
 
-    // The first run is held at the API until the second has ended.
+    // The first run is held by the API until the second has ended.
     const held = new EventEmitter();
     emulator.fault = async ({ method }) => {
       if (method !== "POST") return undefined;

@@ -328,9 +328,11 @@ test("an adopted record survives a replacement as a new one, and another account
 
   // As another account's key at the same address shows it.
   const all = await idsOf();
-  const others = emulator.monitors.all();
-  emulator.monitors.clear();
-  for (const { id, ...record } of others) emulator.monitors.add({ ...record, id: id + 1000 });
+  for (const table of [emulator.monitors, emulator.domains]) {
+    const others = table.all();
+    table.clear();
+    for (const { id, ...record } of others) table.add({ ...record, id: id + 1000 });
+  }
   const refreshed = await trial.run("refresh", "--yes", "--skip-preview");
   expect(refreshed.code).not.toBe(0);
   expect(refreshed.output).toContain("another account");

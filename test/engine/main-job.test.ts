@@ -36,7 +36,7 @@ const everything = {
   pause: true,
 };
 
-/** The same at the API. */
+/** The same in the API. */
 const everythingStored = {
   name: "Checkout",
   url: "https://pay.example/health",
@@ -56,7 +56,7 @@ const everythingStored = {
   pause: true,
 };
 
-/** What a Monitor holds at the API of which nothing but `site` was declared. */
+/** What a Monitor holds in the API of which nothing but `site` was declared. */
 const bare = {
   alert_condition: "url_unavailable",
   alert_text_lookup: null,
@@ -388,7 +388,7 @@ describe("drift", () => {
     const refused = await workspace.run(["up", "--yes", "--skip-preview", "--refresh"]);
     expect(refused.code).not.toBe(0);
     expect(refused.output).toMatch(
-      /"another\.example" at the API and "loose\.example" in state: it is another record/,
+      /"another\.example" in the API and "loose\.example" in state: it is another record/,
     );
     expect(emulator.writes()).toEqual([]);
     expect(await workspace.resources()).toHaveProperty("looseDomain");
@@ -424,17 +424,17 @@ test("bad input is refused in the preview, with all that is wrong with a resourc
       intervall: 60,
       alert_text_lookup: "text",
     }),
-    "name must not begin or end with blanks",
+    "name must not begin or end with spaces",
     "url must be an absolute URL",
     "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 61; the nearest is 60",
     'not "url_txt"; the nearest is "url_text"',
-    "alertTextLookup must be a text",
+    "alertTextLookup must be a string",
     "alertChannelIds[1] must be the id of an alert channel",
     'not "PSOT"; the nearest is "POST"',
     "requestHeaders[0].key must be the name of a header",
-    "requestHeaders[1].value must be a text",
-    "requestAuthUsername must be a text",
-    "requestAuthPassword must be a text",
+    "requestHeaders[1].value must be a string",
+    "requestAuthUsername must be a string",
+    "requestAuthPassword must be a string",
     "cacheBuster must be true or false",
     "sslAlertDays must be one of 0, 1, 2, 3, 7, 14, 30, 60, not 15; the nearest is 14",
     "domainAlertDays must be one of",
@@ -464,7 +464,7 @@ test("bad input is refused in the preview, with all that is wrong with a resourc
       notFoundURL: "https://b.example",
     }),
     "name must be a name such as example.com",
-    "homepageUrl must not begin or end with blanks",
+    "homepageUrl must not begin or end with spaces",
     "notFoundURL is not a property of Domain; did you mean notFoundUrl?",
   );
   expect(emulator.requests).toEqual([]);

@@ -198,7 +198,7 @@ test("secrets that are refused before they are sent are not printed, under their
   });
   const { code, output } = await workspace.run(["preview", "--diff"]);
   expect(code).not.toBe(0);
-  expect(output).toContain("requestAuthPassword must not begin or end with blanks");
+  expect(output).toContain("requestAuthPassword must not begin or end with spaces");
   expect(output).toContain("requestHeaders must be a list");
   expect(output).toContain(
     "requestAuthPasword is not a property of Monitor; did you mean requestAuthPassword?",

@@ -75,7 +75,7 @@ async function record(): Promise<void> {
   writeFileSync(join(folder, "program.js"), last.trimStart());
 }
 
-/** An install that holds what a version has left there, at an address that its state names. */
+/** A server that holds what a version has left there, at an address that its state names. */
 async function installOf(folder: string) {
   const file = join(installs, `${basename(folder)}.json`);
   copyFileSync(join(folder, "records.json"), file);
@@ -85,10 +85,11 @@ async function installOf(folder: string) {
 
 test("the corpus holds this version", async () => {
   if (recording) await record();
-  // If this fails: UPDATE_CORPUS=1 npm test -- test/upgrade.engine.test.ts
+  // If this fails: UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts
   expect(readdirSync(corpus)).toContain(version);
 });
 
+// Of one version there may be several: 0.1.0-imports holds imported and adopted records as it kept them.
 describe.each(readdirSync(corpus))("state that version %s has left", (earlier) => {
   const folder = join(corpus, earlier);
 

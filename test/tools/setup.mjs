@@ -20,6 +20,7 @@ const { LeakWatch } = canaries;
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const built = join(root, "dist", "provider", "index.js");
+const plugin = join(root, "plugin", "provider.cjs");
 const stamp = join(root, "dist", ".sources");
 
 /** Installs what the lockfile says, unless that is there. */
@@ -100,7 +101,7 @@ function readLock(file) {
 }
 
 function isBuiltFrom(sources) {
-  if (!existsSync(built) || !existsSync(stamp)) return false;
+  if (![built, plugin, stamp].every((file) => existsSync(file))) return false;
   // A build by hand is newer than the stamp, and may be of other sources.
   return readFileSync(stamp, "utf8") === sources && statSync(built).mtimeMs <= statSync(stamp).mtimeMs;
 }
