@@ -16,6 +16,8 @@ const lines = `const { Domain, Monitor } = require("pulumi-uptime");\n`;
 test("an import from its first preview to its last trace: refused, taken, kept, replaced, removed, renamed", async () => {
   const { emulator, workspace } = await startStack({
     program: `${lines} new Monitor("home", { ...${args}, interval: 300, pause: true }, { import: "1" });`,
+    // So that a preview shows no news of the record that is only read.
+    emulator: { settled: true },
   });
   emulator.monitors.add({ ...record, ssl_alert_days: 7 });
   emulator.monitors.add({ name: "Seen", url: "https://seen.example/", interval: 900, pause: 1 });
