@@ -102,8 +102,11 @@ function isQuoted(text: string, { start, end }: Span): boolean {
 function encodedSpans(decoded: Decoded, { plain, label }: Secret): Span[] {
   // White space around a value is often lost on the way.
   const sought = plain.trim().length < leastLength ? plain : plain.trim();
-  if (sought.length < leastLength) return [];
-  return occurrences(decoded.text, sought).map((at) => spanIn(decoded, at, at + sought.length, label));
+  if (sought === "") return [];
+  // Without its backslashes a secret may be part of ordinary words, but not where it takes up as much as a secret.
+  return occurrences(decoded.text, sought)
+    .map((at) => spanIn(decoded, at, at + sought.length, label))
+    .filter(({ start, end }) => end - start >= leastLength);
 }
 
 /** The beginning of a secret before the mark of somebody who has cut a text, perhaps within an escape. */

@@ -20,6 +20,9 @@ const looksBeforeRepeat = 2;
 /** The part of an operation's time, and the most milliseconds of it, that are kept back for looking. */
 const keptBack = { part: 0.3, most: 15_000 };
 
+/** Milliseconds that a shared piece of work is given to say why it ended. */
+const grace = 100;
+
 /** A record that a create has made, adopted or found. */
 export interface CreatedRecord {
   readonly id: string;
@@ -322,11 +325,14 @@ async function inTime<T>(work: Promise<T>, { signal }: Deadline): Promise<T> {
       work,
       new Promise<never>((_, reject) => {
         const end = (): void => {
-          reject(
-            new UptimeError(
-              "The operation has used its time (see the option customTimeouts) while it waited for another.",
-            ),
-          );
+          // If the work is this operation's own, it ends too, and its error says more.
+          setTimeout(() => {
+            reject(
+              new UptimeError(
+                "The operation has used its time (see the option customTimeouts) while it waited for another.",
+              ),
+            );
+          }, grace);
         };
         if (signal.aborted) end();
         signal.addEventListener("abort", end, { signal: over.signal });

@@ -40,6 +40,8 @@ export class Ledger {
   private readonly kinds = new Map<string, RecordsOfKind>();
   private readonly waiting = new Set<() => void>();
   private isFound = false;
+  /** Too many were missing, and none had been found in time: whoever asks later need not wait too. */
+  private isDoubtful = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -62,13 +64,13 @@ export class Ledger {
   }
 
   /**
-   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, until
-   * too many are missing, or until nothing more is heard of for a second.
+   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, or
+   * until no other is heard of for a second.
    */
-  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing"> {
+  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing" | "no time"> {
     for (;;) {
       if (this.isFound) return "found";
-      if (this.missing > mostGone) return "too many missing";
+      if (this.isDoubtful) return "too many missing";
       const heard = new AbortController();
       const look = (): void => {
         heard.abort();
@@ -77,7 +79,10 @@ export class Ledger {
       const signal = AbortSignal.any([heard.signal, deadline.signal]);
       await this.clock.sleep(quiet, signal).catch(() => undefined);
       this.waiting.delete(look);
-      if (!heard.signal.aborted) return "none";
+      if (heard.signal.aborted) continue;
+      if (deadline.signal.aborted) return "no time";
+      this.isDoubtful = this.missing > mostGone;
+      return this.isDoubtful ? "too many missing" : "none";
     }
   }
 

@@ -53,12 +53,13 @@ export class Reader {
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
-      const first = this.show(id, deadline);
-      this.first = first.then(
+      const answer = this.collection.show(id, deadline);
+      // Others wait for the answer alone: whether a missing record is gone is not known before they have asked.
+      this.first = answer.then(
         (record) => (this.sample = record),
         () => undefined,
       );
-      return first;
+      return this.proving(id, deadline, () => answer);
     }
     await this.first;
     const listed = expected && (await this.listed(id, deadline));
@@ -72,16 +73,16 @@ export class Reader {
   }
 
   /** The record at its own address. Throws {@link Gone} if it is proven that there is none. */
-  async show(id: string, deadline: Deadline): Promise<ApiRecord> {
-    const record = await this.proving(id, deadline, () => this.collection.show(id, deadline));
-    this.records.see(id);
-    return record;
+  show(id: string, deadline: Deadline): Promise<ApiRecord> {
+    return this.proving(id, deadline, () => this.collection.show(id, deadline));
   }
 
   /** Does something to a record. Throws {@link Gone} if it is proven that there is none. */
   async proving<T>(id: string, deadline: Deadline, action: () => Promise<T>): Promise<T> {
     try {
-      return await action();
+      const result = await action();
+      this.records.see(id);
+      return result;
     } catch (error) {
       throw error instanceof Missing ? await this.verdict(id, error, deadline) : error;
     }
@@ -161,6 +162,11 @@ export class Reader {
     this.records.miss(id, (other) => listing.get(other) !== undefined);
     const evidence = await this.ledger.evidence(deadline);
     if (evidence === "found") return gone;
+    if (evidence === "no time")
+      return new UptimeError(
+        `${answer}, and the operation ended before it was known whether the ${singular} ${id} is really gone.`,
+        { cause: missing },
+      );
     if (evidence === "too many missing")
       return new UptimeError(
         `More than ${mostGone} records that state knows do not exist, and none that it knows was found. That looks like ` +

@@ -22,7 +22,7 @@ await build({
   legalComments: "none",
   logLevel: "warning",
 });
-// By `import`, so that it runs whatever the nearest package.json says of modules.
-writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/usr/bin/env node\nimport("./${bundle}");\n`);
+// A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
+writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/bin/sh\nexec node "\${0%/*}/${bundle}" "$@"\n`);
 writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
 chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);

@@ -13,7 +13,7 @@ import type { Inputs } from "../support/model";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
-const hurried = { ...home, __options: { customTimeouts: { create: "1s" } } };
+const hurried = { ...home, __options: { customTimeouts: { create: "40s" } } };
 
 // A person's own settings must not stand in for the missing ones.
 beforeAll(() => {
@@ -28,8 +28,13 @@ beforeEach(async () => {
 afterEach(() => emulator.stop());
 
 function stack(config: Record<string, string> = {}): ModelStack {
-  const all = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config };
-  return new ModelStack("monitor", all, {}, fastClock());
+  const all = {
+    "uptime:baseUrl": emulator.url,
+    "uptime:apiKey": emulator.apiKey,
+    "uptime:timeoutSeconds": "600",
+    ...config,
+  };
+  return new ModelStack("monitor", all, {}, fastClock(20));
 }
 
 interface Case {
@@ -171,7 +176,7 @@ const cases: Case[] = [
     cause: "No answer in time",
     todo: "Check the server. If it is slow, raise `uptime:timeoutSeconds`.",
     provoke: answering(() => ({ kind: "delay", delayMs: 1500 }), home, {
-      "uptime:timeoutSeconds": "1",
+      "uptime:timeoutSeconds": "20",
       "uptime:maxRetries": "0",
     }),
   },

@@ -1,9 +1,13 @@
 import type { dynamic } from "@pulumi/pulumi";
 
-import { dynamicProvider } from "../../provider/engine/dynamic";
+import { systemClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import { Session } from "../../provider/lifecycle/connection";
+import { fastClock } from "../support/clock";
 import { type Inputs, revealed } from "../support/model";
 import { sample } from "../support/size";
 
@@ -13,23 +17,22 @@ interface Known {
   readonly outputs: Inputs;
 }
 
+// Its records change by themselves, from one request to the next.
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start({ firstId: 1001, settled: true });
+  emulator = await Emulator.start({ firstId: 1001 });
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await emulator.stop();
-});
+afterEach(() => emulator.stop());
 
 /** As a new run of Pulumi starts it. */
-function newProcess(): Provider {
+function newProcess(more: Record<string, string> = {}, clock: Clock = systemClock): Provider {
   const settings: Record<string, string> = {
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
     "uptime:maxRetries": "0",
+    ...more,
   };
-  const provider = dynamicProvider(monitor) as Provider;
+  const provider = dynamicProvider(monitor, new Session(clock)) as Provider;
   void provider.configure({
     config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
   });
@@ -56,10 +59,16 @@ async function monitors(count: number): Promise<Known[]> {
   }
   const [example] = emulator.monitors.all();
   if (!example) return [];
-  const { props } = await newProcess().read(String(example.id), { ...declaredOf(0), attributes: {} });
+  const { props } = await newProcess().read(String(example.id), {
+    ...declaredOf(0),
+    attributes: {},
+    __partial: true,
+  });
+  const { attributes, __server, __key } = props ?? {};
+  expect([attributes, __server, __key]).not.toContain(undefined);
   const known = emulator.monitors.all().map(({ id }, number) => ({
     id: String(id),
-    outputs: { ...declaredOf(number), attributes: props?.attributes, __server: props?.__server },
+    outputs: { ...declaredOf(number), attributes, __server, __key },
   }));
   emulator.forget();
   return known;
@@ -82,35 +91,48 @@ async function refresh(known: readonly Known[], parallel = 8, provider = newProc
   return results;
 }
 
-const managedOf = (outputs: unknown): Inputs => {
-  const { attributes, __server, ...managed } = outputs as Inputs;
-  return managed;
-};
+const outputsOf = (known: readonly Known[]): Inputs[] => known.map(({ outputs }) => outputs);
+const managedOf = (outputs: unknown): Inputs =>
+  Object.fromEntries(
+    Object.entries(outputs as Inputs).filter(([key]) => !/^(attributes|__server|__key)$/.test(key)),
+  );
 const isList = ({ path }: { path: string }): boolean => path.endsWith("/monitors");
 const lists = (): number => emulator.requests.filter(isList).length;
 const shows = (): number => emulator.requests.length - lists();
 const edit = ({ id }: Known, fields: Inputs): void => {
-  emulator.monitors.edit(Number(id), fields);
+  emulator.monitors.edit(id, fields);
 };
 
+/** One of several; it must be there. */
+function at(known: readonly Known[], index: number): Known {
+  const one = known[index];
+  if (!one) throw new Error(`There is no ${index}.`);
+  return one;
+}
+
 describe("many reads", () => {
+  // A thousand in one way of paging is enough for a usual run.
   test.each(
-    dialectChoices.paging.flatMap((paging) =>
-      sample([8], [1, 8, 64], [1, 8, 64]).map((parallel) => [paging, parallel] as const),
+    dialectChoices.paging.flatMap((paging, index) =>
+      sample([8], index === 0 ? [1, 8, 64] : [8], [1, 8, 64]).map((parallel) => {
+        const pages = sample(2, index === 0 && parallel === 8 ? 10 : 2, 10);
+        return [paging, parallel, pages] as const;
+      }),
     ),
-  )("are served by the list with the paging %s, %i at once", async (paging, parallel) => {
-    const pages = sample(2, 10, 10);
-    const known = await monitors(100 * pages);
-    emulator.dialect = { paging };
-    const results = await refresh(known, parallel);
-    expect(results.map(managedOf)).toEqual(known.map(({ outputs }) => managedOf(outputs)));
-    expect(lists()).toBe(paging === "none" ? 1 : pages);
-    expect(shows()).toBeLessThanOrEqual(parallel === 1 ? 5 : 2);
-  });
+  )(
+    "are served by the list with the paging %s, %i at once, from %i pages",
+    async (paging, parallel, pages) => {
+      const known = await monitors(100 * pages);
+      emulator.dialect = { paging };
+      expect(await refresh(known, parallel)).toEqual(outputsOf(known));
+      expect(lists()).toBe(paging === "none" ? 1 : pages);
+      expect(shows()).toBeLessThanOrEqual(parallel === 1 ? 5 : 2);
+    },
+  );
 
   // Every way of showing a record, with the list and without it.
   const shown = Object.entries(dialectChoices).flatMap(([option, choices]) =>
-    ["record", "list", "paging", "patch", "gone", "emptyLists"].includes(option)
+    ["record", "list", "paging", "patch", "gone", "emptyLists", "listBrief"].includes(option)
       ? []
       : choices.slice(1).map((choice) => [option, choice] as [string, unknown]),
   );
@@ -120,9 +142,10 @@ describe("many reads", () => {
       shown,
       shown,
     ),
-  )("give what one by one gives where %s is %j", async (option, choice) => {
+  )("give what one by one gives if %s is %j", async (option, choice) => {
     const known = await monitors(30);
     emulator.dialect = { [option]: choice };
+    edit(at(known, 7), { interval: 900 });
     const oneByOne: unknown[] = [];
     for (const one of known) oneByOne.push(...(await refresh([one])));
     emulator.forget();
@@ -132,51 +155,57 @@ describe("many reads", () => {
 
   test("tell drift, and ask by id for what differs and for nothing else", async () => {
     const known = await monitors(250);
-    const [first, , third, fourth] = known;
-    if (!first || !third || !fourth) throw new Error("there must be four");
-    edit(first, { interval: 900 });
-    edit(third, { request_headers: [{ key: "X-A", value: "else" }] });
-    edit(fourth, { request_auth_username: "not managed" });
+    edit(at(known, 0), { interval: 900 });
+    edit(at(known, 2), { name: "Else" });
+    edit(at(known, 3), { request_headers: [{ key: "X-A", value: "else" }] });
+    edit(at(known, 4), { request_auth_username: "not managed" });
+    edit(at(known, 5), { ssl_alert_days: 7 });
     const results = await refresh(known);
-    expect(results[0]).toMatchObject({ interval: 900 });
-    expect(results[2]).toMatchObject({ attributes: expect.anything() as unknown });
-    expect(results[3]).toMatchObject({ attributes: { request_auth_username: "not managed" } });
-    expect(results.slice(4).map(managedOf)).toEqual(known.slice(4).map(({ outputs }) => managedOf(outputs)));
-    expect([lists(), shows()]).toEqual([3, expect.any(Number)]);
+    expect(results).toEqual(
+      outputsOf(known).map((outputs, index) => ({
+        ...outputs,
+        ...(index === 0 && { interval: 900 }),
+        ...(index === 2 && { name: "Else" }),
+        ...(index === 3 && { requestHeaders: [{ key: "X-A", value: "else" }] }),
+        ...(index === 5 && { sslAlertDays: 7 }),
+      })),
+    );
+    expect(lists()).toBe(3);
     expect(shows()).toBeLessThanOrEqual(4);
   });
 
-  test("go one by one where lists show less than records", async () => {
+  test("go one by one if lists show less than records, and find drift there", async () => {
     const known = await monitors(150);
     emulator.dialect = { listBrief: true };
+    edit(at(known, 70), { interval: 900 });
     const results = await refresh(known);
-    expect(results.map(managedOf)).toEqual(known.map(({ outputs }) => managedOf(outputs)));
-    expect(shows()).toBeGreaterThanOrEqual(150);
-    expect(emulator.requests.length).toBeLessThanOrEqual(160);
+    expect(results).toEqual(
+      outputsOf(known).map((outputs, index) => (index === 70 ? { ...outputs, interval: 900 } : outputs)),
+    );
+    expect(shows()).toBe(150);
+    expect(lists()).toBeLessThanOrEqual(2);
   });
 
   test("learn which fields are shown nowhere, and read the rest from the list", async () => {
-    const known = await monitors(250);
-    const bare = known.map(({ id, outputs }) => {
-      const attributes = { ...(outputs.attributes as Inputs) };
-      delete attributes.request_auth_username;
-      return { id, outputs: { ...outputs, requestAuthUsername: "me", attributes } };
-    });
+    const known = (await monitors(250)).map(({ id, outputs }) => ({
+      id,
+      outputs: { ...outputs, requestAuthUsername: "me" },
+    }));
     emulator.dialect = { hidden: ["request_auth_username"] };
-    const results = await refresh(bare);
-    expect(results.map(managedOf)).toEqual(bare.map(({ outputs }) => managedOf(outputs)));
-    expect(emulator.requests.length).toBeLessThanOrEqual(3 + 8 + 2);
+    expect(await refresh(known)).toEqual(outputsOf(known));
+    expect(lists()).toBe(3);
+    // Those that were asked for at once, before the first of them was answered.
+    expect(shows()).toBeLessThanOrEqual(1 + 8);
   });
 
   test.each([
     ["fails", { kind: "answer", effect: false, status: 500 }],
     ["is something else", { kind: "answer", effect: false, status: 200, body: { hello: 1 } }],
-  ] satisfies [string, Fault][])("go one by one where the list %s", async (_, fault) => {
+  ] satisfies [string, Fault][])("go one by one if the list %s", async (_, fault) => {
     const known = await monitors(40);
     emulator.fault = (request) => (isList(request) ? fault : undefined);
-    const results = await refresh(known);
-    expect(results.map(managedOf)).toEqual(known.map(({ outputs }) => managedOf(outputs)));
-    expect(lists()).toBeLessThanOrEqual(2);
+    expect(await refresh(known)).toEqual(outputsOf(known));
+    expect([lists(), shows()]).toEqual([1, 40]);
   });
 
   test("go one by one behind a page that repeats", async () => {
@@ -184,20 +213,19 @@ describe("many reads", () => {
     emulator.dialect = { paging: "meta" };
     const body: unknown = await firstPage();
     emulator.forget();
-    // The install takes no notice of the page's number.
+    // The server takes no notice of the page's number.
     emulator.fault = (request) =>
       isList(request) ? { kind: "answer", effect: false, status: 200, body } : undefined;
-    const results = await refresh(known);
-    expect(results.map(managedOf)).toEqual(known.map(({ outputs }) => managedOf(outputs)));
+    expect(await refresh(known)).toEqual(outputsOf(known));
     expect(lists()).toBeLessThanOrEqual(4);
   });
 });
 
 describe("what only the list says", () => {
-  /** The list as it is, with one record shown in another way, or not at all. */
-  async function withRecord({ id }: Known, change: (record: Inputs) => Inputs | undefined): Promise<void> {
+  /** The list's first page as it is, with records shown in another way, or not at all. */
+  async function withRecords(change: (record: Inputs) => Inputs | undefined): Promise<void> {
     const { data, ...rest } = (await firstPage()) as { data: Inputs[] };
-    const records = data.flatMap((record) => (String(record.id) === id ? (change(record) ?? []) : record));
+    const records = data.flatMap((record) => change(record) ?? []);
     emulator.forget();
     emulator.fault = (request) =>
       isList(request) && !request.query.some(([name]) => name === "page")
@@ -205,45 +233,51 @@ describe("what only the list says", () => {
         : undefined;
   }
 
+  /** The first page with one record shown in another way, or not at all. */
+  const withRecord = ({ id }: Known, change: (record: Inputs) => Inputs | undefined): Promise<void> =>
+    withRecords((record) => (String(record.id) === id ? change(record) : record));
+
   test("is not drift", async () => {
     const known = await monitors(90);
-    const [one] = known.slice(40);
-    if (!one) throw new Error("there must be forty");
-    await withRecord(one, (record) => ({ ...record, interval: 900 }));
-    const results = await refresh(known);
-    expect(results.map(managedOf)).toEqual(known.map(({ outputs }) => managedOf(outputs)));
+    await withRecord(at(known, 40), (record) => ({ ...record, interval: 900 }));
+    expect(await refresh(known)).toEqual(outputsOf(known));
+    expect(lists()).toBe(1);
+    expect(shows()).toBeLessThanOrEqual(2);
   });
 
-  test("is asked for by id where it shows less of one record than state knows", async () => {
+  test("is not believed of a record if it does not show what is managed", async () => {
     const known = await monitors(90);
-    const [one] = known.slice(40);
-    if (!one) throw new Error("there must be forty");
-    await withRecord(one, ({ pause: _, ...record }) => record);
-    expect((await refresh(known))[40]).toHaveProperty("attributes.pause");
+    await withRecord(at(known, 40), ({ interval: _, ...record }) => record);
+    edit(at(known, 40), { interval: 900 });
+    expect((await refresh(known))[40]).toMatchObject({ interval: 900 });
   });
 
-  test("is not believed where lists show less than state has ever seen", async () => {
-    const known = (await monitors(20)).map(({ id, outputs: { name, url, interval } }) => ({
+  test("is believed if it shows what is managed, and nothing else", async () => {
+    const known = (await monitors(90)).map(({ id, outputs: { name, url, interval, attributes } }) => ({
       id,
-      outputs: { name, url, interval, attributes: {} },
+      outputs: { name, url, interval, attributes },
     }));
-    const { data, ...rest } = (await firstPage()) as { data: Inputs[] };
-    const brief = data.map(({ id, name, url, interval }) => ({ id, name, url, interval }));
-    emulator.fault = (request) =>
-      isList(request)
-        ? { kind: "answer", effect: false, status: 200, body: { ...rest, data: brief } }
-        : undefined;
-    for (const result of await refresh(known)) expect(result).toHaveProperty("attributes.request_method");
+    await withRecords(({ id, name, url, interval }) => ({ id, name, url, interval }));
+    expect((await refresh(known)).map(managedOf)).toEqual(outputsOf(known).map(managedOf));
+    expect(lists()).toBe(1);
+    expect(shows()).toBeLessThanOrEqual(2);
+  });
+
+  test("does not mean that a field is empty if it never shows that field", async () => {
+    const known = (await monitors(20)).map(({ id, outputs }) => ({
+      id,
+      outputs: { ...outputs, sslAlertDays: null },
+    }));
+    await withRecords(({ ssl_alert_days: _, ...record }) => record);
+    edit(at(known, 10), { ssl_alert_days: 7 });
+    expect((await refresh(known))[10]).toMatchObject({ sslAlertDays: 7 });
   });
 
   test("does not make it read on for a record that is not where it must be", async () => {
-    const known = await monitors(500);
+    const known = await monitors(300);
     const recent = known.slice(-90);
-    const [one] = recent.slice(50);
-    if (!one) throw new Error("there must be fifty");
-    await withRecord(one, () => undefined);
-    const results = await refresh(recent);
-    expect(results.map(managedOf)).toEqual(recent.map(({ outputs }) => managedOf(outputs)));
+    await withRecord(at(recent, 50), () => undefined);
+    expect(await refresh(recent)).toEqual(outputsOf(recent));
     expect(lists()).toBe(1);
   });
 });
@@ -257,20 +291,19 @@ async function firstPage(): Promise<unknown> {
 
 describe("a list is not read", () => {
   test("for a handful", async () => {
-    const known = await monitors(300);
-    await refresh(known.slice(0, 4));
+    const known = await monitors(150);
+    expect(await refresh(known.slice(0, 4))).toEqual(outputsOf(known.slice(0, 4)));
     expect([lists(), shows()]).toEqual([0, 4]);
   });
 
   test("much further than it is worth: few old records among many new ones", async () => {
-    const known = await monitors(3000);
+    const known = await monitors(2000);
     await refresh(known.slice(0, 8));
-    expect(shows()).toBe(8);
-    expect(lists()).toBe(1);
+    expect([lists(), shows()]).toEqual([1, 8]);
   });
 
   test("further than to the oldest that is asked for", async () => {
-    const known = await monitors(500);
+    const known = await monitors(350);
     await refresh(known.slice(-120));
     expect(lists()).toBe(2);
   });
@@ -281,60 +314,117 @@ describe("what a list says of a record", () => {
     const known = await monitors(120);
     const provider = newProcess();
     await refresh(known, 8, provider);
-    const [one] = known.slice(50);
-    if (!one) throw new Error("there must be fifty");
-    const inputs = { ...managedOf(one.outputs), interval: 1800 };
-    const { outs } = await provider.update(one.id, one.outputs, inputs);
+    const { id, outputs } = at(known, 50);
+    const { outs } = await provider.update(id, outputs, { ...managedOf(outputs), interval: 1800 });
     // Whatever state expected then, the list's old record must not come back.
-    expect((await provider.read(one.id, one.outputs)).props).toMatchObject({ interval: 1800 });
-    expect((await provider.read(one.id, outs ?? {})).props).toMatchObject({ interval: 1800 });
+    expect((await provider.read(id, outputs)).props).toMatchObject({ interval: 1800 });
+    expect((await provider.read(id, outs ?? {})).props).toMatchObject({ interval: 1800 });
   });
 
-  test("is forgotten after a minute", async () => {
+  test.each([
+    [59, 300],
+    [61, 60],
+  ])("is as it was for %i seconds: the interval is then %i", async (seconds, interval) => {
     const known = await monitors(120);
-    const provider = newProcess();
+    let passed = 0;
+    const provider = newProcess({}, { ...systemClock, now: () => passed });
     await refresh(known, 8, provider);
-    const [one] = known.slice(60);
-    if (!one) throw new Error("there must be sixty");
+    const one = at(known, 60);
     edit(one, { interval: 60 });
-    const now = Date.now();
-    jest.spyOn(Date, "now").mockImplementation(() => now + 61_000);
-    expect(await refresh([one], 1, provider)).toMatchObject([{ interval: 60 }]);
+    passed = seconds * 1000;
+    expect(await refresh([one], 1, provider)).toMatchObject([{ interval }]);
+  });
+});
+
+describe("what a refresh stores", () => {
+  test("is every attribute with uptime:refreshAttributes, at one request a record", async () => {
+    const known = await monitors(40);
+    edit(at(known, 3), { request_auth_username: "not managed", note: "a new field" });
+    const results = await refresh(known, 8, newProcess({ "uptime:refreshAttributes": "true" }));
+    expect(results[3]).toMatchObject({
+      attributes: { request_auth_username: "not managed", note: "a new field" },
+    });
+    for (const [index, result] of results.entries()) {
+      expect(managedOf(result)).toEqual(managedOf(at(known, index).outputs));
+      expect(result).not.toHaveProperty("attributes", at(known, index).outputs.attributes);
+    }
+    expect([lists(), shows()]).toEqual([0, 40]);
+  });
+
+  test.each([true, false])(
+    "is the key beside nothing else, if nothing differs, and the engine keeps its inputs: with a key before %s",
+    async (hadKey) => {
+      const known = await monitors(12);
+      const provider = newProcess();
+      for (const { id, outputs } of known) {
+        const { __key, ...rest } = outputs;
+        const { props = {}, ...result } = await provider.read(id, {
+          ...rest,
+          ...(hadKey && { __key: "ffff" }),
+          __provider: "text",
+        });
+        expect(revealed(props)).toEqual(outputs);
+        expect(result).toEqual({ id });
+      }
+    },
+  );
+
+  test("after an operation that failed half-way is what there is, also if nothing differs", async () => {
+    const known = await monitors(12);
+    const provider = newProcess();
+    for (const { id, outputs } of known) {
+      const before = { ...outputs, attributes: {}, __partial: true };
+      const { props = {}, inputs = {} } = await provider.read(id, before);
+      expect(revealed(inputs)).toEqual(managedOf(outputs));
+      expect(props).toMatchObject({ attributes: { status: expect.any(String) as unknown } });
+      expect(props).not.toHaveProperty("__partial");
+    }
+    expect([lists(), shows()]).toEqual([0, 12]);
+  });
+
+  test("is what the record shows of a field that differs, for inputs and outputs", async () => {
+    const known = await monitors(12);
+    edit(at(known, 6), { interval: 900 });
+    const provider = newProcess();
+    await refresh(known.slice(0, 6), 8, provider);
+    const { id, outputs } = at(known, 6);
+    const { props = {}, inputs = {} } = await provider.read(id, outputs);
+    expect(revealed(props)).toEqual({ ...outputs, interval: 900 });
+    expect(revealed(inputs)).toEqual({ ...managedOf(outputs), interval: 900 });
   });
 });
 
 describe("gone among many", () => {
   test("is asked for by id, and proven by one list for all", async () => {
-    const known = await monitors(320);
+    const known = await monitors(220);
     const gone = known.filter((_, index) => index % 10 === 0);
-    for (const { id } of gone) emulator.monitors.remove(Number(id));
-    const results = await refresh(known);
-    expect(results.map((result) => result === undefined)).toEqual(known.map((one) => gone.includes(one)));
-    expect(lists()).toBe(3);
+    for (const { id } of gone) emulator.monitors.remove(id);
+    expect(await refresh(known)).toEqual(known.map((one) => (gone.includes(one) ? undefined : one.outputs)));
+    expect(lists()).toBe(2);
     expect(shows()).toBeLessThanOrEqual(gone.length + 2);
   });
 
   test("the one that was read first does not keep the others from the list", async () => {
     const known = await monitors(200);
-    emulator.monitors.remove(Number(known[0]?.id));
+    emulator.monitors.remove(at(known, 0).id);
     const results = await refresh(known);
-    expect(results.filter((result) => result === undefined)).toHaveLength(1);
+    expect(results).toEqual([undefined, ...outputsOf(known.slice(1))]);
     expect(emulator.requests.length).toBeLessThanOrEqual(5);
   });
 
   test.each([
-    [8, 0],
-    [2, 2],
-    [1, 3],
+    [8, 0, systemClock],
+    [2, 3, fastClock(5)],
+    [1, 3, fastClock(5)],
   ])(
-    "all of another account: with %i at once, %i are taken out of state at the most",
-    async (parallel, most) => {
+    "all of another account: with %i at once, %i are taken out of state at most",
+    async (parallel, most, clock) => {
       const known = await monitors(12);
-      for (const { id } of known) emulator.monitors.remove(Number(id));
+      emulator.monitors.clear();
       emulator.monitors.add({ name: "theirs", url: "https://theirs.example/", interval: 60 });
-      const results = await refresh(known, parallel);
+      const results = await refresh(known, parallel, newProcess({}, clock));
       expect(results.filter((result) => result === undefined).length).toBeLessThanOrEqual(most);
-      expect(results.at(-1)).toContain("another install or another account");
+      expect(results.at(-1)).toContain("That looks like another server or another account");
     },
   );
 });

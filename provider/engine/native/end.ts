@@ -18,7 +18,8 @@ export function endWithEngine(): void {
 
 function isPipe(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isFIFO();
+    const stats = fstatSync(descriptor);
+    return stats.isFIFO() || stats.isSocket();
   } catch {
     // There is no standard input at all.
     return false;

@@ -588,11 +588,14 @@ function misbehaviourOf(
       };
     case "status": {
       const isLate = typeof mutation.effectAfter === "number" && mutation.effectAfter > 0;
-      const effectAfter = refusals.includes(mutation.status)
-        ? "never"
-        : isLate && !lateStatuses.includes(mutation.status)
-          ? 0
-          : mutation.effectAfter;
+      // A redirect after the effect says where to.
+      const isBroken = [302, 303].includes(mutation.status) && mutation.location === undefined;
+      const effectAfter =
+        isBroken || refusals.includes(mutation.status)
+          ? "never"
+          : isLate && !lateStatuses.includes(mutation.status)
+            ? 0
+            : mutation.effectAfter;
       const texts = (): string => {
         const repeated = [
           ...secrets.map((text) =>
@@ -875,6 +878,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const isNewId = done.some(({ target, mutation }) => {
     if (target !== "create" || id === undefined || foreign.has(id)) return false;
     return (
+      // The id of something else, in an answer that shows no other.
+      (mutation.mutate === "envelope" &&
+        (mutation.envelope === "job" || one.dialect.createAnswer === "empty")) ||
       (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
       ("location" in mutation && mutation.location === `/api/v1/${kind}s/${id}`)
     );

@@ -1,0 +1,183 @@
+import { execFile } from "node:child_process";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+import { cli } from "../support/cli";
+import { canary } from "../support/canary.cjs";
+import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
+import type { Stack } from "../support/stack";
+import { isFull } from "../support/size";
+
+afterEach(stopStacks);
+
+const run = promisify(execFile);
+const root = join(__dirname, "..", "..");
+const site = { name: "Site", url: "https://example.com/", interval: 60 };
+const program = (options: object = {}) =>
+  yamlOf({ home: { type: "uptime:Monitor", properties: site, options: { ...options } } });
+
+test("Pulumi accepts the schema, and the plugin hands it out with the package's version", async () => {
+  const { workspace } = await startStack({ language: "yaml" });
+  const kept = join(root, "provider", "engine", "native", "schema.json");
+  expect(await workspace.run(["schema", "check", kept])).toMatchObject({ code: 0 });
+  const plugin = join(root, "plugin", "pulumi-resource-uptime");
+  const { code, stdout } = await workspace.run(["package", "get-schema", plugin]);
+  expect(code).toBe(0);
+  const schema = JSON.parse(stdout) as Record<string, unknown>;
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+  const file = JSON.parse(await readFile(kept, "utf8")) as Record<string, unknown>;
+  expect(schema).toMatchObject({ version, resources: file.resources, functions: file.functions });
+});
+
+test("the installed plugin is found by its version, and a missing one is named", async () => {
+  const { emulator, workspace } = await startStack({ language: "yaml", program: program() });
+  const file = join(workspace.project, "Pulumi.yaml");
+  const withoutPath = async () => {
+    await writeFile(file, (await readFile(file, "utf8")).replace(/^plugins: .*\n/m, ""));
+  };
+  await withoutPath();
+  const missing = await workspace.run(["preview"]);
+  expect(missing.code).not.toBe(0);
+  expect(missing.output).toContain("uptime");
+
+  const installed = await cli(emulator, workspace.project, ["plugin", "install"], {
+    env: workspace.environment,
+  });
+  expect(installed).toMatchObject({ code: 0, stderr: "" });
+  expect(installed.stdout).toContain("Installed the plugin uptime");
+  await workspace.up();
+  expect(emulator.monitors.all()).toHaveLength(1);
+
+  await workspace.write(program({ version: "99.0.0" }));
+  await withoutPath();
+  const other = await workspace.run(["preview"]);
+  expect(other.code).not.toBe(0);
+  expect(other.output).toContain("99.0.0");
+});
+
+/** Programs in a language, from nothing to nothing, with the SDK that Pulumi generates from the schema. */
+async function liveThrough(
+  { emulator, workspace }: Stack,
+  programOf: (interval: number) => string,
+): Promise<void> {
+  await workspace.write(programOf(60));
+  await workspace.preview();
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([
+    { name: "Site", interval: 60, alert_condition: "url_text", alert_channel_ids: [1, 2] },
+  ]);
+  expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+  expect(await workspace.outputs()).toMatchObject({ id: "1", found: 1 });
+  await workspace.preview("--expect-no-changes");
+  await workspace.write(programOf(300));
+  expect(changedIn(diffsIn((await workspace.preview("--diff")).output).home)).toEqual(["interval"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ interval: 300 }]);
+  emulator.monitors.edit(1, { interval: 900 });
+  await workspace.refresh();
+  expect((await workspace.resources()).home?.inputs).toMatchObject({ interval: 900 });
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ interval: 300 }]);
+  await workspace.destroy();
+  expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
+}
+
+/** Writes the SDK of a language into a folder, as `pulumi package add` does with a language host that can. */
+async function generate(
+  bin: readonly string[],
+  stack: Stack,
+  language: string,
+  folder: string,
+): Promise<void> {
+  const { stdout } = await stack.workspace.run([
+    "package",
+    "get-schema",
+    join(root, "plugin", "pulumi-resource-uptime"),
+  ]);
+  const schema = join(stack.workspace.project, "schema.json");
+  await writeFile(schema, stdout);
+  await run(join(bin[0] ?? "", "pulumi-uptime-codegen"), [schema, language, folder]);
+  await rm(schema);
+}
+
+if (isFull) {
+  test("a program in Python lives through its whole life", async () => {
+    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+    const { bin } = await ensureLanguage("python", { log: console.warn });
+    const tools = join(root, "node_modules", ".cache", "pulumi-uptime-python");
+    const stack = await startStack({
+      language: "python",
+      env: { PATH: [join(tools, "bin"), ...bin, process.env.PATH].join(delimiter) },
+    });
+    const { emulator, workspace } = stack;
+    await rm(tools, { recursive: true, force: true });
+    await run("python3", ["-m", "venv", tools]);
+    const sdk = join(workspace.project, "sdk");
+    await generate(bin, stack, "python", sdk);
+    await run(join(tools, "bin", "pip"), ["install", "--quiet", "pulumi==3.250.0", sdk]);
+    Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+    await liveThrough(
+      stack,
+      (interval) => `import pulumi
+import pulumi_uptime as uptime
+
+home = uptime.Monitor("home", name="Site", url="https://example.com/", interval=${interval},
+    alert_condition=uptime.MonitorAlertCondition.URL_TEXT, alert_text_lookup="ok", alert_channel_ids=[1, 2],
+    request_headers=[uptime.RequestHeaderArgs(key="X-Probe", value="${canary("python-header")}")])
+uptime.Domain("shop", name="shop.example")
+pulumi.export("id", home.id)
+pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply(len))
+`,
+    );
+  });
+
+  test("a program in Go lives through its whole life", async () => {
+    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+    const { bin } = await ensureLanguage("go", { log: console.warn });
+    const stack = await startStack({ language: "go" });
+    const { emulator, workspace } = stack;
+    Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+    const sdk = join(workspace.project, "sdk");
+    await generate(bin, stack, "go", sdk);
+    const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";
+    await writeFile(
+      join(workspace.project, "go.mod"),
+      `module workspace\n\ngo 1.25\n\nrequire (\n\t${module} v0.0.0\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.250.0\n)\n\n` +
+        `replace ${module} => ./sdk\n`,
+    );
+    const goProgram = (interval: number) => `package main
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"${module}/uptime"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		home, err := uptime.NewMonitor(ctx, "home", &uptime.MonitorArgs{
+			Name: pulumi.String("Site"), Url: pulumi.String("https://example.com/"), Interval: pulumi.Int(${interval}),
+			AlertCondition: uptime.MonitorAlertCondition_Url_text, AlertTextLookup: pulumi.String("ok"),
+			AlertChannelIds: pulumi.IntArray{pulumi.Int(1), pulumi.Int(2)},
+			RequestHeaders: uptime.RequestHeaderArray{
+				uptime.RequestHeaderArgs{Key: pulumi.String("X-Probe"), Value: pulumi.String("${canary("go-header")}")},
+			},
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := uptime.NewDomain(ctx, "shop", &uptime.DomainArgs{Name: pulumi.String("shop.example")}); err != nil {
+			return err
+		}
+		ctx.Export("id", home.ID())
+		found := uptime.GetMonitorsOutput(ctx, uptime.GetMonitorsOutputArgs{Name: home.Name.ToStringPtrOutput()})
+		ctx.Export("found", found.Monitors().ApplyT(func(all []uptime.MonitorResult) int { return len(all) }))
+		return nil
+	})
+}
+`;
+    await workspace.write(goProgram(60));
+    await run("go", ["mod", "tidy"], { cwd: workspace.project, env: { ...process.env, GOFLAGS: "" } });
+    await liveThrough(stack, goProgram);
+  });
+}

@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const root = join(__dirname, "..", "..");
+const executable = join(root, "plugin", "pulumi-resource-uptime");
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+/** Starts the plugin and waits for the port that it prints. */
+async function start(): Promise<{ child: ChildProcess; milliseconds: number }> {
+  const started = performance.now();
+  const child = spawn(executable, ["127.0.0.1:1"], { stdio: ["pipe", "pipe", "inherit"] });
+  running.push(child);
+  const port = await new Promise<string>((resolve, reject) => {
+    child.on("error", reject);
+    child.stdout.once("data", (text: Buffer) => {
+      resolve(text.toString());
+    });
+  });
+  expect(port).toMatch(/^\d+\n$/);
+  return { child, milliseconds: performance.now() - started };
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once("exit", resolve));
+}
+
+test("the plugin soon prints its port, and ends with the engine that holds its standard input", async () => {
+  const [plugins, nodes]: [number[], number[]] = [[], []];
+  // The best of several, taken in turn, because other processes may need the processor too.
+  for (let round = 0; round < 5; round++) {
+    const started = performance.now();
+    spawnSync(process.execPath, ["-e", "0"]);
+    nodes.push(performance.now() - started);
+    const { child, milliseconds } = await start();
+    plugins.push(milliseconds);
+    const end = ended(child);
+    // An input that ends at once was never held by anybody.
+    await sleep(200);
+    child.stdin?.end();
+    expect(await end).toBe(1);
+  }
+  expect(Math.min(...plugins)).toBeLessThan(2 * Math.min(...nodes) + 300);
+});
+
+test("the plugin ends when the engine interrupts it, and knows its version", async () => {
+  const { child } = await start();
+  const end = ended(child);
+  child.kill("SIGINT");
+  expect(await end).toBe(0);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  expect(spawnSync(executable, ["--version"], { encoding: "utf8" }).stdout).toBe(`${version}\n`);
+});
