@@ -137,6 +137,7 @@ test("kill -9 between the steps of an import, a new name and --replace loses no 
 
   // Its creation.
   await workspace.write(program(`import: "2"`, "second.example"));
+  await workspace.up("--expect-no-changes");
   await killedUp("POST /api/v1/monitors", ...replace);
   expect(monitors()).toEqual(["Home 3"]);
   await workspace.write(program("", "second.example"));
