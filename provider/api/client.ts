@@ -233,7 +233,10 @@ export class Client {
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect where it was sent.
-    const isFollowed = method === "GET" || status === 307 || status === 308;
+    const isFollowed =
+      method === "GET" ||
+      // A write goes to the same record or collection, and to no other.
+      ((status === 307 || status === 308) && target?.pathname.endsWith(message.path) === true);
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(message, target, signal, redirects + 1);

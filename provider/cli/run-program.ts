@@ -79,7 +79,7 @@ export async function runProgram(
   const engine = new RecordingEngine(sdk, project.name, stack.name);
   const address = await engine.listen();
   try {
-    const { code, stderr } = await runHost(sdk, engine, address, project, stack, env);
+    const { code, stderr } = await runHost(sdk, address, project, stack, env);
     if (code === 0) return engine.resources;
     const said = engine.errors.join(" ") || stderr || `it ended with code ${String(code)}`;
     throw new UptimeError(`The program in ${project.main} failed: ${firstWords(said)}`);
@@ -88,12 +88,8 @@ export async function runProgram(
   }
 }
 
-/** Time for a program to report more errors than one, in milliseconds. */
-const patience = 2000;
-
 function runHost(
   { host }: Sdk,
-  engine: RecordingEngine,
   address: string,
   { name, directory, main, runtimeOptions }: Project,
   stack: ProgramStack,
@@ -135,8 +131,6 @@ function runHost(
       stdio: ["ignore", "ignore", "pipe"],
     },
   );
-  // After an error the SDK formats everything that the error refers to, which may take minutes.
-  engine.onError = () => void setTimeout(() => child.kill(), patience).unref();
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   return new Promise((resolve, reject) => {
@@ -151,8 +145,6 @@ function runHost(
 class RecordingEngine {
   readonly resources: RegisteredResource[] = [];
   readonly errors: string[] = [];
-  /** Is called for each error that the program reports. */
-  onError: () => void = () => undefined;
   private readonly server: Grpc.Server;
   private rootUrn = "";
 
@@ -242,10 +234,7 @@ class RecordingEngine {
     const { messages } = this.sdk.engine;
     return {
       log: answer((request: EngineMessages.LogRequest) => {
-        if (request.getSeverity() === messages.LogSeverity.ERROR) {
-          this.errors.push(request.getMessage());
-          this.onError();
-        }
+        if (request.getSeverity() === messages.LogSeverity.ERROR) this.errors.push(request.getMessage());
         return new this.sdk.empty.Empty();
       }),
       getRootResource: answer(() => {

@@ -86,10 +86,12 @@ export function outputProperties(outputs: Outputs, from: Properties): Properties
 export function optionsIn(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } = passedOptionsIn(properties);
   const given = operation === undefined ? undefined : customTimeouts?.[operation];
+  const timeout = given === undefined ? undefined : milliseconds(given);
   return {
     ignoreChanges,
     replaceOnChanges,
-    timeout: given === undefined ? undefined : milliseconds(given) || undefined,
+    // To the engine, zero means the default.
+    timeout: timeout === 0 ? undefined : timeout,
     resource: resource ?? importer,
   };
 }

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Deadline } from "../api/deadline";
-import { LostAnswer, UptimeError } from "../api/errors";
+import { Gone, LostAnswer, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import { differs, isRecordOf } from "./compare";
@@ -142,7 +142,30 @@ export class Creator {
           "uptime:adoptExisting; otherwise change what tells the two apart.",
       );
     this.records.take(id, resource);
-    return { id, record, status };
+    if (record && isRecordOf(this.definition, record)) return { id, record, status };
+    return this.confirmed(id, status, request, deadline);
+  }
+
+  /** The record with an id of which nothing else is shown; the id may be that of something else, such as a job. */
+  private async confirmed(
+    id: string,
+    status: number,
+    request: string,
+    deadline: Deadline,
+  ): Promise<CreatedRecord | LostAnswer> {
+    try {
+      return { id, record: await this.reader.show(id, deadline), status };
+    } catch (error) {
+      // Whatever else is wrong, the id is known and must be kept.
+      if (!(error instanceof Gone)) return { id, record: undefined, status };
+      this.records.giveBack(id);
+      return new LostAnswer(
+        `${request} was answered with the id ${id}, but there is no such ${this.definition.singular}, so the new one was looked ` +
+          "for, and was not found.",
+        false,
+        { cause: error },
+      );
+    }
   }
 
   /**

@@ -181,6 +181,11 @@ export class RecordsOfKind {
     entry.isEnded = false;
   }
 
+  /** A resource does not have the record after all. */
+  giveBack(id: string): void {
+    this.entry(id).takenBy = undefined;
+  }
+
   isTaken(id: string): boolean {
     return this.entries.get(id)?.takenBy !== undefined;
   }

@@ -277,6 +277,13 @@ export class Lifecycle {
         `The ${this.definition.singular} ${id} was not imported, and nothing was written: ` +
           `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
       );
+    // A create of this run may have made the record since it was checked.
+    const holder = records.holderOf(id, options.resource);
+    if (holder !== undefined)
+      throw new UptimeError(
+        `The ${this.definition.singular} ${id} was not imported, because ${holder === unnamed ? "another resource" : holder} of ` +
+          "this stack has it: remove the option import.",
+      );
     records.take(id, options.resource);
     return { id, outputs: this.outputs(inputs, record, { claim: options.resource }) };
   }

@@ -6,7 +6,6 @@ import type { Fault } from "../../provider/emulator";
 import { fastClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 
-
 const request: SentRequest = {
   method: "GET",
   path: "/api/v1/monitors",

@@ -241,6 +241,8 @@ const statuses = [
 const refusals: readonly number[] = [
   301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503,
 ];
+/** These are followed with a write too, so they lead nowhere else: a server that sends a write to another record means it. */
+const strayRedirects: readonly number[] = [307, 308];
 /** With these the server may still be at work; with others there is no late effect. */
 const lateStatuses: readonly number[] = [202, 204, 408, 504, 524];
 const locations = [
@@ -517,6 +519,13 @@ function withList(body: string, change: (all: Properties[]) => unknown): string 
   }
 }
 
+/** The id of the record that a Location leads to. */
+function locatedId(location: string | undefined, kind: Kind): string | undefined {
+  const path = location !== undefined && URL.canParse(location, origin) && new URL(location, origin).pathname;
+  const id = path && /^\/api\/v1\/(\w+)s\/([^/]+)$/.exec(path);
+  return id && id[1] === kind && id[2] !== undefined ? decodeURIComponent(id[2]) : undefined;
+}
+
 const emptyAnswer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "" };
 
 function misbehaviourOf(
@@ -623,7 +632,8 @@ function misbehaviourOf(
           status: mutation.status,
           headers: {
             ...answer.headers,
-            ...(mutation.location !== undefined && { location: mutation.location }),
+            ...(mutation.location !== undefined &&
+              !strayRedirects.includes(mutation.status) && { location: mutation.location }),
             ...(mutation.retryAfter !== undefined && { "retry-after": mutation.retryAfter }),
           },
           body: mutation.status === 204 ? "" : bodies[mutation.body](answer),
@@ -633,8 +643,8 @@ function misbehaviourOf(
     case "location":
       return {
         // It leads to a record that was there before, so none was made.
-        ...(api.tables[kind].all().some(({ id }) => mutation.location.includes(`/${kind}s/${id}`)) && {
-          effectAfter: "never",
+        ...(api.tables[kind].all().some(({ id }) => locatedId(mutation.location, kind) === String(id)) && {
+          effectAfter: "never" as const,
         }),
         answer: changed((answer) => ({
           ...answer,
@@ -882,7 +892,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       (mutation.mutate === "envelope" &&
         (mutation.envelope === "job" || one.dialect.createAnswer === "empty")) ||
       (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
-      ("location" in mutation && mutation.location === `/api/v1/${kind}s/${id}`)
+      ("location" in mutation && locatedId(mutation.location, kind) === id)
     );
   });
   if (isNewId) return;
