@@ -4,8 +4,7 @@ import type { Collection } from "../api/collection";
 import type { Deadline } from "../api/deadline";
 import { Gone, LostAnswer, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
-import { isEmpty } from "../definitions/kinds";
-import { differs, isRecordOf } from "./compare";
+import { differs, isRecordOf, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
 import type { Reader } from "./reader";
 import type { ServerTraits, Values } from "./server";
@@ -95,7 +94,7 @@ export class Creator {
     for (const brief of await inTime(reading, deadline)) {
       const isFree = (): boolean => !this.records.isHeld(brief.id) && !this.records.isEnded(brief.id);
       if (!isFree() || !this.agrees(brief, values)) continue;
-      const whole = this.showsAll(brief, values) ? brief : await this.reader.show(brief.id, deadline);
+      const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
       if (isFree() && this.agrees(whole, values) && isRecordOf(this.definition, whole)) equal.push(whole);
     }
     const [record, ...others] = equal;
@@ -233,7 +232,7 @@ export class Creator {
     for await (const page of this.collection.list(deadline)) {
       for (const brief of page.filter(isNew)) {
         if (!this.agrees(brief, values, (field) => field.required === true)) continue;
-        const whole = this.showsAll(brief, values) ? brief : await this.reader.show(brief.id, deadline);
+        const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
         // A create that is still in flight may have made it, and is about to say so.
         await inTime(Promise.allSettled(this.posts), deadline);
         if (!isNew(whole) || !isRecordOf(this.definition, whole)) continue;
@@ -266,13 +265,11 @@ export class Creator {
     });
   }
 
-  /** Whether a record shows everything that is wanted and can be seen at all. */
-  private showsAll(record: ApiRecord, values: Values): boolean {
-    return [...values].every(([key, value]) => {
-      const field = this.definition.fields[key];
-      if (!field || field.writeOnly || this.traits.isHidden(key)) return true;
-      return [field.wire, ...(field.shownAs ?? [])].some((name) => name in record.shown) || isEmpty(value);
-    });
+  /** Whether a listed record shows every field that can be seen at all: a brief one may have more than it shows. */
+  private isWhole(record: ApiRecord): boolean {
+    return Object.entries(this.definition.fields).every(
+      ([key, field]) => field.writeOnly === true || this.traits.isHidden(key) || shows(field, record),
+    );
   }
 
   private baseline(deadline: Deadline): Promise<Baseline> {

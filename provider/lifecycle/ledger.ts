@@ -142,13 +142,6 @@ export class RecordsOfKind {
     return count;
   }
 
-  /** How many records of this kind state has, as far as this process has heard. */
-  get inState(): number {
-    let count = 0;
-    for (const { isInState } of this.entries.values()) if (isInState) count++;
-    return count;
-  }
-
   /** State has the record for a resource. */
   expect(id: string, stateKey: string | undefined): void {
     const entry = this.entry(id);

@@ -185,6 +185,18 @@ describe("a create whose answer does not tell the id", () => {
     }
   });
 
+  test("is not one that has more than a brief list shows", async () => {
+    speak({ createStatus: 204, createAnswer: "empty", listBrief: true, uniqueDomainNames: false });
+    const plain = stack("domain");
+    const more = plain.beside();
+    await Promise.all([
+      plain.up({ name: "a.example" }),
+      more.up({ name: "a.example", homepageUrl: "https://a.example/" }),
+    ]);
+    const homepages = [plain, more].map(({ state }) => emulator.domains.get(state?.id ?? "")?.homepage_url);
+    expect(homepages).toEqual([null, "https://a.example/"]);
+  });
+
   test("is never one that was there before", async () => {
     emulator.monitors.add(home);
     emulator.fault = ({ method }) =>
