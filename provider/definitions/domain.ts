@@ -3,8 +3,8 @@ import type { Definition } from "./field";
 
 export const domainFields = {
   /**
-   * The domain's name, for example `example.com`. Letter case means nothing. The API cannot change it: another name
-   * replaces the domain, and the new one is made before the old one goes. (API reference, section 2.1)
+   * The domain's name, for example `example.com`. Letter case does not matter. The API cannot change it: another
+   * name replaces the domain, and the new one is created before the old one is deleted. (API reference, section 2.1)
    */
   name: hostname("name", { required: true, replace: true }),
   /** Homepage URL: an absolute http or https URL. (API reference, section 2.1) */

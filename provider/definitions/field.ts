@@ -1,6 +1,6 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** How a field's value looks to a person; `codec.ts` and `validate.ts` say what follows from it. */
+/** The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
 export type Kind =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
@@ -11,11 +11,11 @@ export interface Field<In = unknown, Out = unknown, Required extends boolean = b
   readonly kind: Kind;
   /** Must be declared. */
   readonly required?: Required;
-  /** The only values that the API takes. */
+  /** The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
   /** The API's documented default: sent when the field is not declared. */
   readonly default?: string | number | boolean;
-  /** Encrypted in state, printed nowhere, never part of `attributes`. */
+  /** Encrypted in state, never printed, never part of `attributes`. */
   readonly secret?: boolean;
   /** Never compared with what the API shows. */
   readonly writeOnly?: boolean;
@@ -25,7 +25,7 @@ export interface Field<In = unknown, Out = unknown, Required extends boolean = b
   readonly updateOnly?: boolean;
   /** The API may reset the field on an update that leaves it out, so it is in every update. */
   readonly resetByUpdate?: boolean;
-  /** `0` at the API is the same as empty where the field is managed as empty. */
+  /** Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;
   /** Names in the API's records besides `wire`, in order of preference. */
   readonly shownAs?: readonly string[];
@@ -35,7 +35,7 @@ export interface Field<In = unknown, Out = unknown, Required extends boolean = b
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a person may say of a field beyond its kind. */
+/** What a declaration may say of a field besides its kind. */
 type Options<Required extends boolean> = Omit<Field, "wire" | "kind" | "required" | "allowed" | "types"> & {
   readonly required?: Required;
 };
@@ -63,13 +63,13 @@ function field<In, Out>(kind: Kind) {
   ): Field<In, Out, Required> => ({ wire, kind, ...options });
 }
 
-/** Any text without blanks around it. */
+/** Any string without spaces around it. */
 export const text = field<Input<string>, string>("text");
-/** The name of a domain; letter case means nothing. */
+/** The name of a domain; letter case does not matter. */
 export const hostname = field<Input<string>, string>("hostname");
 /** An absolute http or https URL. */
 export const url = field<Input<string>, string>("url");
-/** true or false, on the wire 1 or 0. */
+/** true or false; 1 or 0 in forms. */
 export const boolean = field<Input<boolean>, boolean>("boolean");
 /** `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
 export const dateTime = field<Input<string>, string>("dateTime");
@@ -78,7 +78,7 @@ export const idList = field<Input<Input<number | string>[]>, (number | string)[]
 /** A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** One of a fixed list of texts. */
+/** One of a fixed list of strings. */
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
@@ -114,7 +114,7 @@ export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Out
 export interface AccountArgs {
   /**
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
-   * Default: the account of `uptime:apiKey`. Another account replaces.
+   * Default: the account of `uptime:apiKey`. Another account replaces the resource.
    */
   account?: Input<string> | undefined;
 }
@@ -125,17 +125,17 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** What must hold between several fields; asked only when each of them is known and well-formed by itself. */
+/** What must hold between several fields; checked only if each of them is known and valid by itself. */
 export interface Rule {
   readonly of: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
 
-/** One kind of record at the API: the declaration that everything else is derived from. */
+/** One kind of record in the API: the declaration that everything else is derived from. */
 export interface Definition {
-  /** Name of the resource class, as people read it. */
+  /** Name of the resource class. */
   readonly label: string;
-  /** Name of a single record at the API, under which some installs wrap it. */
+  /** Name of a single record in the API, under which some servers wrap it. */
   readonly singular: string;
   /** Last part of the collection's path. */
   readonly plural: string;

@@ -22,9 +22,9 @@ export const monitorFields = {
     default: "url_unavailable",
     resetByUpdate: true,
   }),
-  /** Text looked up in the response; needed with `url_text` and `url_no_text`. (API reference, section 2.2) */
+  /** The text to look for in the response; required with `url_text` and `url_no_text`. (API reference, section 2.2) */
   alertTextLookup: text("alert_text_lookup"),
-  /** Ids of the alert channels, numbers or numeric strings; their order means nothing. (API reference, section 2.2) */
+  /** Ids of the alert channels, numbers or numeric strings; their order does not matter. (API reference, section 2.2) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
   /**
    * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET. (API reference,
@@ -35,7 +35,7 @@ export const monitorFields = {
     resetByUpdate: true,
   }),
   /**
-   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name mean nothing. Secret
+   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter. Secret
    * as a whole. (API reference, section 2.2)
    */
   requestHeaders: headerList("request_headers", { secret: true }),
@@ -64,7 +64,7 @@ export const monitorFields = {
   /** End of the maintenance window, in the form of `maintenanceStartAt` and later than it. (API reference, section 2.2) */
   maintenanceEndAt: dateTime("maintenance_end_at"),
   /**
-   * Whether the monitor is paused. The API takes it on updates only, so a monitor that is created paused is created and
+   * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is created and
    * then updated. (API reference, section 2.2)
    */
   pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "paused_at"] }),

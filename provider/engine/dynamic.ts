@@ -62,7 +62,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         const [from = {}] = properties;
         Object.assign(failure, {
           id: error.id,
-          // Inputs hold what was asked for, so the next read must find a difference, and say what there is.
+          // State keeps the inputs that were asked for, so that the next read finds the difference.
           properties: { ...withMarks(outputProperties(error.outputs, from)), __provider: from.__provider },
           reasons: [message],
         });

@@ -42,7 +42,7 @@ export class Ledger {
   private isFound = false;
   /** How many requests about records that state knows are not answered yet. */
   private open = 0;
-  /** Too many were missing, and none had been found in time: whoever asks later need not wait too. */
+  /** Too many were missing and none was found in time, so later verdicts need not wait. */
   private isDoubtful = false;
 
   constructor(private readonly clock: Clock) {}
