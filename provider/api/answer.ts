@@ -14,7 +14,7 @@ export interface Page {
   readonly records: readonly ApiRecord[];
   /** "unknown": the answer says nothing of further pages. */
   readonly next: URLSearchParams | "unknown" | undefined;
-  /** The number of the last page, and how many records all of them hold, where the answer says so; else NaN. */
+  /** The number of the last page, and how many records all of them hold, if the answer tells; otherwise NaN. */
   readonly last: number;
   readonly total: number;
 }

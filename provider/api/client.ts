@@ -134,7 +134,7 @@ export class Client {
       if (step === "wait") continue;
       const pause = backoff(++retry);
       if (retry > this.settings.maxRetries || this.clock.now() + pause > deadline.at) throw last;
-      // If the operation's time ends meanwhile, the limiter says so.
+      // If the operation's time ends meanwhile, the limiter refuses the next attempt.
       await this.pause(pause, deadline.signal).catch(() => undefined);
     }
   }

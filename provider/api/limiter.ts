@@ -35,7 +35,7 @@ export class Limiter {
   private width: number;
   /** When the server accepts requests again, on the clock. */
   private opensAt = -Infinity;
-  /** How many more the server accepts at present, if it says so. */
+  /** How many more the server accepts at present, if it tells. */
   private remaining: number | undefined;
   /** How often it has refused without accepting anything in between. */
   private refusals = 0;

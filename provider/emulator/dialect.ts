@@ -10,7 +10,7 @@ export const dialectChoices = {
   /**
    * How a list tells of its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
    * `{current_page, data, last_page, next_page_url, per_page, total}`. `meta`: `{data, meta: {current_page,
-   * last_page, per_page, total}}`. `bare`: pages exist (`page=2`), and nothing in the answer says so. `none`: all
+   * last_page, per_page, total}}`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all
    * records in one answer, per_page and page have no effect.
    */
   paging: ["links", "nextPageUrl", "meta", "bare", "none"],

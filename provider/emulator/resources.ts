@@ -12,7 +12,7 @@ export type FieldKind =
   | "channels"
   | "headers";
 
-/** A field of a resource, under its name at the API. */
+/** A field of a resource, under its name in the API. */
 export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
