@@ -127,8 +127,8 @@ export class Client {
       if (!("failure" in result)) return result;
       last = result.error;
       const step = stepAfter(message, result.failure);
-      if (step === "look up" || step === "look up only")
-        throw new LostAnswer(last.message, step === "look up", { cause: last });
+      if (step !== "repeat" && step !== "wait" && step !== "fail")
+        throw new LostAnswer(last.message, nextAfter[step], { cause: last });
       if (step === "fail") throw last;
       ready = this.clock.now();
       if (step === "wait") continue;
@@ -318,11 +318,17 @@ export class Client {
   }
 }
 
+const nextAfter = {
+  "look up": "send again",
+  "look up only": "keep looking",
+  "look up briefly": "give up",
+} as const;
+
 /** What to do after a failed attempt, which is nothing more if the operation's time is over. */
 function stepAfter({ method, deadline }: ApiRequest, failure: Failure): Step {
   const step = nextStep(method, failure);
   if (!deadline.signal.aborted || step === "fail") return step;
-  return step === "look up" || step === "look up only" ? "look up only" : "fail";
+  return step in nextAfter ? "look up only" : "fail";
 }
 
 /** How an attempt ended whose answer cannot be read: the same request gets no other, but a create may have had its effect. */

@@ -34,8 +34,11 @@ export class ApiError extends UptimeError {
 export class LostAnswer extends UptimeError {
   constructor(
     message: string,
-    /** Whether it may be sent again once a look shows that it had no effect; not while the server may still be at work. */
-    readonly repeatable: boolean,
+    /**
+     * What follows when a few looks have found no effect: it is sent again; or looked for as long as there is time, because
+     * the server may still be at work; or given up.
+     */
+    readonly next: "send again" | "keep looking" | "give up",
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -20,6 +20,8 @@ export type Step =
   | "look up"
   /** Look for the effect, and never send it again in this run: the server may still be at work. */
   | "look up only"
+  /** Look for the effect a few times, and give up if there is none: the same request would get the same answer. */
+  | "look up briefly"
   | "fail";
 
 /**
@@ -42,9 +44,11 @@ export function nextStep(method: string, failure: Failure): Step {
       if (failure.status === 503 && failure.retryAfter) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
       if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "look up only";
+      // A redirect after a form is sent may follow a success, or a refusal that a person would be shown.
+      if (!repeatable && (failure.status === 302 || failure.status === 303)) return "look up briefly";
       if (failure.status < 500) return "fail";
       // Not implemented, and the version of HTTP: the same request will fail again.
-      if (failure.status === 501 || failure.status === 505) return "fail";
+      if (failure.status === 501 || failure.status === 505) return repeatable ? "fail" : "look up briefly";
       return repeatable ? "repeat" : "look up";
   }
 }

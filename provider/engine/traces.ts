@@ -40,10 +40,15 @@ function shortened(frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
   const files = frames.map((frame) => frame.getFileName() ?? "");
   const line = files.findIndex((file) => !isSdk(file) && !file.startsWith(ownFolder));
   if (line < 0) return frames;
-  return frames.filter(
-    (_, index) => index === line || index === line - 1 || (index < line && isSdk(files[index] ?? "")),
+  return frames.filter((frame, index) =>
+    index === line
+      ? hasPosition.test(lineOf(frame))
+      : index === line - 1 || (index < line && isSdk(files[index] ?? "")),
   );
 }
+
+/** A frame whose position the SDK can read, which is none of a function without a name; others are empty in state. */
+const hasPosition = /\(.*:\d+:\d+\)$/;
 
 /** The folder of this package's code. */
 const ownFolder = join(__dirname, "..") + sep;
@@ -55,5 +60,7 @@ type Format = (error: Error, frames: NodeJS.CallSite[]) => unknown;
 /** V8's settings for all traces. */
 const v8: { stackTraceLimit: number; prepareStackTrace?: Format | undefined } = Error;
 
-/** V8's own format. */
-const asText: Format = (error, frames) => [error, ...frames].map(String).join("\n    at ");
+/** A frame in V8's own format. */
+const lineOf: (frame: NodeJS.CallSite) => string = String;
+
+const asText: Format = (error, frames) => [String(error), ...frames.map(lineOf)].join("\n    at ");

@@ -14,8 +14,8 @@ import type { Writer } from "./writer";
 const maxSends = 5;
 /** Milliseconds between two looks for the record of a create that was not answered. */
 const lookPause = 5000;
-/** How many looks must find nothing before a create is sent again. */
-const looksBeforeRepeat = 2;
+/** How many looks must find nothing before a create is sent again or given up. */
+const enoughLooks = 2;
 /** The part of an operation's time, and the most milliseconds of it, that are kept back for looking. */
 const keptBack = { part: 0.3, most: 15_000 };
 
@@ -72,7 +72,7 @@ export class Creator {
       if (!(result instanceof LostAnswer)) return result;
       const id = await this.lookFor(values, resource, baseline, deadline, result);
       if (id !== undefined) return { id, record: undefined, status: undefined };
-      if (!result.repeatable || sent >= maxSends)
+      if (result.next !== "send again" || sent >= maxSends)
         throw new UptimeError(`${result.message} ${this.unknownEffect()}`, { cause: result });
     }
   }
@@ -132,7 +132,7 @@ export class Creator {
       return new LostAnswer(
         `${request} was answered with status ${status} and without an id, so the new ${this.definition.singular} was ` +
           "looked for, and was not found.",
-        false,
+        "keep looking",
       );
     if (this.records.isTaken(id) || (baseline.has(id) && !this.records.isEnded(id)))
       throw new UptimeError(
@@ -161,15 +161,15 @@ export class Creator {
       return new LostAnswer(
         `${request} was answered with the id ${id}, but there is no such ${this.definition.singular}, so the new one was looked ` +
           "for, and was not found.",
-        false,
+        "keep looking",
         { cause: error },
       );
     }
   }
 
   /**
-   * Looks for what a create may have made: if it may be sent again, until two looks have found nothing; else as long as
-   * there is time, since the server may still be at work.
+   * Looks for what a create may have made: as long as there is time if the server may still be at work, else until two
+   * looks have found nothing.
    */
   private async lookFor(
     values: Values,
@@ -195,9 +195,9 @@ export class Creator {
           // A look that fails shows nothing.
           failure = error;
         }
-        if (lost.repeatable && looked >= looksBeforeRepeat) break;
+        if (lost.next !== "keep looking" && looked >= enoughLooks) break;
         if (this.clock.now() + lookPause > deadline.at || deadline.signal.aborted) {
-          if (failure === undefined && !lost.repeatable) break;
+          if (failure === undefined && lost.next === "keep looking") break;
           const reason = failure instanceof Error ? ` Then looking for it failed: ${failure.message}` : "";
           throw new UptimeError(`${lost.message}${reason} ${this.unknownEffect()}`, { cause: lost });
         }
@@ -287,8 +287,8 @@ export class Creator {
     let isFalling = true;
     for await (const page of this.collection.list(deadline)) {
       for (const { id } of page) {
-        ids.add(id);
-        const number = /^\d+$/.test(id) ? BigInt(id) : undefined;
+        const number = numberOf(id);
+        ids.add(String(number ?? id));
         isFalling &&= number !== undefined && (previous === undefined || number < previous);
         previous = number;
       }
@@ -298,7 +298,12 @@ export class Creator {
     const lowest = isFalling ? previous : undefined;
     return {
       isSorted: isFalling,
-      has: (id) => ids.has(id) || (lowest !== undefined && /^\d+$/.test(id) && BigInt(id) < lowest),
+      has: (id) => {
+        const number = numberOf(id);
+        return (
+          ids.has(String(number ?? id)) || (number !== undefined && lowest !== undefined && number < lowest)
+        );
+      },
     };
   }
 
@@ -335,6 +340,11 @@ export class Creator {
       "creates it again. If it is there, delete it first, or give its id to the option import."
     );
   }
+}
+
+/** An id that is a number; a server may find the record 1 under 01 too. */
+function numberOf(id: string): bigint | undefined {
+  return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
 /** The result of what another operation does too, unless this one's time is over before. */

@@ -241,8 +241,6 @@ const statuses = [
 const refusals: readonly number[] = [
   301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503,
 ];
-/** These are followed with a write too, so they lead nowhere else: a server that sends a write to another record means it. */
-const strayRedirects: readonly number[] = [307, 308];
 /** With these the server may still be at work; with others there is no late effect. */
 const lateStatuses: readonly number[] = [202, 204, 408, 504, 524];
 const locations = [
@@ -597,14 +595,11 @@ function misbehaviourOf(
       };
     case "status": {
       const isLate = typeof mutation.effectAfter === "number" && mutation.effectAfter > 0;
-      // A redirect after the effect says where to.
-      const isBroken = [302, 303].includes(mutation.status) && mutation.location === undefined;
-      const effectAfter =
-        isBroken || refusals.includes(mutation.status)
-          ? "never"
-          : isLate && !lateStatuses.includes(mutation.status)
-            ? 0
-            : mutation.effectAfter;
+      const effectAfter = refusals.includes(mutation.status)
+        ? "never"
+        : isLate && !lateStatuses.includes(mutation.status)
+          ? 0
+          : mutation.effectAfter;
       const texts = (): string => {
         const repeated = [
           ...secrets.map((text) =>
@@ -632,8 +627,7 @@ function misbehaviourOf(
           status: mutation.status,
           headers: {
             ...answer.headers,
-            ...(mutation.location !== undefined &&
-              !strayRedirects.includes(mutation.status) && { location: mutation.location }),
+            ...(mutation.location !== undefined && { location: mutation.location }),
             ...(mutation.retryAfter !== undefined && { "retry-after": mutation.retryAfter }),
           },
           body: mutation.status === 204 ? "" : bodies[mutation.body](answer),
@@ -884,19 +878,18 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   if (created.length > 1 && !isDeceived) violated(`${created.length} records were made`);
   const id = result?.id ?? failed?.id;
   const [made] = created;
-  // Nobody can know that the id of a record that is not known is another one.
-  const isNewId = done.some(({ target, mutation }) => {
-    if (target !== "create" || id === undefined || foreign.has(id)) return false;
-    return (
-      // The id of something else, in an answer that shows no other.
-      (mutation.mutate === "envelope" &&
-        (mutation.envelope === "job" || one.dialect.createAnswer === "empty")) ||
-      (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
-      ("location" in mutation && locatedId(mutation.location, kind) === id)
-    );
-  });
-  if (isNewId) return;
-  if (made !== undefined && id !== made) {
+  // Nobody can know that a record that is shown whole has another id than it shows, nor that a Location is wrong while
+  // what is there cannot be read.
+  const isUnreadable = done.some(({ target }) => target === "show");
+  const isNewId = done.some(
+    ({ target, mutation }) =>
+      target === "create" &&
+      id !== undefined &&
+      !foreign.has(id) &&
+      ((mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
+        (isUnreadable && "location" in mutation && locatedId(mutation.location, kind) === id)),
+  );
+  if (made !== undefined && id !== made && !isNewId) {
     const told = mutations.filter(({ target }) => target === "create").every(tellsId);
     if (result && !isDeceived)
       violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
@@ -909,7 +902,11 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   }
 
   // Nothing that is not ours was written or taken.
-  const ours = new Set([...created, ...(own === undefined ? [] : [own])]);
+  const ours = new Set([
+    ...created,
+    ...(own === undefined ? [] : [own]),
+    ...(isNewId && id !== undefined ? [id] : []),
+  ]);
   if (id !== undefined && !ours.has(id)) violated(`the id ${id} is not ours`);
   for (const request of api.writes())
     if (request.id !== undefined && !ours.has(request.id))

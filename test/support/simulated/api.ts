@@ -111,7 +111,7 @@ export class SimulatedApi implements Network {
       body: [...new URLSearchParams(body)],
       at: new Date(this.time.date()),
       kind: collection === "domains" ? "domain" : collection === "monitors" ? "monitor" : undefined,
-      id,
+      id: id === undefined ? undefined : decodeURIComponent(id),
       number,
     };
   }
