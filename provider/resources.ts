@@ -46,12 +46,12 @@ export class Domain extends UptimeResource {
    * @param opts Pulumi's options
    */
   static get(name: string, id: Input<ID>, state?: DomainState, opts?: CustomResourceOptions): Domain {
-    return new Domain(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
+    return new this(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
   }
 
   /** Whether a value is a Domain, also one that another copy of this package has made. */
   static override isInstance(obj: unknown): obj is Domain {
-    return isOf(domain, obj);
+    return isOf(this.__pulumiType, obj);
   }
 }
 
@@ -93,11 +93,11 @@ export class Monitor extends UptimeResource {
    * @param opts Pulumi's options
    */
   static get(name: string, id: Input<ID>, state?: MonitorState, opts?: CustomResourceOptions): Monitor {
-    return new Monitor(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
+    return new this(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
   }
 
   /** Whether a value is a Monitor, also one that another copy of this package has made. */
   static override isInstance(obj: unknown): obj is Monitor {
-    return isOf(monitor, obj);
+    return isOf(this.__pulumiType, obj);
   }
 }

@@ -3,7 +3,7 @@ import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output 
 
 import type { Definition } from "../definitions/field";
 import { nativeFunction, nativeType, typeToken } from "./identity";
-import { version } from "./package";
+import { ownPackage } from "./package";
 import type { Front } from "./resource";
 import { warnOfPlainKeys } from "./warnings";
 
@@ -45,7 +45,7 @@ function nativeOptions(
 ): CustomResourceOptions {
   return {
     ...options,
-    version: options.version ?? version(),
+    version: options.version ?? ownPackage().version,
     aliases: [...(options.aliases ?? []), { type: typeToken(definition) }],
   };
 }
@@ -72,7 +72,7 @@ export function invokeOneOutput<Result>(
 /** Finds all records that the arguments select. */
 export async function invokeAll<Result>(
   definition: Definition,
-  args: object,
+  args: object = {},
   opts: InvokeOptions = {},
 ): Promise<Result[]> {
   const token = nativeFunction(definition, "several");
@@ -83,7 +83,7 @@ export async function invokeAll<Result>(
 /** {@link invokeAll} with inputs. */
 export function invokeAllOutput<Result>(
   definition: Definition,
-  args: object,
+  args: object = {},
   opts: InvokeOutputOptions = {},
 ): Output<Result[]> {
   const token = nativeFunction(definition, "several");
@@ -95,5 +95,5 @@ export function invokeAllOutput<Result>(
 type Found<Result> = Readonly<Record<string, Result[]>>;
 
 function withVersion<Options extends InvokeOptions>(opts: Options): Options {
-  return { ...opts, version: opts.version ?? version() };
+  return { ...opts, version: opts.version ?? ownPackage().version };
 }

@@ -1,24 +1,29 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-let known: string | undefined;
-
-/** The version of this package. */
-export function version(): string {
-  return (known ??= versionAbove(__dirname));
+/** This package as it is installed. */
+export interface InstalledPackage {
+  readonly folder: string;
+  readonly version: string;
 }
 
-/** The package's own file is two or three folders up: in the sources, or in what is built of them. */
-function versionAbove(folder: string): string {
+let known: InstalledPackage | undefined;
+
+/** This package. */
+export function ownPackage(): InstalledPackage {
+  return (known ??= packageAbove(__dirname));
+}
+
+/** The package whose files are in a folder, or in a folder of it. */
+export function packageAbove(folder: string): InstalledPackage {
+  let manifest: { name?: unknown; version?: unknown } = {};
   try {
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-      name?: unknown;
-      version?: unknown;
-    };
-    if (manifest.name === "pulumi-uptime" && typeof manifest.version === "string") return manifest.version;
+    manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as typeof manifest;
   } catch {
     // There is none in this folder.
   }
+  if (manifest.name === "pulumi-uptime" && typeof manifest.version === "string")
+    return { folder, version: manifest.version };
   if (dirname(folder) === folder) throw new Error("pulumi-uptime does not find its own package.json.");
-  return versionAbove(dirname(folder));
+  return packageAbove(dirname(folder));
 }

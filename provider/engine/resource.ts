@@ -29,14 +29,12 @@ export abstract class UptimeResource extends CustomResource {
   /** Everything else that the API shows of the record, under the API's own names. Null values are left out. */
   declare readonly attributes: Output<Readonly<Record<string, unknown>>>;
 
-  protected constructor(
-    definition: Definition,
-    name: string,
-    args: object,
-    opts?: CustomResourceOptions,
-    front = dynamicFront,
-  ) {
+  /** @internal How a program reaches the provider of this class. */
+  protected static readonly front: Front = dynamicFront;
+
+  protected constructor(definition: Definition, name: string, args: object, opts?: CustomResourceOptions) {
     const { label } = definition;
+    const { front } = new.target;
     requireName(label, name);
     if (opts !== undefined && !isPlain(opts))
       throw new RunError(`${label} ${name} has ${describe(opts)} as its options, which must be an object.`);
@@ -88,8 +86,8 @@ export function argsToRead(
   return "account" in state && state.account !== undefined ? { account: state.account as string } : {};
 }
 
-/** Whether a value is a resource of that definition, also one that another copy of this package has made. */
-export function isOf(definition: Definition, value: unknown, type = typeToken(definition)): boolean {
+/** Whether a value is a resource of that type, also one that another copy of this package has made. */
+export function isOf(type: string, value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && "__pulumiType" in value && value.__pulumiType === type
   );

@@ -51,11 +51,11 @@ export class Page extends UptimeResource {
   }
 
   static get(name: string, id: Input<ID>, state?: PageState, opts?: CustomResourceOptions): Page {
-    return new Page(name, argsToRead(page, name, id, state) as PageArgs, { ...opts, id });
+    return new this(name, argsToRead(page, name, id, state) as PageArgs, { ...opts, id });
   }
 
   static override isInstance(obj: unknown): obj is Page {
-    return isOf(page, obj);
+    return isOf(this.__pulumiType, obj);
   }
 }
 

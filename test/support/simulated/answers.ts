@@ -879,15 +879,17 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const id = result?.id ?? failed?.id;
   const [made] = created;
   // Nobody can know that a record that is shown whole has another id than it shows, nor that a Location is wrong while
-  // what is there cannot be read.
+  // what is there cannot be read, nor that a record was there before if no list shows it.
   const isUnreadable = done.some(({ target }) => target === "show");
+  const isUnlisted = done.some((fault) => fault.target === "list" && hides(fault));
   const isNewId = done.some(
     ({ target, mutation }) =>
       target === "create" &&
       id !== undefined &&
-      !foreign.has(id) &&
-      ((mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
-        (isUnreadable && "location" in mutation && locatedId(mutation.location, kind) === id)),
+      (foreign.has(id)
+        ? isUnlisted && mutation.mutate === "older"
+        : (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
+          (isUnreadable && "location" in mutation && locatedId(mutation.location, kind) === id)),
   );
   if (made !== undefined && id !== made && !isNewId) {
     const told = mutations.filter(({ target }) => target === "create").every(tellsId);
@@ -912,7 +914,8 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     if (request.id !== undefined && !ours.has(request.id))
       violated(`${request.method} ${request.path} is not ours`);
   for (const [key, text] of foreign)
-    if (JSON.stringify(table.get(key)) !== text) violated(`the record ${key} of somebody else has changed`);
+    if (!ours.has(key) && JSON.stringify(table.get(key)) !== text)
+      violated(`the record ${key} of somebody else has changed`);
   if (result?.isGone && own !== undefined && table.get(own) !== undefined && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   if (operation === "delete" && result && own !== undefined && table.get(own) !== undefined) {
