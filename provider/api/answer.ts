@@ -1,4 +1,5 @@
 import { isObject } from "../definitions/kinds";
+import { namesOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
 import { excerpt } from "./text";
@@ -61,8 +62,7 @@ function isShallow(value: unknown, left: number): boolean {
  */
 export function recordIn(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
-  const required = Object.values(definition.fields).filter((field) => field.required);
-  const isWhole = ({ shown }: ApiRecord): boolean => required.some(({ wire }) => Object.hasOwn(shown, wire));
+  const isWhole = (record: ApiRecord): boolean => isRecordOf(definition, record);
   const wrapped = [body[definition.singular], body.data].filter(isObject);
   const inner = wrapped.flatMap((one) => recordIn(one, definition, depth - 1) ?? []);
   const id = idIn(body);
@@ -73,6 +73,13 @@ export function recordIn(body: unknown, definition: Definition, depth = 3): ApiR
     (own && isWhole(own) ? own : undefined) ??
     inner[0] ??
     (wrapped.length === 0 ? own : undefined)
+  );
+}
+
+/** Whether a record shows any required field: otherwise it is not a record of this kind. */
+export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolean {
+  return Object.values(fields).some(
+    (field) => field.required && namesOf(field).some((name) => Object.hasOwn(shown, name)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { pageIn, recordIn } from "./answer";
+import { isRecordOf, pageIn, recordIn } from "./answer";
 import type { ApiRecord, Page } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
@@ -50,12 +50,11 @@ export class Collection {
   async show(id: string, deadline: Deadline): Promise<ApiRecord> {
     const answer = await this.sendTo(id, { method: "GET", deadline });
     const record = recordIn(answer.body, this.definition);
-    const { fields, singular } = this.definition;
+    const { singular } = this.definition;
     if (record && record.id !== id)
       throw new UptimeError(`${answer.request} was answered with the record ${record.id} instead.`);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
-    const required = Object.values(fields).filter((field) => field.required);
-    if (record && required.some(({ wire }) => Object.hasOwn(record.shown, wire))) return record;
+    if (record && isRecordOf(this.definition, record)) return record;
     throw new UptimeError(
       `${answer.request} was answered without a ${singular}: ${this.quote(answer.body)}. ` +
         `Check ${this.client.address.source}.`,

@@ -144,3 +144,8 @@ export interface Definition {
   readonly fields: Fields;
   readonly rules: readonly Rule[];
 }
+
+/** The names under which a record may show a field, in order of preference. */
+export function namesOf({ wire, shownAs = [] }: Field): readonly string[] {
+  return [wire, ...shownAs];
+}

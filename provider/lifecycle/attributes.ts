@@ -1,8 +1,8 @@
 import type { ApiRecord } from "../api/answer";
 import { Redactor } from "../api/redact";
+import { namesOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
-import { namesOf } from "./compare";
 
 /** Removes a resource's secrets from strings that go into state. */
 export type Clean = (text: string) => string;

@@ -1,6 +1,7 @@
 import { UptimeError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
-import type { Definition, Field } from "../definitions/field";
+import { namesOf } from "../definitions/field";
+import type { Field } from "../definitions/field";
 import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 
@@ -52,16 +53,6 @@ export function shows(field: Field, record: ApiRecord): boolean {
 /** Whether a record shows the field with another value than the wanted one. */
 export function differs(field: Field, wanted: Value, record: ApiRecord): boolean {
   return compare(field, wanted, record).outcome === "differs";
-}
-
-/** The names under which a record may show a field, in order of preference. */
-export function namesOf(field: Field): readonly string[] {
-  return [field.wire, ...(field.shownAs ?? [])];
-}
-
-/** Whether a record shows any required field: otherwise it is not a record of this kind. */
-export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
-  return Object.values(definition.fields).some((field) => field.required && shows(field, record));
 }
 
 function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

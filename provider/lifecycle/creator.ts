@@ -1,10 +1,11 @@
+import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Deadline } from "../api/deadline";
 import { Gone, LostAnswer, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
-import { differs, isRecordOf, shows } from "./compare";
+import { differs, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
 import type { Reader } from "./reader";
 import type { ServerTraits, Values } from "./server";

@@ -878,8 +878,8 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   if (created.length > 1 && !isDeceived) violated(`${created.length} records were made`);
   const id = result?.id ?? failed?.id;
   const [made] = created;
-  // Nobody can know that a record that is shown whole has another id than it shows, nor that a Location is wrong while
-  // what is there cannot be read, nor that a record was there before if no list shows it.
+  // Nobody can know that a record that is shown whole has another id than it shows, nor that a Location or a job's id is
+  // another while what is there cannot be read, nor that a record was there before if no list shows it.
   const isUnreadable = done.some(({ target }) => target === "show");
   const isUnlisted = done.some((fault) => fault.target === "list" && hides(fault));
   const isNewId = done.some(
@@ -889,7 +889,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       (foreign.has(id)
         ? isUnlisted && mutation.mutate === "older"
         : (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
-          (isUnreadable && "location" in mutation && locatedId(mutation.location, kind) === id)),
+          (isUnreadable &&
+            (("location" in mutation && locatedId(mutation.location, kind) === id) ||
+              (mutation.mutate === "envelope" && mutation.envelope === "job")))),
   );
   if (made !== undefined && id !== made && !isNewId) {
     const told = mutations.filter(({ target }) => target === "create").every(tellsId);
