@@ -547,10 +547,10 @@ export class Lifecycle {
   private assertSameServer({ address, movedFrom }: Connection, { server }: Outputs): void {
     if (server === undefined || server === address.hash || movedFrom.includes(server)) return;
     throw new UptimeError(
-      `State was made with another address than ${address.url}, which ${address.source} names now, so its ids may mean other ` +
-        `records. If the server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise set ${address.source} ` +
-        "back. If you have just set it right: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last " +
-        "`up` unless you add --run-program.",
+      `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +
+        `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back. If ` +
+        "you have already corrected it: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last `up` " +
+        "unless you add --run-program.",
     );
   }
 

@@ -166,7 +166,7 @@ describe("of a program", () => {
     expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
     expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
     expect(stdout).toContain(
-      "The program declares 7 resources and imports 5 records; a preview would refuse 4 resources\n",
+      "The program declares 7 resources; a preview would import 5 records and refuse 4 resources\n",
     );
     expect(stdout).not.toContain("s3cret");
     expect(emulator.writes()).toEqual([]);
@@ -290,7 +290,7 @@ describe("of a program", () => {
       /warning {2}uptime:apiKey is plain text in the stack's configuration.*config set --secret uptime:apiKey/,
     );
     expect(stdout).toContain(
-      "ok       The program declares 0 resources and imports 0 records; a preview would refuse none\n",
+      "ok       The program declares 0 resources; a preview would import 0 records and refuse none\n",
     );
     expect(code).toBe(0);
     const calls = readFileSync(join(folder, "bin", "calls"), "utf8").split("\n");
