@@ -158,12 +158,10 @@ describe("of a program", () => {
     // One fault per line.
     expect(failed).toHaveLength(5);
     const all = failed.join("\n");
-    expect(all).toMatch(
-      /Monitor again \(import 2\): name is "x" in the program and "Second" in the monitor 2/,
-    );
+    expect(all).toMatch(/Monitor again \(import 2\): name is "x" in the program and "Second" in monitor 2/);
     expect(all).toMatch(/Monitor again \(import 2\): url is /);
     expect(all).toMatch(/Monitor wrong \(import 2\): .*only one resource can have it/);
-    expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
+    expect(all).toMatch(/Monitor gone \(import 3\): import of monitor 3 is not possible/);
     expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
     expect(stdout).toContain(
       "The program declares 7 resources; a preview would import 5 records and refuse 4 resources\n",
@@ -188,7 +186,7 @@ describe("of a program", () => {
 
   const declaration = (options: string): string =>
     `new Monitor("home", { name: "Home", url: "https://example.com/", interval: 300 }, ${options});`;
-  const refusal = /Monitor home \(import 1\): interval is 300 in the program and 60 in the monitor 1/;
+  const refusal = /Monitor home \(import 1\): interval is 300 in the program and 60 in monitor 1/;
 
   test.each<[string, Record<string, string>]>([
     [
