@@ -82,20 +82,23 @@ function integer<Default extends number | undefined>(
     if (given === undefined) return byDefault;
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
     if (!(value >= least && value <= most))
-      throw new Malformed(`must be a whole number from ${least} to ${most}`);
+      throw new Malformed(`must be a whole number from ${least} to ${most}, not ${JSON.stringify(given)}`);
     return value;
   };
 }
 
 function flag(given = "false"): boolean {
-  if (given !== "true" && given !== "false") throw new Malformed("must be true or false");
+  if (given !== "true" && given !== "false")
+    throw new Malformed(`must be true or false, not ${JSON.stringify(given)}`);
   return given === "true";
 }
 
 function goneStatuses(given = ""): readonly number[] {
   const codes = listOf(given.replace(/^\[(.*)\]$/s, "$1"));
   if (!codes.every((code) => /^4\d\d$/.test(code)))
-    throw new Malformed("must be a list of status codes from 400 to 499, such as 403,451");
+    throw new Malformed(
+      `must be a list of status codes from 400 to 499, such as 403,451, not ${JSON.stringify(given)}`,
+    );
   const refused = codes.find((code) => Object.hasOwn(neverGone, code));
   if (refused !== undefined)
     throw new Malformed(
@@ -121,7 +124,9 @@ const neverGone: Readonly<Record<string, string>> = {
 function parseLogLevel(given = "off"): LogLevel {
   const level = logLevels.find((one) => one === given);
   if (level === undefined)
-    throw new Malformed(`must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}`);
+    throw new Malformed(
+      `must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}, not ${JSON.stringify(given)}`,
+    );
   return level;
 }
 
@@ -306,8 +311,8 @@ function addressOf(given: string, allowHttp: boolean): Omit<Address, "source"> {
   const isLoopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === "http:" && !isLoopback && !allowHttp)
     throw new Malformed(
-      "must begin with https://, because everybody on the network can read an API key that is sent by http; set " +
-        "uptime:allowHttp to true if that is what you want",
+      "must begin with https://, because plain http exposes the API key to anyone on the network path; if that is what you " +
+        "want, set uptime:allowHttp to true",
     );
   // People copy it from the API's documentation.
   const path = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1(?:\/+(?:monitors|domains))?$/, "");

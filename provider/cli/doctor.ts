@@ -226,7 +226,7 @@ function settingFindings(settings: Settings, { config, secretKeys }: CommandSett
       code: "plain-text-key",
       level: "warning",
       text:
-        `${key} is plain text in the stack's configuration, so everyone who can read the stack's file or state has the API key. ` +
+        `${key} is plain text in the stack's configuration, so anyone who can read the stack's settings file or state can read the key. ` +
         `Run \`pulumi config set --secret ${key}\`.`,
     })),
   ];
@@ -246,8 +246,8 @@ function programFindings({ resources, imports, refused, notes }: ProgramReport):
       code: "program",
       level: "ok",
       text:
-        `The program declares ${counted(resources, "resource")} and imports ${counted(imports, "record")}; a preview ` +
-        `would ${refused.length === 0 ? "refuse none" : `refuse ${counted(refused.length, "resource")}`}`,
+        `The program declares ${counted(resources, "resource")}; a preview would import ${counted(imports, "record")} ` +
+        `and refuse ${refused.length === 0 ? "none" : counted(refused.length, "resource")}`,
     },
   ];
 }

@@ -90,8 +90,8 @@ export function configure(command: Command, context: CommandContext): void {
 The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
 
 Examples:
-  pulumi-uptime export --out uptime
-  pulumi-uptime export --out uptime --only monitors --search shop --split host
+  pulumi-uptime export --out monitoring
+  pulumi-uptime export --out monitoring --only monitors --search shop --split host
   pulumi-uptime export --out . --stack prod --state state.json && pulumi stack import --file state.json
 `,
     )

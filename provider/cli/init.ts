@@ -29,7 +29,7 @@ export function configure(command: Command, context: CommandContext): void {
 Writes a project with one monitor. Installs nothing, sends nothing, and overwrites nothing.
 
 Example:
-  pulumi-uptime init uptime
+  pulumi-uptime init monitoring
 `,
     )
     .action((directory: string) => {

@@ -46,7 +46,7 @@ export function readProject(directory: string): Project {
   const entries = entriesOf(directory);
   const file = projectFiles.find((name) => entries.includes(name));
   const settings = file === undefined ? {} : readYaml(join(directory, file));
-  const name = textOf(settings.name) ?? (slug(basename(directory)) || "uptime");
+  const name = textOf(settings.name) ?? newName(basename(directory));
   const sources = sourceFilesIn(directory).map((path) => readFileSync(path, "utf8"));
   const labels = definitions.map(({ label }) => label);
   const scans = sources.map((source) => scanSource(source, labels));
@@ -67,6 +67,12 @@ export function readProject(directory: string): Project {
     ]),
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
+}
+
+/** A new project's name. One named uptime would have its own settings among the provider's, which nobody could check. */
+function newName(folder: string): string {
+  const name = slug(folder);
+  return name === "" || name === "uptime" ? "monitoring" : name;
 }
 
 function entriesOf(directory: string): string[] {

@@ -37,6 +37,8 @@ export function scaffold(
       }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
     [".gitignore", "node_modules/\n"],
+    // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
+    ...(dependency.startsWith("file:") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
     ["index.ts", program],
   ]);
 }

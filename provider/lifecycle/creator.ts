@@ -137,7 +137,7 @@ export class Creator {
       );
     if (this.records.isTaken(id) || (baseline.has(id) && !this.records.isEnded(id)))
       throw new UptimeError(
-        `${request} was answered with the ${this.definition.singular} ${id}, which was there before: the API seems to return ` +
+        `${request} was answered with ${this.definition.singular} ${id}, which was there before: the API seems to return ` +
           "an existing record instead of creating one. To manage that record, use the option import with its id, or set " +
           "uptime:adoptExisting; otherwise change what tells the two apart.",
       );

@@ -27,7 +27,7 @@ export function compareImport(
   ignoreChanges: readonly string[] | undefined,
   isDeclared: (key: string) => boolean = () => true,
 ): ImportDifferences {
-  const there = `the ${definition.singular} ${record.id}`;
+  const there = `${definition.singular} ${record.id}`;
   const problems: Problem[] = [];
   const unseen: string[] = [];
   for (const [key, field] of Object.entries(definition.fields)) {

@@ -274,14 +274,14 @@ export class Lifecycle {
     const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
     if (problems.length > 0)
       throw new UptimeError(
-        `The ${this.definition.singular} ${id} was not imported, and nothing was written: ` +
+        `${this.definition.label} ${id} was not imported, and nothing was written: ` +
           `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
       );
     // A create of this run may have made the record since it was checked.
     const holder = records.holderOf(id, options.resource);
     if (holder !== undefined)
       throw new UptimeError(
-        `The ${this.definition.singular} ${id} was not imported, because ${holder === unnamed ? "another resource" : holder} of ` +
+        `${this.definition.label} ${id} was not imported, because ${holder === unnamed ? "another resource" : holder} of ` +
           "this stack has it: remove the option import.",
       );
     records.take(id, options.resource);
@@ -329,7 +329,7 @@ export class Lifecycle {
       const holder = records.holderOf(id, resource);
       if (holder !== undefined)
         return refuse(
-          `names the ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
+          `names ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
             "if that is this one under its former name in Pulumi, give it the option aliases instead",
         );
       const record = await this.importable(id, inputs, options, this.deadline(connection, options));
@@ -342,12 +342,12 @@ export class Lifecycle {
         notes: [
           ...(problems.length === 0
             ? [
-                `${label} ${name} imports the ${singular} ${this.describe(record)}. Nothing is created or changed.`,
+                `${label} ${name} imports ${singular} ${this.describe(record)}. Nothing is created or changed.`,
               ]
             : []),
           ...(unseen.length > 0
             ? [
-                `${label} ${name}: the API does not show ${unseen.join(", ")} of the ${singular} ${id}, so the import cannot ` +
+                `${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot ` +
                   "compare it; what the program declares is sent with the first update.",
               ]
             : []),
@@ -356,7 +356,7 @@ export class Lifecycle {
     } catch (error) {
       if (error instanceof SettingsUnknown) return { problems: [], notes: [] };
       if (!(error instanceof UptimeError)) throw error;
-      return refuse(`of the ${singular} ${id} is not possible: ${error.message}`);
+      return refuse(`of ${singular} ${id} is not possible: ${error.message}`);
     }
   }
 
@@ -443,7 +443,7 @@ export class Lifecycle {
       const first = this.connect(account).records.nameImport(id, resource);
       if (first !== resource)
         refuse(
-          `names the ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
+          `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
         );
     } catch (error) {
       if (!(error instanceof SettingsUnknown)) throw error;
@@ -463,7 +463,7 @@ export class Lifecycle {
   /** Notes in the ledger which record the resource has. Throws if another resource has it too. */
   private claim(id: string, outputs: Outputs, inputs: Inputs, options: Options, isReplaced: boolean): void {
     const { records } = this.connect(outputs.account);
-    const { singular } = this.definition;
+    const { label } = this.definition;
     const { resource } = options;
     records.expect(id, outputs.key);
     const claimant = claimantOf(outputs);
@@ -476,7 +476,7 @@ export class Lifecycle {
     const other = records.noteDiff(id, claimant, resource);
     if (other !== undefined)
       throw new UptimeError(
-        `The ${singular} ${id} belongs to ${nameOf(resource) || "this resource"}, and ` +
+        `${label} ${id} belongs to ${nameOf(resource) || "this resource"}, and ` +
           `${other === unnamed ? "another resource" : other} has it too: one of them has adopted or imported what the other ` +
           "one manages. Remove one of the two from the program.",
       );
@@ -547,10 +547,10 @@ export class Lifecycle {
   private assertSameServer({ address, movedFrom }: Connection, { server }: Outputs): void {
     if (server === undefined || server === address.hash || movedFrom.includes(server)) return;
     throw new UptimeError(
-      `State was made with another address than ${address.url}, which ${address.source} names now, so its ids may mean other ` +
-        `records. If the server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise set ${address.source} ` +
-        "back. If you have just set it right: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last " +
-        "`up` unless you add --run-program.",
+      `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +
+        `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back. If ` +
+        "you have already corrected it: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last `up` " +
+        "unless you add --run-program.",
     );
   }
 
@@ -560,7 +560,7 @@ export class Lifecycle {
       const field = this.field(key);
       if (!field.replace || !differs(field, valueOf(outputs.values, key), record)) continue;
       throw new AnotherRecord(
-        `The ${this.definition.singular} ${record.id} has the ${key} ${JSON.stringify(valueIn(field, record))} in the API and ` +
+        `${this.definition.label} ${record.id} has the ${key} ${JSON.stringify(valueIn(field, record))} in the API and ` +
           `${JSON.stringify(outputs.values[key])} in state: it is another record, so nothing is done to it. Check that ` +
           `${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with ` +
           "`pulumi state delete URN`.",

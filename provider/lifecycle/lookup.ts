@@ -71,7 +71,7 @@ export async function lookUpOne(
     );
   }
   const [whole] = await complete(connection, deadline, [match]);
-  if (!whole) throw new UptimeError(`The ${singular} ${match.id} was deleted while it was looked up.`);
+  if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
   return resultOf(definition, whole, account);
 }
 

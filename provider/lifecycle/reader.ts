@@ -149,7 +149,7 @@ export class Reader {
   /** Whether a missing record is gone: the list does not hold it either, and the account is the one that state means. */
   private async verdict(id: string, missing: Missing, deadline: Deadline): Promise<UptimeError> {
     const { definition, client } = this.collection;
-    const { plural, singular } = definition;
+    const { plural, singular, label } = definition;
     const listing = this.listing(deadline, id);
     await this.ledger.awaiting(listing.complete());
     const answer = missing.message.replace(/\.$/, "");
@@ -157,14 +157,14 @@ export class Reader {
       return new UptimeError(`${answer}, but the list of ${plural} holds ${id}.`, {
         cause: missing,
       });
-    const gone = new Gone(`The ${singular} ${id} does not exist (${answer}).`, { cause: missing });
+    const gone = new Gone(`${label} ${id} does not exist (${answer}).`, { cause: missing });
     if (!this.records.isInState(id)) return gone;
     this.records.miss(id, (other) => listing.get(other) !== undefined);
     const evidence = await this.ledger.evidence(deadline);
     if (evidence === "found") return gone;
     if (evidence === "no time")
       return new UptimeError(
-        `${answer}, and the operation ended before it was known whether the ${singular} ${id} is really gone.`,
+        `${answer}, and the operation ended before it was known whether ${singular} ${id} is really gone.`,
         { cause: missing },
       );
     if (evidence === "too many missing")
@@ -178,7 +178,7 @@ export class Reader {
     const stateKey = this.records.stateKeyOf(id);
     if (stateKey === undefined || stateKey === this.key) return gone;
     return new UptimeError(
-      `The ${singular} ${id} does not exist for the present API key, and state was made with another key or address, so it may be in ` +
+      `${label} ${id} does not exist for the present API key, and state was made with another key or address, so it may be in ` +
         `another account (${answer}). If the ${singular} was really deleted, remove it from state with ` +
         "`pulumi state delete URN`; otherwise set the key of its account.",
       { cause: missing },

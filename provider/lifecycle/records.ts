@@ -103,7 +103,7 @@ export function valuesIn(
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       if (!refuse)
-        throw new UptimeError(`The ${definition.singular} ${record.id} cannot be read. ${error.message}`, {
+        throw new UptimeError(`${definition.label} ${record.id} cannot be read. ${error.message}`, {
           cause: error,
         });
       refuse(key, `cannot be read. ${error.message}`);

@@ -28,8 +28,8 @@ test("an import from its first preview to its last trace: refused, taken, kept, 
   expect(refused.code).not.toBe(0);
   const allowed = "An import changes nothing: declare what is there, or change it there first";
   for (const difference of [
-    `interval is 300 in the program and 60 in the monitor 1. ${allowed}`,
-    `pause is true in the program and false in the monitor 1. ${allowed}`,
+    `interval is 300 in the program and 60 in monitor 1. ${allowed}`,
+    `pause is true in the program and false in monitor 1. ${allowed}`,
   ])
     expect(refused.output).toContain(difference);
 
@@ -41,7 +41,7 @@ test("an import from its first preview to its last trace: refused, taken, kept, 
   const option = `import: "1"`;
   await workspace.write(program(["home", option], ["first.example", option]));
   const up = await workspace.up();
-  expect(up.output).toContain("the API does not show requestAuthPassword of the monitor 1");
+  expect(up.output).toContain("the API does not show requestAuthPassword of monitor 1");
   expect(up.output).toMatch(/\[0\]: "Seen"\s+\[1\]: 900\s+\[2\]: true\s/);
   expect(await workspace.resources()).toMatchObject({ home: { id: "1" }, shop: { id: "1" } });
 
@@ -138,7 +138,7 @@ test("kill -9 between the steps of an import, a new name and --replace loses no 
   // A record that the option names is imported by the replacement, not deleted: it might be another resource's by now.
   await workspace.write(program(`import: "2"`, "second.example"));
   const kept = await workspace.up(...replace);
-  expect(kept.output).toContain('Monitor home imports the monitor 2 ("Home", "https://example.com/").');
+  expect(kept.output).toContain('Monitor home imports monitor 2 ("Home", "https://example.com/").');
   expect(monitors()).toEqual(["Home 2"]);
 
   // Its creation, now that the option is spent for the record.

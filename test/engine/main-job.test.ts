@@ -315,6 +315,40 @@ describe("drift", () => {
     await workspace.preview("--refresh", "--expect-no-changes");
   });
 
+  test("of one record in 150 is a handful of lines, though every record changes by itself", async () => {
+    const monitors = Array.from({ length: 120 }, (_, index) =>
+      monitorOf(`monitor-${index}`, {
+        ...site,
+        name: `Site ${index}`,
+        interval: 300,
+        alertChannelIds: [1, 2],
+      }),
+    );
+    const domains = Array.from({ length: 30 }, (_, index) =>
+      domainOf(`domain-${index}`, { name: `shop-${index}.example`, homepageUrl: "https://shop.example/" }),
+    );
+    const { emulator, workspace } = await startStack({ program: programOf([...monitors, ...domains]) });
+    await workspace.up();
+    const before = await workspace.resources();
+    emulator.monitors.edit(before["monitor-77"]?.id ?? "", { interval: 3600 });
+    // A record that nobody has edited has changed since the `up`.
+    const visited = before["domain-3"];
+    const { total_pageviews } = visited?.outputs?.attributes as { total_pageviews: number };
+    const shown = await fetch(`${emulator.url}/api/v1/domains/${visited?.id ?? ""}`, {
+      headers: { Accept: "application/json", Authorization: `Bearer ${emulator.apiKey}` },
+    });
+    expect((await shown.text()).match(/"total_pageviews":(\d+)/)?.[1]).not.toBe(String(total_pageviews));
+
+    const { stdout, output } = await workspace.preview("--refresh", "--run-program", "--diff");
+    expect(output).toMatch(/~ interval *: 300 => 3600\n[^]*~ interval *: 3600 => 300\n/);
+    const diffs = diffsIn(output);
+    expect(Object.keys(diffs).filter((name) => /^(monitor|domain)-/.test(name))).toEqual(["monitor-77"]);
+    expect(changedIn(diffs["monitor-77"])).toEqual(["interval"]);
+    expect(output).not.toMatch(/attributes|checked_at|response_time|total_pageviews/);
+    expect(output).toMatch(/~ 1 to update\s+150 unchanged/);
+    expect(stdout.split("\n").length).toBeLessThan(30);
+  });
+
   test("a field that was never declared is left alone; one that was declared and then removed is kept empty", async () => {
     const { name: _, url: __, interval: ___, alertCondition, ...rest } = everything;
     const { emulator, workspace } = await startStack({

@@ -238,7 +238,7 @@ test("an import by option compares what is declared, secrets too, and manages no
   await workspace.write(yamlOf({ home: monitor({ interval: 300, ...headers("other") }, { import: "1" }) }));
   const refused = await workspace.run(["preview"]);
   expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("interval is 300 in the program and 60 in the monitor 1");
+  expect(refused.output).toContain("interval is 300 in the program and 60 in monitor 1");
   expect(refused.output).toContain("requestHeaders differs");
 
   await workspace.write(yamlOf({ home: monitor(headers(canary("option-header")), { import: "1" }) }));

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -255,9 +255,8 @@ describe("the unit test in docs/testing.md", () => {
 
   if (process.env.PULUMI_UPTIME_FULL === "1")
     test("runs by the command on the page, after the documented install", () => {
-      const manifest = { name: "mine", private: true, dependencies: { "pulumi-uptime": `file:${root}` } };
-      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-      const how = ["--install-links", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+      const how = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+      execFileSync(process.execPath, [join(root, "dist", "provider", "cli", "main.js"), "init", folder]);
       npm(folder, "install", `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`, ...how);
       const commands = inLanguage("sh")
         .filter(({ page }) => page === "docs/testing.md")

@@ -83,7 +83,7 @@ describe("init", () => {
     expect([code, stderr]).toEqual([0, ""]);
     const project = "my site's checks";
     expect(readdirSync(join(folder, project)).sort()).toEqual(
-      [".gitignore", "Pulumi.yaml", "index.ts", "package.json", "tsconfig.json"].sort(),
+      [".gitignore", ".npmrc", "Pulumi.yaml", "index.ts", "package.json", "tsconfig.json"].sort(),
     );
     expect(parse(text(project, "Pulumi.yaml"))).toMatchObject({
       name: "my-site-s-checks",
@@ -96,6 +96,8 @@ describe("init", () => {
         typescript: expect.any(String) as string,
       },
     });
+    // npm would link to this checkout, and the program would have two copies of @pulumi/pulumi.
+    expect(text(project, ".npmrc")).toBe("install-links=true\n");
     expect(stdout).toContain("  cd 'my site'\\''s checks'\n  npm install\n");
     expect(stdout).toContain("  pulumi config set --secret uptime:apiKey\n  pulumi preview\n  pulumi up\n");
 
@@ -105,6 +107,11 @@ describe("init", () => {
       stderr: expect.stringContaining("holds a Pulumi project already") as string,
     });
     expect(readdirSync(join(folder, project)).map((file) => text(project, file))).toEqual(before);
+  });
+
+  test("does not name a project uptime, where the provider could not tell its settings from the project's", async () => {
+    expect(await run("init", "uptime")).toMatchObject({ code: 0 });
+    expect(parse(text("uptime", "Pulumi.yaml"))).toMatchObject({ name: "monitoring" });
   });
 
   test("overwrites nothing", async () => {

@@ -158,15 +158,13 @@ describe("of a program", () => {
     // One fault per line.
     expect(failed).toHaveLength(5);
     const all = failed.join("\n");
-    expect(all).toMatch(
-      /Monitor again \(import 2\): name is "x" in the program and "Second" in the monitor 2/,
-    );
+    expect(all).toMatch(/Monitor again \(import 2\): name is "x" in the program and "Second" in monitor 2/);
     expect(all).toMatch(/Monitor again \(import 2\): url is /);
     expect(all).toMatch(/Monitor wrong \(import 2\): .*only one resource can have it/);
-    expect(all).toMatch(/Monitor gone \(import 3\): import of the monitor 3 is not possible/);
+    expect(all).toMatch(/Monitor gone \(import 3\): import of monitor 3 is not possible/);
     expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
     expect(stdout).toContain(
-      "The program declares 7 resources and imports 5 records; a preview would refuse 4 resources\n",
+      "The program declares 7 resources; a preview would import 5 records and refuse 4 resources\n",
     );
     expect(stdout).not.toContain("s3cret");
     expect(emulator.writes()).toEqual([]);
@@ -188,7 +186,7 @@ describe("of a program", () => {
 
   const declaration = (options: string): string =>
     `new Monitor("home", { name: "Home", url: "https://example.com/", interval: 300 }, ${options});`;
-  const refusal = /Monitor home \(import 1\): interval is 300 in the program and 60 in the monitor 1/;
+  const refusal = /Monitor home \(import 1\): interval is 300 in the program and 60 in monitor 1/;
 
   test.each<[string, Record<string, string>]>([
     [
@@ -290,7 +288,7 @@ describe("of a program", () => {
       /warning {2}uptime:apiKey is plain text in the stack's configuration.*config set --secret uptime:apiKey/,
     );
     expect(stdout).toContain(
-      "ok       The program declares 0 resources and imports 0 records; a preview would refuse none\n",
+      "ok       The program declares 0 resources; a preview would import 0 records and refuse none\n",
     );
     expect(code).toBe(0);
     const calls = readFileSync(join(folder, "bin", "calls"), "utf8").split("\n");

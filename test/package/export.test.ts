@@ -105,6 +105,7 @@ describe("the exported program", () => {
     expect(emulator.writes()).toEqual([]);
     expect(readdirSync(out()).sort()).toEqual([
       ".gitignore",
+      ".npmrc",
       "NEXT-STEPS.md",
       "Pulumi.yaml",
       "domains.ts",
@@ -126,7 +127,17 @@ describe("the exported program", () => {
     const installed = join(folder, "node_modules", "pulumi-uptime");
     mkdirSync(join(installed, "dist", "provider"), { recursive: true });
     copyFileSync(join(root, "package.json"), join(installed, "package.json"));
-    expect(dependency(join(installed, "dist", "provider"))).toBe(`^${version}`);
+    const installedDependency = () => dependency(join(installed, "dist", "provider"));
+    expect(installedDependency()).toBe(`^${version}`);
+    // As npm writes it: a registry's address, or a file's path from the project's folder.
+    const copiedFrom = (resolved: string) => {
+      const packages = { "node_modules/pulumi-uptime": { version, resolved } };
+      writeFileSync(join(folder, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+    };
+    copiedFrom("https://registry.example/pulumi-uptime/-/pulumi-uptime-0.1.0.tgz");
+    expect(installedDependency()).toBe(`^${version}`);
+    copiedFrom("file:../clone");
+    expect(installedDependency()).toBe(`file:${join(folder, "..", "clone")}`);
   });
 
   test("compiles under strict with TypeScript 5 and 6, and is formatted and clean by this project's rules", async () => {

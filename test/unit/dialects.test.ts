@@ -546,7 +546,7 @@ test("a domain that is found under another name is another record: neither read,
   emulator.domains.edit(1, { name: "b.example" });
   emulator.forget();
   const problem =
-    /The domain 1 has the name "b\.example" in the API and "a\.example" in state: it is another record/;
+    /Domain 1 has the name "b\.example" in the API and "a\.example" in state: it is another record/;
   await expect(one.refresh()).rejects.toThrow(problem);
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
   await expect(one.destroy()).rejects.toThrow(problem);
@@ -563,7 +563,7 @@ test("state of another address is not touched until movedFrom names that address
     const two = stack("monitor", config);
     two.state = one.state;
     for (const operation of [two.refresh(), two.up({ ...home, interval: 300 }), two.destroy()])
-      await expect(operation).rejects.toThrow(/another address than .*uptime:movedFrom/s);
+      await expect(operation).rejects.toThrow(/another address, not .*uptime:movedFrom/s);
     expect(moved.requests).toEqual([]);
     const three = stack("monitor", { ...config, "uptime:movedFrom": `${emulator.url}/` });
     three.state = one.state;

@@ -160,7 +160,7 @@ const cases: Case[] = [
   },
   {
     cause: "The certificate is not trusted",
-    todo: "Renew the certificate. If it is from an authority of your own, name that in `NODE_EXTRA_CA_CERTS`.",
+    todo: "Renew the certificate. If a certificate authority of your own issued it, name the file with that authority's certificate in `NODE_EXTRA_CA_CERTS`.",
     provoke: async () => {
       const server = createSecureServer({ key: certificateKey, cert: certificate });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -202,7 +202,7 @@ const cases: Case[] = [
   },
   {
     cause: "State was made with another address",
-    todo: "If you have already corrected the address, add `--run-program`. If the server has moved, set `uptime:movedFrom`. Otherwise set the address back.",
+    todo: "If you have already corrected the address, add `--run-program`. If the server has moved, set `uptime:movedFrom`. Otherwise change the address back.",
     provoke: later(async (one) => {
       const moved = await Emulator.start();
       try {

@@ -127,7 +127,7 @@ const otherAccount = expect.stringMatching(
   /^More than 3 records that state knows do not exist, and none that it knows was found\. .* nothing is removed from state/,
 ) as unknown;
 const otherState = expect.stringMatching(
-  /^The (monitor|domain) \d+ does not exist for the present API key, and state was made with another .* `pulumi state delete URN`/,
+  /^(Monitor|Domain) \d+ does not exist for the present API key, and state was made with another .* `pulumi state delete URN`/,
 ) as unknown;
 const found = expect.objectContaining({ name: expect.any(String) as unknown }) as unknown;
 
@@ -167,7 +167,7 @@ describe("404 counts as gone", () => {
         ...outputs,
         __options: { customTimeouts: { delete: "500ms" } },
       }),
-    ).rejects.toThrow(/the operation ended before it was known whether the monitor 1 is really gone/);
+    ).rejects.toThrow(/the operation ended before it was known whether monitor 1 is really gone/);
   });
 
   test.each<[410 | 403, Record<string, string>, boolean]>([
@@ -268,7 +268,7 @@ describe("if none is found", () => {
       expect(failures).toEqual([
         {
           property: "",
-          reason: expect.stringContaining(`The monitor ${importId} does not exist`) as unknown,
+          reason: expect.stringContaining(`Monitor ${importId} does not exist`) as unknown,
         },
       ]);
     });
@@ -295,7 +295,7 @@ describe("if none is found", () => {
     removeAll();
     const { id = "", outputs = {} } = one ?? {};
     await expect(newRun().monitor.update(id, outputs, { ...home, interval: 300 })).rejects.toThrow(
-      /The monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
+      /Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
     );
   });
 });
@@ -550,7 +550,7 @@ describe("a record that is only read", () => {
     "must be there when a program asks for a %s first, and the error names its id",
     async (kind) => {
       await expect(newRun()[kind].read("77", {})).rejects.toThrow(
-        new RegExp(`The ${kind} 77 does not exist`),
+        new RegExp(`^${kind} 77 does not exist`, "i"),
       );
     },
   );

@@ -153,12 +153,12 @@ describe("an import is refused in the preview", () => {
     const end = "An import changes nothing: declare what is there, or change it there first";
     expect(lines).toEqual([
       expect.stringMatching(/^sslAlertDays must be one of 0, 1/),
-      `name is "Home" in the program and "Other" in the monitor 1. ${end}`,
-      `interval is 60 in the program and 300 in the monitor 1. ${end}`,
-      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" in the monitor 1. ${end}`,
-      `alertChannelIds is [2,3] in the program and [1,2] in the monitor 1. ${end}`,
-      `requestHeaders differs from what the monitor 1 has (both are secret, so neither is shown). ${end}`,
-      `cacheBuster is false in the program and true in the monitor 1. ${end}`,
+      `name is "Home" in the program and "Other" in monitor 1. ${end}`,
+      `interval is 60 in the program and 300 in monitor 1. ${end}`,
+      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" in monitor 1. ${end}`,
+      `alertChannelIds is [2,3] in the program and [1,2] in monitor 1. ${end}`,
+      `requestHeaders differs from what monitor 1 has (both are secret, so neither is shown). ${end}`,
+      `cacheBuster is false in the program and true in monitor 1. ${end}`,
     ]);
     expect(message).not.toContain("canary");
     expect(emulator.writes()).toEqual([]);
@@ -174,7 +174,7 @@ describe("an import is refused in the preview", () => {
   test("when there is no such record, with the way on", async () => {
     const message = await refusal(resource().preview({ ...home, importId: "7" }));
     expect(message).toMatch(
-      /import of the monitor 7 is not possible: The monitor 7 does not exist .* remove the option import/,
+      /import of monitor 7 is not possible: Monitor 7 does not exist .* remove the option import/,
     );
   });
 
@@ -182,7 +182,7 @@ describe("an import is refused in the preview", () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
     const message = await refusal(one.preview({ ...home, interval: 61, importId: add() }));
     expect(message).toMatch(/interval must be one of/);
-    expect(message).toMatch(/import of the monitor 1 is not possible: GET .* status 401/);
+    expect(message).toMatch(/import of monitor 1 is not possible: GET .* status 401/);
   });
 
   test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
@@ -204,7 +204,7 @@ describe("an import is refused in the preview", () => {
     const two = one.beside({ importer: "two" });
     await one.preview({ ...home, importId });
     expect(await refusal(two.preview({ ...home, importId }))).toContain(
-      `import names the monitor ${importId}, and so does the option import of home: only one resource can have it`,
+      `import names monitor ${importId}, and so does the option import of home: only one resource can have it`,
     );
     // Without the option, it is known by its id only.
     const old = resource();
@@ -213,12 +213,12 @@ describe("an import is refused in the preview", () => {
     old.nextRun(late);
     await old.preview(home);
     expect(await refusal(late.preview({ ...home, importId }))).toContain(
-      `import names the monitor ${importId}, which home of this stack has already`,
+      `import names monitor ${importId}, which home of this stack has already`,
     );
     old.nextRun(late);
     await late.preview({ ...home, importId });
     expect(await refusal(old.preview(home))).toContain(
-      `The monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
+      `Monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
     );
     expect(emulator.writes()).toEqual([]);
   });
@@ -239,8 +239,8 @@ test("what the API does not show is said, and sent with the first update", async
   const one = resource();
   await one.up({ ...declared, importId });
   expect(warnings.slice(0, 2)).toEqual([
-    'Monitor home imports the monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
-    "Monitor home: the API does not show requestAuthPassword of the monitor 1, so the import cannot compare it; " +
+    'Monitor home imports monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
+    "Monitor home: the API does not show requestAuthPassword of monitor 1, so the import cannot compare it; " +
       "what the program declares is sent with the first update.",
   ]);
   expect(await one.up({ ...declared, importId })).toBe("same");
@@ -264,7 +264,7 @@ test("what is not known in the preview is compared when it is, and a difference 
     .catch((reason: unknown) => reason);
   expect(error).toMatchObject({
     message: expect.stringContaining(
-      `The monitor ${importId} was not imported, and nothing was written: url is "https://other.example/" in the program and`,
+      `Monitor ${importId} was not imported, and nothing was written: url is "https://other.example/" in the program and`,
     ) as string,
   });
   expect(error).not.toHaveProperty("id");

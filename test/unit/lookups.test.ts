@@ -154,7 +154,7 @@ describe("one record", () => {
   test("a value that cannot be read is an error that names the record", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await messageOf(uptime.getMonitor({ id: 1 }))).toBe(
-      'The monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
+      'Monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
     );
   });
 });

@@ -126,17 +126,20 @@ test.each([
   [{ "uptime:baseUrl": "ftp://uptime.example.com" }, /must begin with https:\/\//],
   [
     { "uptime:baseUrl": "http://uptime.example.com" },
-    /everybody on the network can read an API key .* uptime:allowHttp/,
+    /exposes the API key to anyone on the network path; .* uptime:allowHttp/,
   ],
-  [{ "uptime:baseUrl": "http://localhost.example.com" }, /everybody on the network can read an API key/],
+  [{ "uptime:baseUrl": "http://localhost.example.com" }, /exposes the API key to anyone/],
   [{ "uptime:baseUrl": "https://bob:pass@uptime.example.com" }, /must not contain a user name or password/],
   [{ "uptime:baseUrl": "https://uptime.example.com/?a=1" }, /without \? or #/],
   [{ "uptime:apiKey": "two words" }, /uptime:apiKey must be one word of printable ASCII/],
-  [{ "uptime:timeoutSeconds": "soon" }, /uptime:timeoutSeconds must be a whole number from 1 to 3600/],
+  [
+    { "uptime:timeoutSeconds": "soon" },
+    /uptime:timeoutSeconds must be a whole number from 1 to 3600, not "soon"/,
+  ],
   [{ "uptime:maxConcurrency": "0" }, /uptime:maxConcurrency must be a whole number from 1 to/],
   [{ "uptime:maxRetries": "1.5" }, /uptime:maxRetries must be a whole number/],
   [{ "uptime:requestsPerMinute": "0" }, /uptime:requestsPerMinute must be a whole number from 1 to/],
-  [{ "uptime:allowHttp": "yes" }, /uptime:allowHttp must be true or false/],
+  [{ "uptime:allowHttp": "yes" }, /uptime:allowHttp must be true or false, not "yes"/],
   [
     { "uptime:goneStatuses": "gone" },
     /uptime:goneStatuses must be a list of status codes from 400 to 499, such as 403,451/,
@@ -150,7 +153,7 @@ test.each([
   [{ "uptime:refreshAttributes": "yes" }, /uptime:refreshAttributes must be true or false/],
   [{ "uptime:apiKey": "Bearer key" }, /uptime:apiKey must be the key alone: leave out "Bearer "/],
   [{ "uptime:apiKey": "bearer  key" }, /leave out "Bearer "/],
-  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json/],
+  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json, not "loud"/],
   [{ "uptime:movedFrom": "elsewhere" }, /uptime:movedFrom must be an absolute URL/],
 ])("%j is refused, by name", (config, message) => {
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
