@@ -7,19 +7,23 @@ import { optionsOf, propsOf } from "../../provider/engine/props";
 import { unknownValue } from "../../provider/engine/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { Emulator } from "../../provider/emulator";
+import { NetworkClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
+let clock: NetworkClock;
 let emulator: Emulator;
 let warnings: string[];
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ sleep: clock.hold });
   warnings = [];
   jest.spyOn(console, "warn").mockImplementation((line: string) => void warnings.push(line));
 });
 afterEach(async () => {
   jest.restoreAllMocks();
+  clock.stop();
   await emulator.stop();
 });
 
@@ -32,7 +36,7 @@ const config = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
-  new ModelStack(kind, config(more), { importer });
+  new ModelStack(kind, config(more), { importer }, clock);
 
 /** What a person is told; fails when nothing is wrong. */
 async function refusal(operation: Promise<unknown>): Promise<string> {
