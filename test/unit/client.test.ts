@@ -233,11 +233,12 @@ describe("a clock that somebody sets", () => {
   test.each([-1, 1, -24_000])("by %i hours changes nothing of requestsPerMinute", async (hours) => {
     const { clock, set } = settable();
     const client = clientOf(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
-    await send(client);
+    const again = () => send(client, { deadline: deadlineAfter(10_000, { clock }) });
+    await again();
     set(hours);
-    await send(client);
-    await send(client);
-    const error = await errorOf(send(client));
+    await again();
+    await again();
+    const error = await errorOf(again());
     expect(error.message).toContain("no more requests are allowed before the operation's time is over");
   });
 

@@ -52,9 +52,10 @@ function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...record, ...fields }).id);
 }
 
-describe("a thousand imports", () => {
-  test("read ten pages of the list, and not a thousand records", async () => {
-    const numbers = Array.from({ length: 1000 }, (_, number) => number);
+describe("many imports", () => {
+  test("read the pages of the list, and not each record", async () => {
+    const pages = sample(2, 10, 10);
+    const numbers = Array.from({ length: 100 * pages }, (_, number) => number);
     const all = numbers.map((number) => ({ ...home, name: `Monitor ${number}` }));
     const ids = all.map(({ name }) => add({ name }));
     const first = resource();
@@ -66,7 +67,7 @@ describe("a thousand imports", () => {
       expect(one.state).toMatchObject({ id: ids[number], outputs: all[number] });
     }
     const lists = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
-    expect(lists).toHaveLength(10);
+    expect(lists).toHaveLength(pages);
     // A handful before there are many; the model of the engine checks each twice, once for the preview.
     expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
     expect(emulator.writes()).toEqual([]);
