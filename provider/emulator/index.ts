@@ -42,9 +42,11 @@ export interface EmulatorOptions {
   readonly settled?: boolean;
   /** The clock for `created_at`, `updated_at`, the checks and the log; default the system's. */
   readonly now?: () => Date;
-  /** Waits for a fault's delays, and rejects when the signal is aborted; default: in real time. */
-  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Waits for a fault's delays of a request, and rejects when the signal is aborted; default: in real time. */
+  readonly sleep?: Sleep;
 }
+
+type Sleep = (milliseconds: number, signal: AbortSignal, request: ReceivedRequest) => Promise<void>;
 
 /** Decides for each request whether to misbehave, and how. It may take its time. */
 export type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
@@ -67,7 +69,7 @@ export class Emulator {
   readonly #pathPrefix: string;
   readonly #settled: boolean;
   readonly #now: () => Date;
-  readonly #sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly #sleep: Sleep;
   readonly #file: StateFile | undefined;
   readonly #stopping = new AbortController();
   #dialect: Dialect;
@@ -178,7 +180,7 @@ export class Emulator {
 
   async #outcomeOf(request: ReceivedRequest): Promise<Outcome> {
     const answer = () => carryOut(request, this.#api());
-    const wait = (milliseconds: number) => this.#sleep(milliseconds, this.#stopping.signal);
+    const wait = (milliseconds: number) => this.#sleep(milliseconds, this.#stopping.signal, request);
     // What is not done when the emulator stops never is.
     const inBackground = (work: Promise<void>) => void work.catch(() => undefined);
     try {

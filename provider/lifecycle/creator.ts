@@ -92,7 +92,7 @@ export class Creator {
       throw error;
     }));
     const equal: ApiRecord[] = [];
-    for (const brief of await inTime(reading, deadline)) {
+    for (const brief of await inTime(reading, deadline, this.clock)) {
       const isFree = (): boolean => !this.records.isHeld(brief.id) && !this.records.isEnded(brief.id);
       if (!isFree() || !this.agrees(brief, values)) continue;
       const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
@@ -235,7 +235,7 @@ export class Creator {
         if (!this.agrees(brief, values, (field) => field.required === true)) continue;
         const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
         // A create that is still in flight may have made it, and is about to say so.
-        await inTime(Promise.allSettled(this.posts), deadline);
+        await inTime(Promise.allSettled(this.posts), deadline, this.clock);
         if (!isNew(whole) || !isRecordOf(this.definition, whole)) continue;
         if (this.agrees(whole, values)) {
           if (this.surplus(whole, values) === 0) return take(whole);
@@ -278,7 +278,7 @@ export class Creator {
       this.before = undefined;
       throw error;
     });
-    return inTime(this.before, deadline);
+    return inTime(this.before, deadline, this.clock);
   }
 
   /** Reads as much of the list as it takes to tell records that were there from newer ones: ids of numbers only rise. */
@@ -349,7 +349,7 @@ function numberOf(id: string): bigint | undefined {
 }
 
 /** The result of what another operation does too, unless this one's time is over before. */
-async function inTime<T>(work: Promise<T>, { signal }: Deadline): Promise<T> {
+async function inTime<T>(work: Promise<T>, { signal }: Deadline, clock: Clock): Promise<T> {
   const over = new AbortController();
   try {
     return await Promise.race([
@@ -357,13 +357,13 @@ async function inTime<T>(work: Promise<T>, { signal }: Deadline): Promise<T> {
       new Promise<never>((_, reject) => {
         const end = (): void => {
           // If the work is this operation's own, it ends too, and its error says more.
-          setTimeout(() => {
+          void clock.sleep(grace).then(() => {
             reject(
               new UptimeError(
                 "The operation has used its time (see the option customTimeouts) while it waited for another.",
               ),
             );
-          }, grace);
+          });
         };
         if (signal.aborted) end();
         signal.addEventListener("abort", end, { signal: over.signal });

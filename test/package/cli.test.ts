@@ -19,6 +19,7 @@ import { readProject } from "../../provider/cli/project";
 import { shellWord } from "../../provider/cli/quoting";
 import { scanSource } from "../../provider/cli/source-scan";
 import { Emulator } from "../../provider/emulator";
+import { anyCharacter } from "../support/arbitraries";
 import { cli, declaredBy } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { sample } from "../support/size";
@@ -36,7 +37,7 @@ const run = (...args: string[]): Promise<Outcome> => cli({ url: "", apiKey: "" }
 const text = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
 /** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
 const anything = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
   fc.string({
     unit: fc.constantFrom(...Array.from("'\"`\\$(){};|&<>!#*?~\n\r\u2028 -/=,:.a1")),
     maxLength: 40,

@@ -4,6 +4,18 @@ import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import type { Inputs } from "./model";
 
+const firstSurrogate = 0xd800;
+const surrogates = 0x800;
+
+/** Any character, as a unit of strings; fast-check's own unit "binary" first makes a table of all of them. */
+export const anyCharacter: fc.Arbitrary<string> = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
+  (number) => String.fromCodePoint(number < firstSurrogate ? number : number + surrogates),
+  (text) => {
+    const number = (text as string).codePointAt(0) ?? 0;
+    return number < firstSurrogate ? number : number - surrogates;
+  },
+);
+
 const words = fc.oneof(
   fc.constantFrom(
     "a",

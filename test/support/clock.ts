@@ -1,5 +1,11 @@
-import { systemClock } from "../../provider/api/clock";
+import { randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+
 import type { Clock } from "../../provider/api/clock";
+import type { ReceivedRequest } from "../../provider/emulator";
+
+const nameHeader = "x-request-name";
+const ends = ["undici:request:trailers", "undici:request:error"];
 
 interface Timer {
   readonly at: number;
@@ -53,13 +59,19 @@ export class VirtualClock implements Clock {
     for (;;) {
       await new Promise(setImmediate);
       if (state.isOver) return over;
-      let next: Timer | undefined;
-      for (const timer of this.timers) if (!next || timer.at < next.at) next = timer;
-      if (!next) throw new Error("Everything waits, and nothing will happen.");
-      this.timers.delete(next);
-      this.time = Math.max(this.time, next.at);
-      next.go();
+      if (!this.advance()) throw new Error("Everything waits, and nothing will happen.");
     }
+  }
+
+  /** Lets the time pass until the next timer. */
+  protected advance(): boolean {
+    let next: Timer | undefined;
+    for (const timer of this.timers) if (!next || timer.at < next.at) next = timer;
+    if (!next) return false;
+    this.timers.delete(next);
+    this.time = Math.max(this.time, next.at);
+    next.go();
+    return true;
   }
 
   private at(milliseconds: number, go: () => void): Timer {
@@ -69,14 +81,71 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** A clock on which everything takes a fraction of its time, the timeouts of requests too. */
-export function fastClock(factor = 40): Clock {
-  return {
-    now: () => systemClock.now() * factor,
-    date: () => systemClock.date(),
-    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / factor, signal),
-    timeout: (milliseconds) => systemClock.timeout(milliseconds / factor),
+/**
+ * A clock for a client and an emulator that talk over real connections in this process: time passes when somebody sleeps
+ * and no request is on its way, so pauses take no time, and a busy machine changes no result. `hold` is for the emulator.
+ */
+export class NetworkClock extends VirtualClock {
+  /** The requests without an answer, under the name that each carries in a header. */
+  private readonly sent = new Map<object, string>();
+  /** Those of them that the emulator lets wait. */
+  private readonly held = new Set<string>();
+  private sleeping = 0;
+  private isRunning = false;
+
+  constructor() {
+    super();
+    subscribe("undici:request:create", this.begin);
+    for (const channel of ends) subscribe(channel, this.end);
+  }
+
+  /** To be called at the end of a test. */
+  stop(): void {
+    unsubscribe("undici:request:create", this.begin);
+    for (const channel of ends) unsubscribe(channel, this.end);
+  }
+
+  override async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    this.sleeping++;
+    void this.run();
+    await super.sleep(milliseconds, signal).finally(() => this.sleeping--);
+  }
+
+  /** The emulator's `sleep`. */
+  readonly hold = async (
+    milliseconds: number,
+    signal: AbortSignal,
+    { headers }: ReceivedRequest,
+  ): Promise<void> => {
+    const name = headers[nameHeader] ?? "";
+    this.held.add(name);
+    await this.sleep(milliseconds, signal).finally(() => this.held.delete(name));
   };
+
+  private readonly begin = (message: unknown): void => {
+    const { request } = message as { request: { addHeader(name: string, value: string): void } };
+    const name = randomUUID();
+    request.addHeader(nameHeader, name);
+    this.sent.set(request, name);
+  };
+
+  private readonly end = (message: unknown): void => {
+    this.sent.delete((message as { request: object }).request);
+  };
+
+  private async run(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    for (let quiet = 0; this.sleeping > 0;) {
+      await new Promise(setImmediate);
+      quiet = [...this.sent.values()].every((name) => this.held.has(name)) ? quiet + 1 : 0;
+      // What an answer leads to in this process takes some turns of the event loop.
+      if (quiet < 4) continue;
+      quiet = 0;
+      this.advance();
+    }
+    this.isRunning = false;
+  }
 }
 
 /** A clock on which every pause is over at once, and the time passes all the same. */

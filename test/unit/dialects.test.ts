@@ -1,23 +1,26 @@
 import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
-import type { Clock } from "../../provider/api/clock";
-import { fastClock } from "../support/clock";
+import { NetworkClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
+let clock: NetworkClock;
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ sleep: clock.hold });
 });
-afterEach(() => emulator.stop());
+afterEach(() => {
+  clock.stop();
+  return emulator.stop();
+});
 
 function stack(
   kind: "monitor" | "domain" = "monitor",
   config: Record<string, string> = {},
   options?: ConstructorParameters<typeof ModelStack>[2],
-  clock?: Clock,
 ): ModelStack {
   return new ModelStack(
     kind,
@@ -201,7 +204,7 @@ describe("a create whose answer does not tell the id", () => {
     emulator.monitors.add(home);
     emulator.fault = ({ method }) =>
       method === "POST" ? { kind: "answer", effect: false, status: 200, body: "" } : undefined;
-    const one = stack("monitor", {}, {}, fastClock(2000));
+    const one = stack();
     await expect(one.up(home)).rejects.toThrow(
       "was answered with status 200 and without an id, so the new monitor was looked for, and was not found.",
     );

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { fastClock } from "../support/clock";
+import { NetworkClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
@@ -21,11 +21,16 @@ beforeAll(() => {
     Reflect.deleteProperty(process.env, name);
 });
 
+let clock: NetworkClock;
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ sleep: clock.hold });
 });
-afterEach(() => emulator.stop());
+afterEach(() => {
+  clock.stop();
+  return emulator.stop();
+});
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = {
@@ -34,7 +39,7 @@ function stack(config: Record<string, string> = {}): ModelStack {
     "uptime:timeoutSeconds": "600",
     ...config,
   };
-  return new ModelStack("monitor", all, {}, fastClock(20));
+  return new ModelStack("monitor", all, {}, clock);
 }
 
 interface Case {
@@ -175,7 +180,7 @@ const cases: Case[] = [
   {
     cause: "No answer in time",
     todo: "Check the server. If it is slow, raise `uptime:timeoutSeconds`.",
-    provoke: answering(() => ({ kind: "delay", delayMs: 1500 }), home, {
+    provoke: answering(() => ({ kind: "delay", delayMs: 30_000 }), home, {
       "uptime:timeoutSeconds": "20",
       "uptime:maxRetries": "0",
     }),
@@ -231,7 +236,7 @@ const cases: Case[] = [
   {
     cause: "The answer to a create was lost",
     todo: "Look for the record in the web UI. If it is there, delete it, and rerun the command.",
-    provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 3000 }), hurried),
+    provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 60_000 }), hurried),
   },
   {
     cause: "A create is accepted, and nothing is there",

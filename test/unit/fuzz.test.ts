@@ -10,6 +10,7 @@ import { connectionOf } from "../../provider/lifecycle/connection";
 import { Ledger } from "../../provider/lifecycle/ledger";
 import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
+import { anyCharacter } from "../support/arbitraries";
 import { instantClock } from "../support/clock";
 import { sample } from "../support/size";
 
@@ -46,7 +47,7 @@ const scalar = fc.oneof(
   fc.integer(),
   fc.double(),
   fc.bigInt().map(String),
-  fc.string({ maxLength: 12, unit: "binary" }),
+  fc.string({ maxLength: 12, unit: anyCharacter }),
 );
 const { any } = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(

@@ -1,7 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
 
-import { systemClock } from "../../provider/api/clock";
-import type { Clock } from "../../provider/api/clock";
 import { keyHash, readSettings } from "../../provider/api/settings";
 import { importedResources } from "../../provider/cli/imported-state";
 import { definitions } from "../../provider/definitions";
@@ -13,7 +11,7 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
 import type { Connect } from "../../provider/lifecycle/connection";
-import { fastClock } from "../support/clock";
+import { NetworkClock } from "../support/clock";
 import { ModelStack, revealed } from "../support/model";
 import type { Inputs } from "../support/model";
 
@@ -34,15 +32,18 @@ const others = { "uptime:apiKey": otherKey };
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
 
+let clock: NetworkClock;
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start({ apiKey: myKey });
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ apiKey: myKey, sleep: clock.hold });
   // All people of one account: the server takes the key of each.
   emulator.fault = accept;
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
+  clock.stop();
   await emulator.stop();
 });
 
@@ -57,11 +58,8 @@ const configOf = (more: Readonly<Record<string, string>> = {}): Record<string, s
   ...more,
 });
 
-/** The second in which nothing more may be heard of is shorter; for tests in which nothing depends on its length. */
-const fast = (): Clock => fastClock(10);
-
 /** A run of Pulumi: one process, which both kinds share. */
-function newRun(more: Readonly<Record<string, string>> = {}, clock: Clock = fast()): Run {
+function newRun(more: Readonly<Record<string, string>> = {}): Run {
   const settings = configOf(more);
   const session = new Session(clock);
   const providerOf = (definition: Definition): Provider => {
@@ -160,7 +158,7 @@ describe("404 counts as gone", () => {
   test("and not if the operation ends before that is known", async () => {
     const all = await created({ monitor: 1 });
     removeAll();
-    const run = newRun({}, systemClock);
+    const run = newRun();
     const { outputs } = all[0] ?? {};
     await expect(
       run.monitor.delete(all[0]?.id ?? "", {
@@ -235,15 +233,15 @@ describe("if none is found", () => {
     const all = await created({ monitor: 5 });
     removeAll();
     const last = all.at(-1)?.id ?? "";
-    emulator.fault = ({ path }) => ({ kind: "delay", delayMs: path.endsWith(`/${last}`) ? 600 : 150 });
-    expect(await refresh(all, newRun({}, fastClock(10)))).toEqual(Array(5).fill(otherAccount));
+    emulator.fault = ({ path }) => ({ kind: "delay", delayMs: path.endsWith(`/${last}`) ? 6000 : 1500 });
+    expect(await refresh(all, newRun())).toEqual(Array(5).fill(otherAccount));
   });
 
   test("both kinds count together: two domains and ten monitors at once are errors, each of them", async () => {
     const all = await created({ monitor: 10, domain: 2 });
     removeAll();
-    expect(await refresh(all, newRun({}, systemClock))).toEqual(Array(12).fill(otherAccount));
-    expect(await refresh([...all].reverse(), newRun({}, systemClock))).toEqual(Array(12).fill(otherAccount));
+    expect(await refresh(all, newRun())).toEqual(Array(12).fill(otherAccount));
+    expect(await refresh([...all].reverse(), newRun())).toEqual(Array(12).fill(otherAccount));
   });
 
   test("one after the other, three leave state at most, and only the first few wait", async () => {
@@ -316,7 +314,7 @@ describe("if one is found", () => {
     const all = await allButTheLast();
     emulator.fault = ({ path }) =>
       path.endsWith(`/domains/${String(all.at(-1)?.id)}`) ? { kind: "delay", delayMs: 300 } : undefined;
-    expect(await refresh(all, newRun({}, systemClock))).toEqual([...Array<string>(8).fill("gone"), found]);
+    expect(await refresh(all, newRun())).toEqual([...Array<string>(8).fill("gone"), found]);
   });
 
   test("also by the list alone, and also after there were doubts", async () => {
@@ -424,7 +422,7 @@ describe("the key in state", () => {
 
   const declared = { ...home, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
   const stack = (more: Record<string, string>, options = {}): ModelStack =>
-    new ModelStack("monitor", configOf(more), options, fast());
+    new ModelStack("monitor", configOf(more), options, clock);
 
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared, interval: 300 })],
@@ -480,7 +478,7 @@ describe("the key in state", () => {
 
   test("is set by `export --state`", async () => {
     const ids = [1, 2].map((number) => String(emulator.monitors.add({ ...record, name: `M${number}` }).id));
-    const session = new Session(fast());
+    const session = new Session(clock);
     const connectTo = (definition: Definition): Connect =>
       session.connector(definition, (account) => {
         const settings = configOf();

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
 import { Client } from "../../provider/api/client";
 import type { Answer } from "../../provider/api/client";
+import { systemClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
 import { Limiter } from "../../provider/api/limiter";
 import type { Ended } from "../../provider/api/limiter";
 import { deadlineAfter } from "../../provider/api/deadline";
@@ -16,7 +17,7 @@ import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../../provider/emulator/limited";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
-import { VirtualClock } from "../support/clock";
+import { NetworkClock, VirtualClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import { sample } from "../support/size";
 
@@ -24,23 +25,28 @@ type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[4]>;
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
+let clock: NetworkClock;
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ sleep: clock.hold });
 });
-afterEach(() => emulator.stop());
+afterEach(() => {
+  clock.stop();
+  return emulator.stop();
+});
 
-function client(config: Record<string, string> = {}, url = emulator.url): Client {
+function client(config: Record<string, string> = {}, url = emulator.url, time: Clock = clock): Client {
   const all: Record<string, string> = {
     "uptime:baseUrl": url,
     "uptime:apiKey": emulator.apiKey,
     ...config,
   };
   const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Client(settings.baseUrl, settings);
+  return new Client(settings.baseUrl, settings, { clock: time });
 }
 
-const within = (milliseconds: number): Deadline => deadlineAfter(milliseconds);
+const within = (milliseconds: number): Deadline => deadlineAfter(milliseconds, { clock });
 const get = (of: Client, milliseconds = 10_000): Promise<Answer> =>
   of.send({ method: "GET", path: "/api/v1/monitors", deadline: within(milliseconds) });
 
@@ -57,9 +63,9 @@ function first(...faults: Fault[]): void {
 }
 
 async function took(operation: Promise<unknown>): Promise<number> {
-  const started = Date.now();
+  const started = clock.now();
   await operation;
-  return Date.now() - started;
+  return clock.now() - started;
 }
 
 const failureOf = (operation: Promise<unknown>): Promise<string> =>
@@ -68,14 +74,13 @@ const failureOf = (operation: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-/** Counts the requests that are at the emulator at the same time. */
-function counted(milliseconds: number): { most: number } {
+/** Counts the requests that are at the emulator at the same time; each stays there for so long. */
+function counted(delayMs: number): { most: number } {
   const count = { now: 0, most: 0 };
-  emulator.fault = async () => {
+  emulator.fault = () => {
     count.most = Math.max(count.most, ++count.now);
-    await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    count.now--;
-    return undefined;
+    void clock.sleep(delayMs).then(() => count.now--);
+    return { kind: "delay", delayMs };
   };
   return count;
 }
@@ -96,7 +101,7 @@ describe("at the same time", () => {
       "uptime:apiKey": emulator.apiKey,
       "uptime:maxConcurrency": "2",
     };
-    const session = new Session();
+    const session = new Session(clock);
     const monitors = new ModelStack(
       "monitor",
       config,
@@ -122,15 +127,13 @@ describe("at the same time", () => {
   test("there is one once the API has said that it limits, and one more with each that it takes", async () => {
     const one = client();
     await get(one);
-    let refused = 0;
     const most: number[] = [];
     let now = 0;
-    emulator.fault = async () => {
+    emulator.fault = () => {
       most.push(++now);
-      // The later ones wait for each other, however busy the machine is.
-      for (let waited = 0; waited < (most.length < 20 ? 20 : 5000) && now < 8; waited += 20) await sleep(20);
-      now--;
-      return refused++ === 0 ? answer(429, { "retry-after": "0" }) : undefined;
+      void clock.sleep(20).then(() => now--);
+      const isFirst = most.length === 1;
+      return { ...(isFirst ? answer(429, { "retry-after": "0" }) : { kind: "delay" }), delayMs: 20 };
     };
     await get(one);
     await Promise.all(Array.from({ length: 40 }, () => get(one)));
@@ -143,11 +146,11 @@ describe("at the same time", () => {
     const one = client({ "uptime:maxConcurrency": "1" });
     first({ kind: "delay", delayMs: 3000 });
     const slow = get(one);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const started = Date.now();
+    while (emulator.requests.length === 0) await new Promise(setImmediate);
+    const started = clock.now();
     const next = get(one);
     expect(await failureOf(get(one, 200))).toContain("was given up: the operation has used its time");
-    expect(Date.now() - started).toBeLessThan(2000);
+    expect(clock.now() - started).toBeLessThan(2000);
     await Promise.all([slow, next]);
     expect(emulator.requests).toHaveLength(2);
   });
@@ -341,11 +344,11 @@ describe("in a minute", () => {
     const one = client({ "uptime:requestsPerMinute": "2" });
     await get(one);
     await get(one);
-    const started = Date.now();
+    const started = clock.now();
     expect(await failureOf(get(one))).toMatch(
       /^GET .*\/api\/v1\/monitors was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts, and the setting uptime:requestsPerMinute\)\.$/,
     );
-    expect(Date.now() - started).toBeLessThan(2000);
+    expect(clock.now() - started).toBe(0);
     expect(emulator.requests).toHaveLength(2);
   });
 });
@@ -353,9 +356,7 @@ describe("in a minute", () => {
 describe("429 is waited for", () => {
   test("as long as Retry-After says, in seconds", async () => {
     first(answer(429, { "retry-after": "1" }));
-    const time = await took(get(client()));
-    expect(time).toBeGreaterThanOrEqual(990);
-    expect(time).toBeLessThan(1500);
+    expect(await took(get(client()))).toBe(1000);
   });
 
   test("until the date in Retry-After", async () => {
@@ -370,15 +371,13 @@ describe("429 is waited for", () => {
     "a second where it does not say (%j)",
     async (headers) => {
       first(answer(429, headers));
-      const time = await took(get(client()));
-      expect(time).toBeGreaterThanOrEqual(990);
-      expect(time).toBeLessThan(1500);
+      expect(await took(get(client()))).toBe(1000);
     },
   );
 
   test("until X-RateLimit-Reset, in seconds to go", async () => {
     first(answer(429, { "x-ratelimit-reset": "1" }));
-    expect(await took(get(client()))).toBeGreaterThanOrEqual(990);
+    expect(await took(get(client()))).toBe(1000);
   });
 
   test("and is no retry", async () => {
@@ -392,7 +391,7 @@ describe("429 is waited for", () => {
     let limited = 3;
     emulator.fault = ({ method }) =>
       method === "POST" && limited-- > 0 ? answer(429, { "retry-after": "0.2" }) : undefined;
-    const one = new ModelStack("monitor", config);
+    const one = new ModelStack("monitor", config, {}, clock);
     const two = one.beside();
     await Promise.all([one.up(home), two.up(home)]);
     expect(emulator.monitors.size).toBe(2);
@@ -518,32 +517,32 @@ describe("the deadline of an operation", () => {
 
   test("that a wait would exceed is an error at once, which says so", async () => {
     emulator.fault = () => answer(429, { "retry-after": "60" });
-    const started = Date.now();
-    expect(await failureOf(new ModelStack("monitor", config()).up(quick))).toMatch(
+    const started = clock.now();
+    expect(await failureOf(new ModelStack("monitor", config(), {}, clock).up(quick))).toMatch(
       /status 429.*Then GET .* was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts/s,
     );
-    expect(Date.now() - started).toBeLessThan(1800);
+    expect(clock.now() - started).toBe(0);
     expect(emulator.requests).toHaveLength(1);
   });
 
   test("ends a request that is not answered", async () => {
     emulator.fault = () => ({ kind: "delay", delayMs: 5000 });
-    const started = Date.now();
+    const started = clock.now();
     expect(await failureOf(get(client(), 500))).toMatch(
       /was given up: the operation has used its time \(see the option customTimeouts\)/,
     );
-    expect(Date.now() - started).toBeLessThan(3000);
+    expect(clock.now() - started).toBe(500);
   });
 
   test("ends retries before a pause that would exceed it", async () => {
     emulator.fault = () => answer(500);
-    const started = Date.now();
+    const started = clock.now();
     expect(await failureOf(get(client({ "uptime:maxRetries": "50" }), 1000))).toContain("status 500");
-    expect(Date.now() - started).toBeLessThan(1600);
+    expect(clock.now() - started).toBeLessThanOrEqual(1000);
   });
 
   test.each(["0.07m", "1.005s", "5000h", "0.4ms"])("may be any duration (%s)", async (create) => {
-    const one = new ModelStack("monitor", config());
+    const one = new ModelStack("monitor", config(), {}, clock);
     const failure = await failureOf(one.up({ ...home, __options: { customTimeouts: { create } } }));
     expect(failure).toBe(create === "0.4ms" ? failure : "");
     expect(failure).not.toMatch(/out of range|integer/);
@@ -576,10 +575,15 @@ describe("retries", () => {
   });
 
   test("of a delete and of an update have their effect once", async () => {
-    const one = new ModelStack("monitor", {
-      "uptime:baseUrl": emulator.url,
-      "uptime:apiKey": emulator.apiKey,
-    });
+    const one = new ModelStack(
+      "monitor",
+      {
+        "uptime:baseUrl": emulator.url,
+        "uptime:apiKey": emulator.apiKey,
+      },
+      {},
+      clock,
+    );
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });
@@ -594,12 +598,13 @@ describe("retries", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const one = client({ "uptime:maxRetries": "3" }, `http://127.0.0.1:${port}`);
+    // In real time, which the other server needs to start.
+    const one = client({ "uptime:maxRetries": "3" }, `http://127.0.0.1:${port}`, systemClock);
     const created = one.send({
       method: "POST",
       path: "/api/v1/domains",
       form: [["name", "a.example"]],
-      deadline: within(10_000),
+      deadline: deadlineAfter(10_000),
     });
     const late = await Emulator.start({ port });
     try {

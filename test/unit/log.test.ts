@@ -3,7 +3,7 @@ import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { blocksOf } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { fastClock } from "../support/clock";
+import { NetworkClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 
 const request: SentRequest = {
@@ -113,11 +113,13 @@ describe("a log", () => {
 });
 
 describe("the provider's log", () => {
+  let clock: NetworkClock;
   let emulator: Emulator;
   let printed: string;
   beforeEach(async () => {
     // In pieces, so that this file, printed beside a failure, does not hold them.
-    emulator = await Emulator.start({ apiKey: ["canary", "key"].join("-") });
+    clock = new NetworkClock();
+    emulator = await Emulator.start({ apiKey: ["canary", "key"].join("-"), sleep: clock.hold });
     printed = "";
     jest.spyOn(process.stderr, "write").mockImplementation((text) => {
       printed += String(text);
@@ -126,6 +128,7 @@ describe("the provider's log", () => {
   });
   afterEach(async () => {
     jest.restoreAllMocks();
+    clock.stop();
     await emulator.stop();
   });
 
@@ -150,7 +153,7 @@ describe("the provider's log", () => {
       "uptime:logLevel": level,
       ...more,
     };
-    return new ModelStack(kind, config, {}, fastClock());
+    return new ModelStack(kind, config, {}, clock);
   }
 
   const messageOf = (operation: Promise<unknown>): Promise<string> =>

@@ -1,16 +1,12 @@
-import { systemClock } from "../../provider/api/clock";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { fastClock } from "../support/clock";
+import { NetworkClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
-/** How much faster than real time everything goes, except for the emulator's own delays. */
-const factor = 20;
 /** Milliseconds between two looks for a lost create. */
-const lookPause = 5000 / factor;
-/** One second of real time. */
-const second = { "uptime:timeoutSeconds": String(factor) };
+const lookPause = 5000;
+const shortTimeout = { "uptime:timeoutSeconds": "20" };
 
 const declared = {
   monitor: { name: "Home", url: "https://example.com/", interval: 60 },
@@ -18,17 +14,18 @@ const declared = {
 };
 const kinds = ["monitor", "domain"] as const;
 
+let clock: NetworkClock;
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  clock = new NetworkClock();
+  emulator = await Emulator.start({ sleep: clock.hold });
 });
-afterEach(() => emulator.stop());
+afterEach(() => {
+  clock.stop();
+  return emulator.stop();
+});
 
-function stack(
-  kind: "monitor" | "domain" = "monitor",
-  config: Record<string, string> = {},
-  clock = fastClock(factor),
-): ModelStack {
+function stack(kind: "monitor" | "domain" = "monitor", config: Record<string, string> = {}): ModelStack {
   const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
   return new ModelStack(kind, { ...settings, "uptime:timeoutSeconds": "600", ...config }, {}, clock);
 }
@@ -77,9 +74,9 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   ])("where %s before the effect: sent again after two looks, one record", async (_how, fault) => {
     onCreate(fault);
     const one = stack(kind);
-    const started = Date.now();
+    const started = clock.now();
     await one.up(declared[kind]);
-    expect(Date.now() - started).toBeGreaterThanOrEqual(lookPause - 5);
+    expect(clock.now() - started).toBeGreaterThanOrEqual(lookPause);
     expect(ids(kind)).toEqual([one.state?.id]);
     expect(emulator.requests.slice(0, 5).map(({ method }) => method)).toEqual([
       "GET",
@@ -97,16 +94,16 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   });
 
   test("that comes after our own timeout: looked for, found, never sent twice", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 1600 });
-    const one = stack(kind, second);
+    onCreate({ kind: "delay", answerDelayMs: 32_000 });
+    const one = stack(kind, shortTimeout);
     await one.up(declared[kind]);
     expect(ids(kind)).toEqual([one.state?.id]);
     expect(posts()).toBe(1);
   });
 
   test("whose effect comes after our own timeout is waited for", async () => {
-    onCreate({ kind: "delay", delayMs: 1400 });
-    const one = stack(kind, second);
+    onCreate({ kind: "delay", delayMs: 28_000 });
+    const one = stack(kind, shortTimeout);
     await one.up(declared[kind]);
     expect(ids(kind)).toEqual([one.state?.id]);
     expect(posts()).toBe(1);
@@ -126,22 +123,22 @@ test("a create that is cut again and again is sent again a few times, then it is
 describe("two equal creates at the same time", () => {
   const home = declared.monitor;
   const cases: [string, Fault, Fault | undefined][] = [
-    ["cut after the effect", { kind: "cut", effect: true }, { kind: "delay", answerDelayMs: 200 }],
-    ["cut before the effect", { kind: "cut", effect: false }, { kind: "delay", answerDelayMs: 200 }],
+    ["cut after the effect", { kind: "cut", effect: true }, { kind: "delay", answerDelayMs: 4000 }],
+    ["cut before the effect", { kind: "cut", effect: false }, { kind: "delay", answerDelayMs: 4000 }],
     [
       "cut after the effect, late",
-      { kind: "cut", effect: true, answerDelayMs: 60 },
-      { kind: "delay", answerDelayMs: 200 },
+      { kind: "cut", effect: true, answerDelayMs: 1200 },
+      { kind: "delay", answerDelayMs: 4000 },
     ],
     [
       "cut before the effect, late",
-      { kind: "cut", effect: false, answerDelayMs: 60 },
-      { kind: "delay", answerDelayMs: 200 },
+      { kind: "cut", effect: false, answerDelayMs: 1200 },
+      { kind: "delay", answerDelayMs: 4000 },
     ],
     [
       "answered with 504",
       { kind: "answer", effect: true, status: 504 },
-      { kind: "delay", delayMs: 150, answerDelayMs: 50 },
+      { kind: "delay", delayMs: 3000, answerDelayMs: 1000 },
     ],
     ["cut, and the other is cut", { kind: "cut", effect: true }, { kind: "cut", effect: true }],
     ["cut, and the other without effect", { kind: "cut", effect: true }, { kind: "cut", effect: false }],
@@ -167,10 +164,10 @@ describe("two equal creates at the same time", () => {
   test("and six of them, four lost in four ways", async () => {
     onCreate(
       { kind: "cut", effect: true },
-      { kind: "delay", answerDelayMs: 300 },
-      { kind: "cut", effect: false, answerDelayMs: 100 },
-      { kind: "answer", effect: true, status: 502, answerDelayMs: 50 },
-      { kind: "truncate", answerDelayMs: 200 },
+      { kind: "delay", answerDelayMs: 6000 },
+      { kind: "cut", effect: false, answerDelayMs: 2000 },
+      { kind: "answer", effect: true, status: 502, answerDelayMs: 1000 },
+      { kind: "truncate", answerDelayMs: 4000 },
     );
     const first = stack();
     const all = [first, ...Array.from({ length: 5 }, () => first.beside())];
@@ -233,10 +230,10 @@ describe("when nothing is found", () => {
     /Whether the monitor was created is not known: look for it in the web UI before you run `pulumi up` again/;
 
   test("after our own timeout: an error that says what to do, within the deadline, and no second POST", async () => {
-    onCreate({ kind: "cut", effect: false, answerDelayMs: 3000 });
-    const started = Date.now();
-    const failure = await failureOf(stack("monitor", second).up(withTime("40s")));
-    expect(Date.now() - started).toBeLessThan(2900);
+    onCreate({ kind: "cut", effect: false, answerDelayMs: 60_000 });
+    const started = clock.now();
+    const failure = await failureOf(stack("monitor", shortTimeout).up(withTime("40s")));
+    expect(clock.now() - started).toBeLessThanOrEqual(40_000);
     expect(failure).toMatch(/was not answered within 20 seconds \(uptime:timeoutSeconds\)/);
     expect(failure).toMatch(unknown);
     expect(posts()).toBe(1);
@@ -244,11 +241,11 @@ describe("when nothing is found", () => {
   });
 
   test("and the deadline ends the create itself: time is left to find what it has made", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 3000 });
-    const started = Date.now();
+    onCreate({ kind: "delay", answerDelayMs: 60_000 });
+    const started = clock.now();
     const one = stack();
     await one.up(withTime("30s"));
-    expect(Date.now() - started).toBeLessThan(2500);
+    expect(clock.now() - started).toBeLessThan(30_000);
     expect(ids()).toEqual([one.state?.id]);
     expect(posts()).toBe(1);
   });
@@ -260,18 +257,18 @@ describe("when nothing is found", () => {
       if (method === "POST") return { kind: "cut", effect: true };
       return sent ? { kind: "answer", effect: false, status: 403, body: { message: "Not you." } } : undefined;
     };
-    const failure = await failureOf(stack().up(withTime("40s")));
+    const failure = await failureOf(stack().up(withTime("42s")));
     expect(failure).toMatch(/POST .* was cut .*Then looking for it failed: GET .* status 403: Not you\./s);
     expect(failure).toMatch(unknown);
     expect(posts()).toBe(1);
   });
 
   test("because an equal create in flight may have made it, and takes longer: an error within the deadline", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 2500 }, { kind: "cut", effect: true });
+    onCreate({ kind: "delay", answerDelayMs: 50_000 }, { kind: "cut", effect: true });
     const slow = stack();
     const hurried = slow.beside();
     const first = slow.up(home);
-    while (posts() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (posts() === 0) await new Promise(setImmediate);
     const failure = await failureOf(hurried.up(withTime("20s")));
     // The other one is still waiting for its answer.
     expect(slow.state).toBeUndefined();
@@ -293,13 +290,13 @@ describe("gone", () => {
 
   /** So many monitors in state, all deleted at the API but some. */
   async function stacks(count: number, kept: number): Promise<ModelStack[]> {
-    const first = stack("monitor", {}, systemClock);
+    const first = stack();
     const all = [first, ...Array.from({ length: count - 1 }, () => first.beside())];
     await Promise.all(all.map((one, index) => one.up({ ...home, name: `Home ${index}` })));
     const keep = new Set(all.slice(0, kept).map(({ state }) => state?.id));
     for (const id of ids()) if (!keep.has(id)) emulator.monitors.remove(Number(id));
     // Another process: the one that created them knows them to be its own.
-    const next = stack("monitor", {}, systemClock);
+    const next = stack();
     return all.map(({ state }) => {
       const one = next.beside();
       one.state = state;

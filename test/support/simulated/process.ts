@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as zlib from "node:zlib";
 
-import ts from "typescript";
+import { transformSync } from "esbuild";
 import * as undici from "undici";
 
 import type { Owner, SimulatedTime } from "./time";
@@ -62,13 +62,10 @@ const globalNames = [
 function compile(file: string): Evaluate {
   let evaluate = compiled.get(file);
   if (!evaluate) {
-    const { outputText } = ts.transpileModule(readFileSync(file, "utf8"), {
-      fileName: file,
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2022,
-        module: ts.ModuleKind.CommonJS,
-        esModuleInterop: true,
-      },
+    const { code } = transformSync(readFileSync(file, "utf8"), {
+      loader: "ts",
+      format: "cjs",
+      target: "es2022",
     });
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the provider's own code, once for each process
     evaluate = new Function(
@@ -76,7 +73,7 @@ function compile(file: string): Evaluate {
       "require",
       "module",
       ...globalNames,
-      `${outputText}\n//# sourceURL=${file}`,
+      `${code}\n//# sourceURL=${file}`,
     ) as Evaluate;
     compiled.set(file, evaluate);
   }
@@ -217,7 +214,7 @@ const existing = new Map<string, boolean>();
 
 function exists(file: string): boolean {
   let answer = existing.get(file);
-  if (answer === undefined) existing.set(file, (answer = ts.sys.fileExists(file)));
+  if (answer === undefined) existing.set(file, (answer = existsSync(file)));
   return answer;
 }
 

@@ -1,0 +1,1 @@
+// In place of modules that no unit test needs.
