@@ -414,12 +414,26 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
   expect(after.shop).toMatchObject({ type: "uptime:index:Domain", id: before.shop?.id });
   expect(emulator.writes()).toEqual([]);
 
-  // And back, after an update of each resource.
   await workspace.write(native.replaceAll('"interval":60', '"interval":300'));
   await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([
-    { interval: 300, ssl_alert_days: null, alert_channel_ids: [2, 1] },
-  ]);
+  const record = { interval: 300, ssl_alert_days: null, alert_channel_ids: [2, 1] };
+  expect(emulator.monitors.all()).toMatchObject([record]);
+
+  // And back: what the plugin has written is updated once, and nothing changes.
+  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => ({
+    props, opts: { ...opts, aliases: [{ type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") }] } }));
+    ${dynamic.replace('"sslAlertDays":14,', "").replaceAll('"interval":60', '"interval":300')}`;
+  await workspace.write(back);
+  const updates = (await workspace.previewChanges()).map(
+    ({ op, urn }) => `${op} ${urn.split("::").at(-1) ?? ""}`,
+  );
+  expect(updates).toEqual(["update home"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([record]);
+  expect((await workspace.resources()).home).toMatchObject({ type: before.home?.type, id: before.home?.id });
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  await workspace.destroy();
+  expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
 });
 
 test("a program in TypeScript uses the plugin by the same classes and lookups", async () => {
