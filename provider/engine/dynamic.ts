@@ -97,7 +97,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         () => {
           const outputs = outputsIn(definition, olds);
           const { changed, replaces } = lifecycle.diff(id, outputs, inputsIn(news), optionsIn(news));
-          return { changes: changed.length > 0, replaces };
+          return { changes: changed.length > 0 || isOfPlugin(olds, news), replaces };
         },
         olds,
         news,
@@ -154,6 +154,14 @@ export function dynamicProvider(definition: Definition, session = new Session())
         properties,
       ),
   };
+}
+
+/**
+ * Whether state was made by the provider plugin. The host finds the provider for a refresh or a delete in old outputs only,
+ * and an update puts it there.
+ */
+function isOfPlugin(olds: Properties, news: Properties): boolean {
+  return olds.__provider === undefined && news.__provider !== undefined;
 }
 
 async function ifNotGone<T>(result: Promise<T>): Promise<T | undefined> {

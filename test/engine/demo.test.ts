@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
+import { isFull } from "../support/size";
 
 /** Runs the demo as `npm run demo` does. */
 function demo(...args: string[]) {
@@ -17,9 +17,25 @@ test("the demo sees drift, and the README's picture shows what the engine prints
   expect(status).toBe(0);
 });
 
-if (full)
-  test("the whole demo goes through, and nothing is left", () => {
-    const { output, status } = demo();
-    expect(output).toContain("Done. Nothing is left.");
+test.each([
+  [["--yml"], "Unknown option '--yml'"],
+  [["--check"], "it needs --picture"],
+  [["--yaml", "--picture"], "it excludes --yaml"],
+])("the demo refuses %j before it sets anything up", (args, reason) => {
+  const { output, status } = demo(...args);
+  expect(output).toContain(reason);
+  expect(output).toContain("The options are --yaml, or --picture");
+  expect(output).not.toContain("Set up");
+  expect(status).toBe(2);
+});
+
+if (isFull)
+  test.each([
+    [[], "pulumi-nodejs:dynamic/uptime:Monitor"],
+    [["--yaml"], "uptime:index:Monitor"],
+  ])("the whole demo with the options %j goes through, and nothing is left", (args, type) => {
+    const { output, status } = demo(...args);
+    expect(output).toContain(type);
+    expect(output).toContain("Done. Nothing is left in the API");
     expect(status).toBe(0);
   });

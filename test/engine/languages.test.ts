@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
+import { checkCSharp } from "../support/csharp";
+import type { Schema } from "../support/csharp";
 import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
 import { isFull } from "../support/size";
@@ -101,24 +104,30 @@ async function generate(
   await rm(schema);
 }
 
+/** A project in Python, with the SDK installed as `pulumi package add` and `pulumi install` do. */
+async function startPython(): Promise<Stack> {
+  const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+  const { bin } = await ensureLanguage("python", { log: console.warn });
+  const tools = join(root, "node_modules", ".cache", "pulumi-uptime-python");
+  const stack = await startStack({
+    language: "python",
+    env: { PATH: [join(tools, "bin"), ...bin, process.env.PATH].join(delimiter) },
+  });
+  const { emulator, workspace } = stack;
+  await rm(tools, { recursive: true, force: true });
+  await run("python3", ["-m", "venv", tools]);
+  const sdk = join(workspace.project, "sdks", "uptime");
+  await generate(bin, stack, "python", sdk);
+  const requirements = join(root, "examples", "python", "requirements.txt");
+  await run(join(tools, "bin", "pip"), ["install", "--quiet", "-r", requirements, sdk]);
+  Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+  return stack;
+}
+
 if (isFull) {
   test("a program in Python lives through its whole life", async () => {
-    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
-    const { bin } = await ensureLanguage("python", { log: console.warn });
-    const tools = join(root, "node_modules", ".cache", "pulumi-uptime-python");
-    const stack = await startStack({
-      language: "python",
-      env: { PATH: [join(tools, "bin"), ...bin, process.env.PATH].join(delimiter) },
-    });
-    const { emulator, workspace } = stack;
-    await rm(tools, { recursive: true, force: true });
-    await run("python3", ["-m", "venv", tools]);
-    const sdk = join(workspace.project, "sdk");
-    await generate(bin, stack, "python", sdk);
-    await run(join(tools, "bin", "pip"), ["install", "--quiet", "pulumi==3.250.0", sdk]);
-    Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
     await liveThrough(
-      stack,
+      await startPython(),
       (interval) => `import pulumi
 import pulumi_uptime as uptime
 
@@ -130,6 +139,43 @@ pulumi.export("id", home.id)
 pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply(len))
 `,
     );
+  });
+
+  test("examples/python runs as it is when it is copied", async () => {
+    const { emulator, workspace } = await startPython();
+    await cp(join(root, "examples", "python"), workspace.project, { recursive: true });
+    // A stack belongs to a project, and the copied one has a name of its own.
+    await workspace.run(["stack", "init", "dev"]);
+    expect((await workspace.preview()).output).toContain("+ 4 to create");
+    await workspace.up();
+    expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+    const monitors = emulator.monitors
+      .all()
+      .sort((one, other) => Number(one.interval) - Number(other.interval));
+    expect(monitors).toMatchObject([
+      { name: "Checkout", interval: 60, alert_condition: "url_text", alert_text_lookup: "Pay now" },
+      { name: "Home page", interval: 300, ssl_alert_days: 14 },
+    ]);
+    await workspace.preview("--expect-no-changes");
+    await workspace.destroy();
+    expect(emulator.monitors.all()).toEqual([]);
+  });
+
+  // Neither its compiler nor its language host can be had everywhere, so this looks at the code.
+  test("the SDK in C# has each resource, property, enum and function, keeps secrets, and no name of it breaks the build", async () => {
+    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+    const { bin } = await ensureLanguage("csharp", { log: console.warn });
+    const kept = join(root, "provider", "engine", "native", "schema.json");
+    const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-csharp-"));
+    try {
+      await run(join(bin[0] ?? "", "pulumi-uptime-csharp"), [kept, folder]);
+      const sources = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".cs"));
+      const code = new Map<string, string>();
+      for (const name of sources) code.set(name, await readFile(join(folder, name), "utf8"));
+      checkCSharp(JSON.parse(await readFile(kept, "utf8")) as Schema, code);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test("a program in Go lives through its whole life", async () => {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { parse } from "yaml";
@@ -149,13 +149,35 @@ test("bad inputs are refused in the preview, without their values if they may be
   ])
     expect(output).toContain(part);
   await workspace.write(yamlOf({ home: { type: "uptime:Monitr", properties: site } }));
-  expect((await workspace.run(["preview"])).output).toContain("uptime:Monitr");
+  expect((await workspace.run(["preview"])).output).toContain('unable to find resource type "uptime:Monitr"');
   await workspace.write(yamlOf({ home: monitor({ intervall: 60 }) }));
-  expect((await workspace.run(["preview"])).output).toMatch(/intervall.*interval/s);
+  expect((await workspace.run(["preview"])).output).toContain(
+    "Property intervall does not exist on 'uptime:index:Monitor'",
+  );
   await workspace.write(
     yamlOf({}, { variables: { one: { "fn::invoke": { function: "uptime:getMonitr", arguments: {} } } } }),
   );
-  expect((await workspace.run(["preview"])).output).toContain("uptime:getMonitr");
+  expect((await workspace.run(["preview"])).output).toContain('unable to find function "uptime:getMonitr"');
+});
+
+test("a type or a function that the plugin does not have is refused with what it has", async () => {
+  // In YAML, Pulumi looks at the schema first.
+  const { workspace } = await startStack({
+    program: `const pulumi = require("@pulumi/pulumi");
+      class Other extends pulumi.CustomResource {}
+      module.exports = async () => {
+        await pulumi.runtime.invoke("uptime:index:getMonitr", {}).catch((error) => pulumi.log.info(error.message));
+        new Other("uptime:index:Monitr", "home", {});
+      };`,
+  });
+  const { code, output } = await workspace.run(["preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain(
+    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain and uptime:',
+  );
+  expect(output).toContain(
+    'has no function "uptime:index:getMonitr"; it has uptime:index:getDomain, uptime:',
+  );
 });
 
 test("functions and get read records without managing them", async () => {
@@ -355,33 +377,29 @@ test("the log of requests and the warnings reach the engine", async () => {
 });
 
 test("an explicit provider has settings of its own, which a preview need not know", async () => {
-  const { emulator, workspace } = await start({});
-  const provider = (name: string): YamlResource => ({
-    type: "pulumi:providers:uptime",
-    properties: { baseUrl: name, apiKey: canary("provider-key"), goneStatuses: [403], maxRetries: 3 },
-  });
+  // Everything is under an address that ends with the id of the first record.
+  const { emulator, workspace } = await startStack({ language: "yaml", emulator: { pathPrefix: "1" } });
   emulator.apiKey = canary("provider-key");
-  await workspace.write(
-    yamlOf({ server: provider(emulator.url), home: monitor({}, { provider: "${server}" }) }),
-  );
-  await workspace.up();
-  await workspace.preview("--expect-no-changes");
+  const provider = (baseUrl: string): YamlResource => ({
+    type: "pulumi:providers:uptime",
+    properties: { baseUrl, apiKey: canary("provider-key"), goneStatuses: [403], maxRetries: 3 },
+  });
+  const first = { ...domain("first.example"), options: { provider: "${server}" } };
   await workspace.write(
     yamlOf({
       server: provider(emulator.url),
-      home: monitor({}, { provider: "${server}" }),
-      // The id of a new record is unknown in the preview, so this provider's address is too.
-      second: {
-        type: "pulumi:providers:uptime",
-        properties: {
-          baseUrl: `${emulator.url}/\${home.attributes.no_such}`,
-          apiKey: canary("provider-key"),
-        },
-      },
-      other: monitor({ name: "other" }, { provider: "${server}" }),
+      first,
+      // The id is unknown in the preview, so this provider's address is too.
+      later: provider(`${new URL(emulator.url).origin}/\${first.id}`),
+      home: monitor({}, { provider: "${later}" }),
     }),
   );
-  await workspace.preview();
+  const { output } = await workspace.preview();
+  expect(output).toMatch(/uptime:index:Monitor home create/);
+  expect(emulator.writes()).toEqual([]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([site]);
+  await workspace.preview("--expect-no-changes");
 });
 
 test("state of the dynamic resources becomes state of the plugin, with nothing to change", async () => {
@@ -414,12 +432,26 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
   expect(after.shop).toMatchObject({ type: "uptime:index:Domain", id: before.shop?.id });
   expect(emulator.writes()).toEqual([]);
 
-  // And back, after an update of each resource.
   await workspace.write(native.replaceAll('"interval":60', '"interval":300'));
   await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([
-    { interval: 300, ssl_alert_days: null, alert_channel_ids: [2, 1] },
-  ]);
+  const record = { interval: 300, ssl_alert_days: null, alert_channel_ids: [2, 1] };
+  expect(emulator.monitors.all()).toMatchObject([record]);
+
+  // And back: what the plugin has written is updated once, and nothing changes.
+  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => ({
+    props, opts: { ...opts, aliases: [{ type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") }] } }));
+    ${dynamic.replace('"sslAlertDays":14,', "").replaceAll('"interval":60', '"interval":300')}`;
+  await workspace.write(back);
+  const updates = (await workspace.previewChanges()).map(
+    ({ op, urn }) => `${op} ${urn.split("::").at(-1) ?? ""}`,
+  );
+  expect(updates).toEqual(["update home"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([record]);
+  expect((await workspace.resources()).home).toMatchObject({ type: before.home?.type, id: before.home?.id });
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  await workspace.destroy();
+  expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
 });
 
 test("a program in TypeScript uses the plugin by the same classes and lookups", async () => {
@@ -449,14 +481,4 @@ test("a program in TypeScript uses the plugin by the same classes and lookups", 
   expect(emulator.monitors.all()).toMatchObject([{ interval: 300 }]);
   await workspace.destroy();
   expect(emulator.monitors.all()).toEqual([]);
-});
-
-test("a plugin that is missing, or is of another version, is named", async () => {
-  const { workspace } = await start({ home: monitor() });
-  const file = join(workspace.project, "Pulumi.yaml");
-  const text = await readFile(file, "utf8");
-  await writeFile(file, text.replace(/plugins: .*\n/, ""));
-  const missing = await workspace.run(["preview"]);
-  expect(missing.code).not.toBe(0);
-  expect(missing.output).toMatch(/no resource plugin 'pulumi-resource-uptime' found|uptime/);
 });

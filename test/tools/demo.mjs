@@ -1,22 +1,36 @@
 // `npm run demo`: the README's program from create to destroy, on the real engine, against an emulator of the API on this
-// machine. State and settings are in a temporary folder that is removed at the end. With `--picture`, the demo ends at the
-// preview with drift and draws docs/preview.svg; with `--picture --check`, it compares the two.
+// machine. State and settings are in a temporary folder that is removed at the end. With `--yaml`, the program is that of
+// examples/yaml, on the provider plugin. With `--picture`, the demo ends at the preview with drift and draws
+// docs/preview.svg; with `--picture --check`, it compares the two.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { clearInterval, setInterval } from "node:timers";
 import { URLSearchParams } from "node:url";
 import { parseArgs } from "node:util";
+import { cacheRoot } from "./engine/cache.mjs";
 import { engineEnv } from "./engine/env.mjs";
+import { ensureLanguage } from "./engine/languages.mjs";
 import { shows, stable, svgOf } from "./picture.mjs";
 import { root, setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
 const picture = "docs/preview.svg";
+
+/** The program: what it is called, how it is laid into a folder, and how the domain that it declares gets another name. */
+const programs = {
+  typescript: { title: "the README's program", file: "index.ts", lay: layReadme, newName: renamedLiteral },
+  yaml: {
+    title: "the program of examples/yaml",
+    file: "Pulumi.yaml",
+    lay: (project) => cp(join(root, "examples", "yaml"), project, { recursive: true }),
+    newName: () => ["name: ${site}", "name: renamed-${site}"],
+  },
+};
 /** Whoever waits wants to know that something happens. */
 const patience = 5_000;
 const colour = Boolean(process.stdout.isTTY) && !process.env.NO_COLOR;
@@ -32,6 +46,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   });
 }
 
+const wanted = options();
 const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-demo-"));
 try {
   await demo();
@@ -44,13 +59,25 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
+/** Ends the process if they are not understood. */
+function options() {
+  const boolean = { type: "boolean" };
+  try {
+    const { values } = parseArgs({ options: { yaml: boolean, picture: boolean, check: boolean } });
+    check(!values.check || values.picture, "--check compares the picture, so it needs --picture.");
+    check(!values.yaml || !values.picture, "--picture is of the README's program, so it excludes --yaml.");
+    return values;
+  } catch (error) {
+    console.error(`${error.message}\nThe options are --yaml, or --picture with or without --check.`);
+    return process.exit(2);
+  }
+}
+
 async function demo() {
-  const { values: wanted } = parseArgs({
-    options: { picture: { type: "boolean" }, check: { type: "boolean" } },
-  });
+  const program = wanted.yaml ? programs.yaml : programs.typescript;
   const { engine, isBuilt } = await step("Set up what is missing", prepare);
   const api = await step("Start an emulator of the API", startEmulator);
-  const { pulumi, edit } = await layProject(engine, api);
+  const { pulumi, edit } = await layProject(engine, api, program);
 
   await step("The preview shows what will be created; nothing is sent yet", async () => {
     await pulumi("preview");
@@ -99,7 +126,7 @@ async function demo() {
   check(old, "The API has no domain after `up`.");
   await step("The API cannot rename a domain, so a new name replaces it", async () => {
     const renamed = `renamed-${old.name}`;
-    await edit(`name: "${old.name}"`, `name: "${renamed}"`);
+    await edit(...program.newName(old.name));
     await pulumi("preview", "--diff");
     await pulumi("up", "--yes", "--skip-preview");
     const domains = await api.list("domains");
@@ -135,14 +162,14 @@ async function prepare() {
     console.log(dim(`   ${Math.round((Date.now() - since) / 1000)} s: ${doing}`));
   }, patience);
   try {
-    return { ...(await setup({ log })), isBuilt };
+    const { engine } = await setup({ log });
+    return { engine: wanted.yaml ? await ensureLanguage("yaml", { log }) : engine, isBuilt };
   } finally {
     clearInterval(ticker);
   }
 }
 
 function nextSteps(engine, isBuilt) {
-  const [bin] = engine.bin;
   const isOurs = engine.source !== "path";
   return [
     "",
@@ -151,10 +178,10 @@ function nextSteps(engine, isBuilt) {
       ? `- Use this Pulumi ${engine.version}: export PATH="${engine.bin.join(":")}:$PATH"`
       : `- This was the Pulumi ${engine.version} on your PATH.`,
     "- Start an emulator in another terminal: npx pulumi-uptime emulator --port 8080",
-    "- Create a project of your own (README.md, First use), and point it there:",
+    `- Create a project of your own (${wanted.yaml ? "docs/languages.md" : "README.md, First use"}), and point it there:`,
     "    export UPTIME_BASE_URL=http://127.0.0.1:8080 UPTIME_API_KEY=emulator-key",
     "    pulumi up",
-    ...(isOurs ? [`- Remove the engine when you no longer need it: rm -r ${join(bin, "..")}`] : []),
+    ...(isOurs ? [`- Remove the engine when you no longer need it: rm -r ${cacheRoot(process.env)}`] : []),
     ...(isBuilt ? goCaches() : []),
   ].join("\n");
 }
@@ -187,7 +214,22 @@ async function compare(text, version) {
 }
 
 /** A project with the program that the README begins with. */
-async function layProject(engine, { url }) {
+async function layReadme(project) {
+  const [, source] = /^```ts\n(.*?)^```$/ms.exec(await readFile(join(root, "README.md"), "utf8")) ?? [];
+  check(source, "README.md has no program.");
+  await writeFile(join(project, "index.ts"), source);
+  await writeFile(
+    join(project, "package.json"),
+    JSON.stringify({ name: "monitoring", private: true, main: "index.ts" }),
+  );
+  await writeFile(join(project, "Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");
+}
+
+function renamedLiteral(name) {
+  return [`name: "${name}"`, `name: "renamed-${name}"`];
+}
+
+async function layProject(engine, { url }, { title, file, lay }) {
   const project = join(folder, "project");
   const folders = {
     home: join(folder, "home"),
@@ -195,20 +237,13 @@ async function layProject(engine, { url }) {
     temporary: join(folder, "temporary"),
   };
   for (const path of [project, ...Object.values(folders)]) await mkdir(path);
-  const [, program] = /^```ts\n(.*?)^```$/ms.exec(await readFile(join(root, "README.md"), "utf8")) ?? [];
-  check(program, "README.md has no program.");
-  const main = join(project, "index.ts");
-  await writeFile(main, program);
-  await writeFile(
-    join(project, "package.json"),
-    JSON.stringify({ name: "monitoring", private: true, main: "index.ts" }),
-  );
-  await writeFile(join(project, "Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");
+  await lay(project);
   await symlink(join(root, "node_modules"), join(project, "node_modules"));
+  const main = join(project, file);
   const edit = async (before, after) => {
     const source = await readFile(main, "utf8");
     check(source.includes(before), `The program has no ${before}.`);
-    console.log(dim(`index.ts: ${before} becomes ${after}`));
+    console.log(dim(`${file}: ${before} becomes ${after}`));
     await writeFile(main, source.replace(before, after));
   };
 
@@ -225,8 +260,8 @@ async function layProject(engine, { url }) {
     check(code === 0, `\`pulumi ${args.join(" ")}\` ended with code ${code}.`);
     return output;
   };
-  await step("Create a project with the README's program, and a stack", async () => {
-    console.log(dim(program.trimEnd()));
+  await step(`Create a project with ${title}, and a stack`, async () => {
+    console.log(dim((await readFile(main, "utf8")).trimEnd()));
     console.log(dim(`UPTIME_BASE_URL=${url} UPTIME_API_KEY=${API_KEY}`));
     await pulumi("stack", "init", "demo");
   });

@@ -1,6 +1,6 @@
 import type { Engine } from "./install.mjs";
 
-export type Language = "yaml" | "python" | "go";
+export type Language = "yaml" | "python" | "go" | "csharp";
 
 export function ensureLanguage(
   language: Language,

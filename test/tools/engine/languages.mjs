@@ -1,4 +1,4 @@
-// Language hosts that only some tests need, beside the engine. `node test/tools/engine/languages.mjs yaml` installs one.
+// Language hosts and SDK generators that only some tests need, beside the engine. `node test/tools/engine/languages.mjs yaml` installs one.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
@@ -24,6 +24,8 @@ const languages = {
     { module: "sdks", target: `${SDK}/go/pulumi-language-go` },
     { module: "codegen", target: "." },
   ],
+  // Its SDK can be generated here, but its language host is no Go module that can be had.
+  csharp: [{ module: "csharp", target: "." }],
 };
 
 /** An engine that runs programs in a language: the user's own if it can, else one that is installed once for this machine. */
@@ -43,7 +45,7 @@ export async function ensureLanguage(language, { log = () => undefined, env = pr
     if (meanwhile) return meanwhile;
     await removeDrafts(cacheRoot(env));
     log(
-      `Building Pulumi's ${language} language host with Go: this takes some minutes, once for this machine.`,
+      `Building what Pulumi needs for ${language} with Go: this takes some minutes, once for this machine.`,
     );
     await install(folder, { version: engine.version, source: "go" }, async (draft) => {
       for (const program of programs)
