@@ -145,7 +145,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
   const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
 
-  const resources = declare(fresh, options.account, project, stack);
+  const resources = declare(fresh, language, options.account, project, stack);
   const modules =
     language === "typescript"
       ? modulesOf(resources, options.split ?? "kind", project)
@@ -337,12 +337,15 @@ function isAtServer({ outputs }: StateResource, hash: string, movedFrom: readonl
 /** The resources to write, each with a name and configuration keys of its own. */
 function declare(
   fresh: readonly DeclaredRecord[],
+  language: Language,
   account: string | undefined,
   project: Project,
   { deployment }: ReadStack,
 ): ModuleResource[] {
   const present = deployment?.deployment.resources ?? [];
   const names = new Names([
+    // No resource of a program in YAML can have this name.
+    ...(language === "yaml" ? ["pulumi"] : []),
     ...project.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
     ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => nameIn(urn)),
   ]);
