@@ -74,7 +74,7 @@ export function outputsIn(definition: Definition, properties: Properties): Outpu
 export function outputProperties(outputs: Outputs, from: Properties): Properties {
   const { values, attributes, account, importId, server, key, claim, isPartial, isReadOnly } = outputs;
   return {
-    ...values,
+    ...(withoutMarks(values) as Properties),
     attributes: withoutMarks(attributes),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),

@@ -159,7 +159,7 @@ function assertPlain(value: unknown, path: string): void {
 const secretKey = "4dabf18193072939515e22adb298388d";
 
 /** The engine marks secrets, and gives the provider nothing but the value. */
-export function revealed(properties: Properties): Properties {
+export function revealed(properties: Properties = {}): Properties {
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [
       key,

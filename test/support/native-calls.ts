@@ -1,4 +1,4 @@
-import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
@@ -7,6 +7,12 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 
 import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { CallOptions, Properties, Provider } from "./calls";
+
+/** A method as grpc-js calls it, as far as ours need it. */
+type UnaryMethod<Request, Response> = (
+  call: { readonly request: Request },
+  answer: (error: Partial<ServiceError> | null, response?: Response | null) => void,
+) => void;
 
 /** A message's class. */
 interface MessageType<T> {
@@ -27,15 +33,14 @@ export function nativeCalls(
 ): Provider {
   const call = <Request extends Message, Response extends Message>(
     name: string,
-    [Request, request]: [MessageType<Request>, Request],
-    Response: MessageType<Response>,
+    [requestType, request]: [MessageType<Request>, Request],
+    responseType: MessageType<Response>,
   ): Promise<Response> =>
     new Promise((resolve, reject) => {
-      const method = methods[name] as handleUnaryCall<Request, Response>;
-      const sent = { request: Request.deserializeBinary(request.serializeBinary()) };
-      method(sent as Parameters<typeof method>[0], (error, response) => {
+      const method = methods[name] as unknown as UnaryMethod<Request, Response>;
+      method({ request: requestType.deserializeBinary(request.serializeBinary()) }, (error, response) => {
         try {
-          if (response) resolve(Response.deserializeBinary(response.serializeBinary()));
+          if (response) resolve(responseType.deserializeBinary(response.serializeBinary()));
           else throw failureIn(error ?? {});
         } catch (failure) {
           reject(failure instanceof Error ? failure : new Error(String(failure)));

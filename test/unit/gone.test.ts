@@ -14,7 +14,8 @@ import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
 import type { Connect } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
-import { ModelStack, revealed } from "../support/model";
+import { revealed } from "../support/calls";
+import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 type Kind = "monitor" | "domain";

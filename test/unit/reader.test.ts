@@ -8,7 +8,8 @@ import type { Fault } from "../../provider/emulator";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
 import { fastClock } from "../support/clock";
-import { type Inputs, revealed } from "../support/model";
+import { revealed } from "../support/calls";
+import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
 type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;

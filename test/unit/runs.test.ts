@@ -88,6 +88,14 @@ const seen: Record<string, Scenario> = {
       ),
     ],
   },
+  "a resource that adopts the record of the one that it replaces keeps it": {
+    records: [{ kind: "domain", fields: one }],
+    runs: [
+      run([domain("a", one)], { adoptExisting: true }),
+      run([domain("a", one)], { adoptExisting: true, replace: [0] }),
+      run([domain("a", one)]),
+    ],
+  },
 };
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {

@@ -383,11 +383,11 @@ class Run implements Outcome {
     const provider = this.provider(kind);
     const { importId } = goal;
     const isImport = importId !== undefined && old?.importId !== importId && old?.id !== importId;
-    const { import: importing } = provider;
-    if (isImport && importing)
+    if (isImport)
       return () =>
         this.import(urn, old, async () => {
-          const imported = await importing(urn, importId, goal.inputs);
+          const imported = await provider.import?.(urn, importId, goal.inputs);
+          if (!imported) throw new Error("The engine cannot import resources of this provider.");
           return {
             ...imported,
             urn,
