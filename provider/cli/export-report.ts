@@ -7,6 +7,8 @@ export interface ExportReport {
   readonly directory: string;
   readonly dryRun: boolean;
   readonly newProject: boolean;
+  /** `typescript`, or the language of the code that Pulumi generates. */
+  readonly language: string;
   /** The kinds of record that were asked for, in the singular. */
   readonly kinds: readonly string[];
   readonly files: readonly string[];
@@ -30,7 +32,7 @@ export interface ExportedResource {
   readonly id: string;
   readonly name: string;
   readonly file: string;
-  /** Why the provider would refuse it; then it is a comment in the file. */
+  /** Why the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
   readonly problems: readonly string[];
 }
 
@@ -44,6 +46,7 @@ export function exportText(report: ExportReport): string {
   const refused = resources.filter(({ problems }) => problems.length > 0);
   const required = secrets.filter(({ optional }) => !optional).length;
   const passwords = secrets.length - required;
+  const isProgram = report.language === "typescript";
   const lines: string[] = [];
 
   if (resources.length > 0)
@@ -60,17 +63,27 @@ export function exportText(report: ExportReport): string {
   if (refused.length > 0)
     lines.push(
       "",
-      "The provider would refuse these records. They are comments in the program; correct them in the API and in the program:",
+      `The provider would refuse these records. ${
+        isProgram
+          ? "They are comments in the program; correct them in the API and in the program:"
+          : "They are left out; correct them in the API and export again:"
+      }`,
       ...refused.map(
         ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),
     );
-  if (required > 0)
+  if (secrets.length > 0 && !isProgram)
+    lines.push(
+      "",
+      "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. They " +
+        `stay as they are in the API; ${page} says how to manage them.`,
+    );
+  if (required > 0 && isProgram)
     lines.push(
       "",
       `Set ${counted(required, "value")} of request headers as secrets in the stack's configuration.`,
     );
-  if (passwords > 0)
+  if (passwords > 0 && isProgram)
     lines.push(
       `${counted(passwords, "monitor")} ${passwords === 1 ? "has" : "have"} a user name; the API does not show whether ` +
         `there is a password. ${page} says more.`,
@@ -79,7 +92,7 @@ export function exportText(report: ExportReport): string {
   if (report.next.length > 0 && !dryRun)
     lines.push(
       "",
-      report.newProject || resources.length === 0
+      report.newProject || resources.length === 0 || !isProgram
         ? `Next, in ${directory}:`
         : `Import the new modules in the program, as ${page} says. Then, in ${directory}:`,
       ...shortened(report.next, page).map((command) => `  ${command}`),

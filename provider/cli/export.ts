@@ -16,8 +16,10 @@ import { ConfigKeys, Names, slug } from "./names";
 import { declarationOf, moduleResource, secretValuesOf } from "./declaration";
 import type { DeclaredRecord, SecretValues } from "./declaration";
 import { exportText } from "./export-report";
-import type { ExportReport } from "./export-report";
+import type { ExportedResource, ExportReport } from "./export-report";
 import { assertFree, assertPrintable, readText, writeNewFiles, writeSecretFile } from "./files";
+import { assertRuntime, importFileOf, importSteps, languageNamed } from "./import-file";
+import type { Language } from "./import-file";
 import { importedResources } from "./imported-state";
 import { configValuesOf, moduleSource } from "./module-source";
 import type { ModuleResource } from "./module-source";
@@ -26,7 +28,7 @@ import { readProject } from "./project";
 import type { Project } from "./project";
 import { exportedState, stackName } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
-import { definitionOf, nameIn, typeToken } from "./resource-types";
+import { definitionOf, nameIn, nativeType, typeToken } from "./resource-types";
 import { scaffold } from "./scaffold";
 import { addSettingOptions, commandSettings } from "./setting-options";
 import type { SettingOptions } from "./setting-options";
@@ -41,12 +43,15 @@ const splits = ["kind", "host", "prefix"] as const;
 export interface ExportOptions extends SettingOptions {
   /** The folder to write to. */
   readonly out: string;
+  /** The language of the program; TypeScript if it is not given. */
+  readonly language?: string;
   /** The plural of the only kind to export. */
   readonly only?: string;
   readonly search?: string;
   readonly searchBy?: string;
   readonly statusPage?: string;
-  readonly split: (typeof splits)[number];
+  /** How the program is divided into files; by kind if it is not given. */
+  readonly split?: (typeof splits)[number];
   readonly stack?: string;
   /** An account of `uptime:accounts`, in place of the one without a name. */
   readonly account?: string;
@@ -64,14 +69,19 @@ export function configure(command: Command, context: CommandContext): void {
   addSettingOptions(
     command
       .option("--out <dir>", "folder to write to: a Pulumi project, or a new folder for one (required)")
+      .option(
+        "--language <name>",
+        "typescript writes a program; yaml, python and go write a file for `pulumi import` (default: typescript)",
+      )
       .addOption(new Option("--only <kind>", "export only this kind of record").choices(kinds))
       .option("--search <text>", "export only records that the API finds by this text")
       .addOption(new Option("--search-by <field>", "the field to search in").choices(["name", "url"]))
       .option("--status-page <id>", "export only monitors of this status page", statusPageId)
       .addOption(
-        new Option("--split <rule>", "one file per kind, per host, or per beginning of the name (`Shop - …`)")
-          .choices(splits)
-          .default("kind"),
+        new Option(
+          "--split <rule>",
+          "one file per kind, per host, or per beginning of the name (`Shop - …`) (default: kind)",
+        ).choices(splits),
       )
       .option("--stack <name>", "the project's stack, for settings and for what it manages already")
       .option("--account <name>", "the account of uptime:accounts to export")
@@ -88,10 +98,13 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
+In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code; the export prints the
+commands for that.
 
 Examples:
   pulumi-uptime export --out monitoring
   pulumi-uptime export --out monitoring --only monitors --search shop --split host
+  pulumi-uptime export --out . --language yaml
   pulumi-uptime export --out . --stack prod --state state.json && pulumi stack import --file state.json
 `,
     )
@@ -112,10 +125,12 @@ function statusPageId(text: string): string {
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 export async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
   const at = (path: string): string => resolve(context.cwd, path);
-  assertUsable(options, at);
+  const language = languageNamed(options.language ?? "typescript");
+  assertUsable(options, language, at);
   const kinds = selectedDefinitions(options);
 
   const project = readProject(at(options.out));
+  assertRuntime(project, language);
   const stack = await readStack(options, project, context);
   const { forAccount } = await commandSettings(options, context, stack.location);
   const settings = forAccount(options.account);
@@ -130,13 +145,16 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
   const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
 
-  const resources = declare(fresh, options.account, project, stack);
-  const modules = modulesOf(resources, options.split, project);
+  const resources = declare(fresh, language, options.account, project, stack);
+  const modules =
+    language === "typescript"
+      ? modulesOf(resources, options.split ?? "kind", project)
+      : new Map<string, ModuleResource[]>();
   const missing = options.state === undefined ? [] : missingInState(records, known, resources);
   const added = await importedResources(missing, connectTo, options.account);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
-  const steps = nextSteps({
+  const written = {
     project,
     modules: [...modules.keys()],
     resources,
@@ -144,8 +162,16 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     // The reader of the steps is in the project's folder.
     stateFile: options.state && relative(project.directory, at(options.state)),
     secretsFile: options.secrets && relative(project.directory, at(options.secrets)),
-  });
-  const files = filesOf(project, modules, steps.page);
+  };
+  const importFile = `${freeName(project, "uptime-import", ".json")}.json`;
+  const steps =
+    language === "typescript"
+      ? nextSteps(written)
+      : importSteps({ ...written, language, importFile, stack: options.stack });
+  const files =
+    language === "typescript"
+      ? filesOf(project, modules, steps.page)
+      : filesToImport(project, resources, importFile, steps.page);
   if (options.dryRun !== true) {
     writeNewFiles(project.directory, files);
     const secrets = secretsOf(fresh, resources);
@@ -159,15 +185,13 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     newProject: !project.exists,
     kinds: kinds.map(({ singular }) => singular),
     files: [...files.keys()],
-    resources: [...modules].flatMap(([module, members]) =>
-      members.map(({ definition, id, name, problems }) => ({
-        type: typeToken(definition),
-        id,
-        name,
-        file: `${module}.ts`,
-        problems,
-      })),
-    ),
+    language,
+    resources:
+      language === "typescript"
+        ? [...modules].flatMap(([module, members]) =>
+            members.map((resource) => reported(resource, typeToken, `${module}.ts`)),
+          )
+        : resources.map((resource) => reported(resource, nativeType, importFile)),
     known: records.length - fresh.length,
     secrets: resources.flatMap((resource) =>
       configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
@@ -179,10 +203,27 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   };
 }
 
+function reported(
+  { definition, id, name, problems }: ModuleResource,
+  typeOf: (definition: Definition) => string,
+  file: string,
+): ExportedResource {
+  return { type: typeOf(definition), id, name, file, problems };
+}
+
 function assertUsable(
-  { out, state, secrets, stackExport }: ExportOptions,
+  { out, state, secrets, stackExport, split }: ExportOptions,
+  language: Language,
   at: (path: string) => string,
 ): void {
+  if (language !== "typescript" && split !== undefined)
+    throw new UptimeError(
+      `--split divides a program in TypeScript; with --language ${language}, Pulumi writes the code, to one file.`,
+    );
+  if (language !== "typescript" && state !== undefined)
+    throw new UptimeError(
+      `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
+    );
   const paths = { "--out": out, "--state": state, "--secrets": secrets, "--stack-export": stackExport };
   for (const [option, path] of Object.entries(paths)) if (path !== undefined) assertPrintable(path, option);
   for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
@@ -296,12 +337,15 @@ function isAtServer({ outputs }: StateResource, hash: string, movedFrom: readonl
 /** The resources to write, each with a name and configuration keys of its own. */
 function declare(
   fresh: readonly DeclaredRecord[],
+  language: Language,
   account: string | undefined,
   project: Project,
   { deployment }: ReadStack,
 ): ModuleResource[] {
   const present = deployment?.deployment.resources ?? [];
   const names = new Names([
+    // No resource of a program in YAML can have this name.
+    ...(language === "yaml" ? ["pulumi"] : []),
     ...project.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
     ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => nameIn(urn)),
   ]);
@@ -373,6 +417,21 @@ function filesOf(
   for (const [name, resources] of modules) files.set(`${name}.ts`, moduleSource(resources));
   files.set(`${freeName(project, "NEXT-STEPS", ".md")}.md`, page);
   return files;
+}
+
+/** All files of an export that Pulumi imports, by name; none if nothing is new. */
+function filesToImport(
+  project: Project,
+  resources: readonly ModuleResource[],
+  importFile: string,
+  page: string,
+): Map<string, string> {
+  if (resources.length === 0) return new Map();
+  const isEmpty = resources.every(({ problems }) => problems.length > 0);
+  return new Map([
+    ...(isEmpty ? [] : [[importFile, importFileOf(resources)] as const]),
+    [`${freeName(project, "NEXT-STEPS", ".md")}.md`, page],
+  ]);
 }
 
 function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleResource[]): SecretValues {

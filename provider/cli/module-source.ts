@@ -71,7 +71,7 @@ function usesConfig(resource: ModuleResource): boolean {
 }
 
 /** What a resource reads from the configuration. */
-export function configValuesOf({ properties }: ModuleResource): ConfigValue[] {
+export function configValuesOf({ properties }: Pick<ModuleResource, "properties">): ConfigValue[] {
   return [...properties.values()].flatMap((value) => {
     if (value instanceof ConfigValue) return [value];
     return isSecretHeaders(value) ? value.map((header) => header.value) : [];

@@ -22,14 +22,13 @@ export interface NextSteps {
   readonly page: string;
 }
 
-const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
+export const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
 
 export function nextSteps(written: WrittenExport): NextSteps {
   const { project, modules, resources, stateFile, secretsFile } = written;
   const configValues = resources.flatMap(configValuesOf);
   const required = configValues.filter(({ optional }) => !optional).map(({ key }) => key);
   const passwords = configValues.filter(({ optional }) => optional).map(({ key }) => key);
-  const refused = resources.filter(({ problems }) => problems.length > 0);
 
   const start = project.exists ? [] : startCommands(written.settings);
   const set =
@@ -37,7 +36,7 @@ export function nextSteps(written: WrittenExport): NextSteps {
       ? []
       : secretsFile === undefined
         ? required.map(setSecret)
-        : [`pulumi config set-all --json "$(cat ${shellWord(secretsFile)})"`, `rm ${shellWord(secretsFile)}`];
+        : secretsFileCommands(secretsFile);
   const load =
     stateFile === undefined
       ? []
@@ -81,31 +80,50 @@ export function nextSteps(written: WrittenExport): NextSteps {
       "record; remove it from resources that Pulumi may delete.",
     "",
   );
-  if (refused.length > 0) {
-    page.push(
-      "The provider would refuse these records. They are comments in the program; correct them in the API and in the " +
-        "program:",
-      "",
-      ...refused.map(
-        ({ definition, id, name, problems }) =>
-          `- ${definition.singular} ${codeSpan(id)}, ${codeSpan(name)}: ${codeSpan(problems.join("; "))}`,
-      ),
-      "",
-    );
-  }
+  page.push(
+    ...refusedSection(
+      resources,
+      "They are comments in the program; correct them in the API and in the program:",
+    ),
+  );
   return {
     commands: [...start, ...set, ...load, "pulumi preview", "pulumi up"],
     page: `${page.join("\n").trimEnd()}\n`,
   };
 }
 
+/** The records that the provider would refuse, if there are any, with what becomes of them. */
+export function refusedSection(resources: readonly ModuleResource[], consequence: string): string[] {
+  const refused = resources.filter(({ problems }) => problems.length > 0);
+  if (refused.length === 0) return [];
+  return [
+    `The provider would refuse these records. ${consequence}`,
+    "",
+    ...refused.map(
+      ({ definition, id, name, problems }) =>
+        `- ${definition.singular} ${codeSpan(id)}, ${codeSpan(name)}: ${codeSpan(problems.join("; "))}`,
+    ),
+    "",
+  ];
+}
+
+/** The commands that set the values of secrets from a file. */
+export function secretsFileCommands(file: string): string[] {
+  return [`pulumi config set-all --json "$(cat ${shellWord(file)})"`, `rm ${shellWord(file)}`];
+}
+
 /** The commands between a new project's files and its first preview. */
-export function startCommands(settings?: Pick<Settings, "baseUrl" | "monitorsBaseUrl">): string[] {
+export function startCommands(settings?: Addresses): string[] {
+  return ["npm install", "pulumi stack init dev", ...settingCommands(settings)];
+}
+
+type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl">;
+
+/** The commands that set the server's address and the key. */
+export function settingCommands(settings?: Addresses): string[] {
   const { baseUrl, monitorsBaseUrl } = settings ?? {};
   const hasOwnMonitors = monitorsBaseUrl !== undefined && monitorsBaseUrl.url !== baseUrl?.url;
   return [
-    "npm install",
-    "pulumi stack init dev",
     `pulumi config set uptime:baseUrl ${shellWord(baseUrl?.url ?? "https://uptime.example.com")}`,
     ...(hasOwnMonitors ? [`pulumi config set uptime:monitorsBaseUrl ${shellWord(monitorsBaseUrl.url)}`] : []),
     setSecret("uptime:apiKey"),

@@ -18,6 +18,12 @@ export interface Project {
   readonly exists: boolean;
   /** The project's name in Pulumi. */
   readonly name: string;
+  /** What the program is written in, as Pulumi calls it: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
+  readonly runtime: string | undefined;
+  /** Whether the project has this package. */
+  readonly hasPackage: boolean;
+  /** Whether Pulumi.yaml says where the provider plugin is. */
+  readonly namesPlugin: boolean;
   /** The folder of the program: the project's, unless Pulumi.yaml has `main`. */
   readonly main: string;
   /** The options of the language host in Pulumi.yaml, such as `typescript`. */
@@ -51,14 +57,23 @@ export function readProject(directory: string): Project {
   const labels = definitions.map(({ label }) => label);
   const scans = sources.map((source) => scanSource(source, labels));
   const { runtime } = settings;
+  const { providers } = isObject(settings.plugins) ? settings.plugins : {};
+  const runtimeName = textOf(isObject(runtime) ? runtime.name : runtime);
   return {
     directory,
     exists: file !== undefined,
     name,
+    runtime: runtimeName,
+    hasPackage: exists(join(directory, "node_modules", "pulumi-uptime")),
+    namesPlugin:
+      Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
     main: join(directory, textOf(settings.main) ?? "."),
     runtimeOptions: isObject(runtime) && isObject(runtime.options) ? runtime.options : {},
     extension: isModule(directory, entries) ? ".js" : "",
-    resources: scans.flatMap(({ resources }) => resources),
+    resources: [
+      ...scans.flatMap(({ resources }) => resources),
+      ...(runtimeName === "yaml" ? resourcesInYaml(settings) : []),
+    ],
     configKeys: new Set([
       ...scans.flatMap(({ configKeys }) => configKeys),
       ...entries
@@ -95,6 +110,20 @@ function readYaml(path: string): Readonly<Record<string, unknown>> {
     throw new UptimeError(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`);
   }
   return isObject(settings) ? settings : {};
+}
+
+/** The resources of a program in YAML, which is in Pulumi.yaml. The name of any of them is taken. */
+function resourcesInYaml({ resources }: Readonly<Record<string, unknown>>): DeclaredResource[] {
+  return Object.entries(isObject(resources) ? resources : {}).map(([key, resource]) => {
+    const { type, name, properties, options } = isObject(resource) ? resource : {};
+    const [, label = ""] = /^uptime:(?:index:)?(\w+)$/.exec(textOf(type) ?? "") ?? [];
+    return {
+      label,
+      name: textOf(name) ?? key,
+      account: isObject(properties) ? textOf(properties.account) : undefined,
+      importId: isObject(options) ? textOf(options.import) : undefined,
+    };
+  });
 }
 
 /** A setting that a person may have written without quotes although it looks like a number. */

@@ -2,7 +2,7 @@ import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
 import { nativeType, typeToken } from "../engine/identity";
 
-export { typeToken };
+export { nativeType, typeToken };
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function definitionOf(type: string): Definition | undefined {

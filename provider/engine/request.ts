@@ -23,14 +23,19 @@ export interface PassedOptions {
 
 /** What the program declares, with the options that travel beside it. */
 export function declarationIn(olds: Properties, news: Properties): Declaration {
-  const { account, importId, ...declared } = withoutHidden(decoded(news) as Properties);
+  const { account, importId, ...declared } = declaredIn(news);
   const old = Object.keys(olds).length > 0 ? inputsIn(olds) : undefined;
   return { declared, account, importId, old, options: optionsIn(news) };
 }
 
+/** What a program declares, without what a front keeps beside it. */
+export function declaredIn(properties: Properties): Record<string, unknown> {
+  return withoutHidden(decoded(properties) as Properties);
+}
+
 /** Checked inputs. */
 export function inputsIn(properties: Properties): Inputs {
-  const { account, importId, ...values } = withoutHidden(decoded(properties) as Properties);
+  const { account, importId, ...values } = declaredIn(properties);
   return { values, account: stringIn(account), importId: stringIn(importId) };
 }
 
@@ -69,7 +74,7 @@ export function outputsIn(definition: Definition, properties: Properties): Outpu
 export function outputProperties(outputs: Outputs, from: Properties): Properties {
   const { values, attributes, account, importId, server, key, claim, isPartial, isReadOnly } = outputs;
   return {
-    ...values,
+    ...(withoutMarks(values) as Properties),
     attributes: withoutMarks(attributes),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
@@ -105,7 +110,8 @@ function passedOptionsIn({ __options: options }: Properties): PassedOptions {
   return isObject(options) ? options : {};
 }
 
-function withoutHidden(properties: Properties): Record<string, unknown> {
+/** Properties without those that Pulumi hides. */
+export function withoutHidden(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }
 

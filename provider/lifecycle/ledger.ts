@@ -290,8 +290,10 @@ export class RecordsOfKind {
   release(id: string, claimant: string): boolean {
     const { takenBy, importedBy, claims, replaced } = this.entry(id);
     const resource = claims.get(claimant)?.resource ?? replaced.get(claimant);
+    // With `up --replace` nothing is compared, so a create may adopt the record of the very resource that it replaces.
+    const isSuccessor = takenBy === claimant && claimant !== unnamed && !claims.has(claimant);
     claims.delete(claimant);
-    if (takenBy !== undefined && takenBy !== claimant) return true;
+    if (isSuccessor || (takenBy !== undefined && takenBy !== claimant)) return true;
     // State of version 0.1.0 has no more than the resource's name as its claim.
     const isOwnImport =
       importedBy === undefined ||

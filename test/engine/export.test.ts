@@ -1,12 +1,15 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { parse, stringify } from "yaml";
+
+import { canary } from "../support/canary.cjs";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
-import { startStack, stopStacks } from "../support/stack";
+import { startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Stack } from "../support/stack";
 
 afterEach(stopStacks);
@@ -118,3 +121,78 @@ test.each(dialects.filter(isExportable))(
     expect(emulator.writes()).toEqual([]);
   },
 );
+
+test("an account is imported into a program in YAML that Pulumi generates, without secrets, and nothing is written", async () => {
+  const stack = await startStack({ language: "yaml", emulator: { dialect: { password: "plain" } } });
+  const { emulator, workspace } = stack;
+  addNasty(emulator, full ? 400 : 45);
+  emulator.monitors.add({
+    name: "Secret",
+    url: "https://secret.example/",
+    interval: 300,
+    request_headers: [{ key: "X-Token", value: canary("exported-header") }],
+    request_auth_username: "bob",
+    request_auth_password: canary("exported-password"),
+  });
+  const theirs = await startEmulator({ firstId: 1000 });
+  theirs.monitors.add({ name: "Theirs", url: "https://theirs.example/", interval: 60 });
+  const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: theirs.apiKey } });
+  await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
+
+  /** Does what the export prints, word for word, and returns the program so far. */
+  const imported: { resources: Record<string, unknown> } = { resources: {} };
+  const importAll = async (...args: string[]): Promise<void> => {
+    const { stdout } = await tool(stack, "export", "--out", ".", "--language", "yaml", "--json", ...args);
+    const { next, resources } = JSON.parse(stdout) as { next: string[]; resources: object[] };
+    const [command = "", comment, preview] = next;
+    expect(comment).toBe("# Copy the resources in imported.yaml to Pulumi.yaml, then:");
+    expect(preview).toBe("pulumi preview");
+    const { code, output } = await workspace.run([...command.split(" ").slice(1), "--yes"]);
+    expect(output).toContain(`${resources.length} imported`);
+    expect(code).toBe(0);
+    const file = join(workspace.project, "imported.yaml");
+    Object.assign(
+      imported.resources,
+      (parse(readFileSync(file, "utf8")) as { resources: Record<string, unknown> }).resources,
+    );
+    rmSync(file);
+  };
+  await importAll();
+  await importAll("--account", "theirs");
+  expect(imported.resources).toMatchObject({
+    secret: { properties: { name: "Secret", requestAuthUsername: "bob" } },
+    theirs: { properties: { name: "Theirs", account: "theirs" } },
+  });
+  const page = readFileSync(join(workspace.project, "NEXT-STEPS.md"), "utf8");
+  expect(page).toContain(
+    "`requestHeaders` (`secret-x-token`); `requestAuthPassword`, if it has one (`secret-password`)",
+  );
+
+  for (const one of [emulator, theirs]) one.forget();
+  await workspace.write(stringify(imported));
+  await workspace.preview("--expect-no-changes");
+  expect(emulator.requests).toEqual([]);
+  await workspace.up("--expect-no-changes");
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
+  const again = await tool(stack, "export", "--out", ".", "--language", "yaml");
+  expect(again.stdout).toMatch(/^Nothing is new/);
+  const drift = JSON.parse((await tool(stack, "drift", "--unmanaged", "--json")).stdout) as object;
+  expect(drift).toMatchObject({
+    checked: emulator.monitors.size + 4 + 1,
+    drifted: [],
+    errors: [],
+    unmanaged: [],
+  });
+
+  // A later change neither sends nor empties the secrets.
+  const { secret } = imported.resources as { secret: { properties: Record<string, unknown> } };
+  secret.properties.interval = 60;
+  await workspace.write(stringify(imported));
+  await workspace.up();
+  expect(emulator.monitors.all().at(-1)).toMatchObject({
+    interval: 60,
+    request_headers: [{ key: "X-Token", value: canary("exported-header") }],
+    request_auth_password: canary("exported-password"),
+  });
+});

@@ -13,7 +13,8 @@ import type { dynamic } from "@pulumi/pulumi";
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
-import { type Inputs, revealed } from "../support/model";
+import { revealed } from "../support/calls";
+import type { Inputs } from "../support/model";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Deployment, StateResource } from "../support/workspace";
 

@@ -330,6 +330,149 @@ export const full = new Monitor(
   });
 });
 
+describe("for another language", () => {
+  const importFile = (): { resources: { type: string; name: string; id: string }[] } =>
+    JSON.parse(text("uptime-import.json")) as ReturnType<typeof importFile>;
+
+  test.each([
+    ["yaml", "imported.yaml", "Pulumi.yaml", false],
+    ["python", "imported.py", "__main__.py", true],
+    ["go", "imported.go.txt", "main.go", true],
+  ])(
+    "%s: a file for pulumi import, and the commands that follow",
+    async (language, code, program, hasSdk) => {
+      emulator.domains.add({ name: "shop.example" });
+      emulator.monitors.add(site("Home-page"));
+      emulator.monitors.add(site("Pulumi"));
+      emulator.monitors.add(site("Odd", { interval: 45 }));
+      const { stdout, code: exitCode, stderr } = await exported("--language", language);
+      expect([exitCode, stderr]).toEqual([0, ""]);
+      const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
+      expect(importFile().resources).toEqual([
+        { type: "uptime:index:Domain", name: "shop-example", id: "1" },
+        { type: "uptime:index:Monitor", name: "home-page", id: "1" },
+        { type: "uptime:index:Monitor", name: pulumi, id: "2" },
+      ]);
+      const commands = [
+        `pulumi new ${language} --force`,
+        "npm install pulumi-uptime",
+        "npx pulumi-uptime plugin install",
+        `pulumi config set uptime:baseUrl ${emulator.url}`,
+        "pulumi config set --secret uptime:apiKey",
+        ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/pulumi-resource-uptime"] : []),
+        `pulumi import --file uptime-import.json --out ${code}`,
+        `# Copy the resources in ${code} to ${program}, then:`,
+        "pulumi preview",
+      ];
+      expect(stdout).toContain(`Next, in out:\n${commands.map((command) => `  ${command}\n`).join("")}`);
+      for (const command of commands.filter((one) => !one.startsWith("#")))
+        expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
+      expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
+      expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
+      expect(readdirSync(out()).sort()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
+      expect(emulator.writes()).toEqual([]);
+    },
+  );
+
+  test("a project that is there is told no more than it needs", async () => {
+    emulator.monitors.add(site("Shop"));
+    emulator.monitors.add(site("Other"));
+    emulator.monitors.add(site("Third"));
+    mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });
+    const program = `
+name: mine
+runtime: {name: yaml}
+plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
+resources:
+  shop: {type: "uptime:Monitor", properties: {name: Shop}, options: {import: "1"}}
+  other: {type: "datadog:Monitor", options: {import: "3"}}
+`;
+    writeFileSync(out("Pulumi.yaml"), program);
+    const type = "uptime:index:Monitor";
+    const known = { urn: `urn:pulumi:prod::mine::${type}::third`, type, id: "3", outputs: {} };
+    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey }, [known]);
+    const { stdout } = await cli(
+      emulator,
+      folder,
+      ["export", "--out", "out", "--language", "yaml", "--stack", "prod", "--json"],
+      { env },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      language: "yaml",
+      known: 2,
+      resources: [{ type, id: "2", name: "other-2", file: "uptime-import.json" }],
+      next: [
+        "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
+        "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
+        "pulumi preview --stack prod",
+      ],
+    });
+    expect(text("Pulumi.yaml")).toBe(program);
+  });
+
+  test("secrets are in no file but that of --secrets, and the page says how to manage them", async () => {
+    addNasty(emulator, 30);
+    speak({ password: "plain" });
+    emulator.monitors.add(
+      site("Shop", {
+        request_headers: [{ key: "X-Key", value: "s3cret-1" }],
+        request_auth_username: "bob",
+        request_auth_password: "s3cret-4",
+      }),
+    );
+    const first = await exported("--language", "python", "--dry-run", "--json");
+    const second = await exported("--language", "python", "--secrets", "secrets.json");
+    const written = readdirSync(out()).map((file) => text(file));
+    expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
+    expect(text("NEXT-STEPS.md")).toContain(
+      "- `shop`, the monitor `31`: `requestHeaders` (`shop-x-key`); `requestAuthPassword`, if it has one (`shop-password`)\n",
+    );
+    expect(text("NEXT-STEPS.md")).toContain('pulumi config set-all --json "$(cat ../secrets.json)"');
+    expect(JSON.parse(readFileSync(join(folder, "secrets.json"), "utf8"))).toMatchObject({
+      "shop-x-key": { value: "s3cret-1", secret: true },
+    });
+    rmSync(out(), { recursive: true });
+    await exported("--language", "python");
+    expect(text("NEXT-STEPS.md")).toContain("\npulumi config set --secret shop-x-key\n");
+  });
+
+  test("what cannot be is refused, with what to do instead", async () => {
+    emulator.monitors.add(site("Odd", { interval: 45 }));
+    const refused = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await exported(...args);
+      expect([code, stdout]).toEqual([1, ""]);
+      return stderr;
+    };
+    expect(await refused("--language", "pyton")).toBe(
+      '--language must be typescript, yaml, python or go, not "pyton"; the nearest is python.\n',
+    );
+    expect(await refused("--language", "rust")).toMatch(
+      /must be typescript, yaml, python or go, not "rust"\.\n$/,
+    );
+    expect(await refused("--language", "go", "--split", "host")).toBe(
+      "--split divides a program in TypeScript; with --language go, Pulumi writes the code, to one file.\n",
+    );
+    expect(await refused("--language", "yaml", "--state", "x.json")).toMatch(
+      /^--state is for programs in TypeScript; /,
+    );
+    mkdirSync(out());
+    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: yaml\n");
+    expect(await refused()).toMatch(
+      /has the runtime yaml, so .* not in typescript: use --language yaml, or another folder\.\n$/,
+    );
+    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: dotnet\n");
+    expect(await refused("--language", "yaml")).toMatch(
+      /has the runtime dotnet, .*: use another folder\.\n$/,
+    );
+    rmSync(out("Pulumi.yaml"));
+    // With nothing to import there is no file for it.
+    const none = await exported("--language", "yaml");
+    expect(none.stdout).toContain("They are left out");
+    expect(none.stdout).not.toContain("pulumi import");
+    expect(readdirSync(out())).toEqual(["NEXT-STEPS.md"]);
+  });
+});
+
 describe("where it writes", () => {
   test("a second export adds only what is new, and touches nothing", async () => {
     addNasty(emulator, 10);

@@ -6,6 +6,8 @@ import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
 import { Session } from "../../provider/lifecycle/connection";
+import { dynamicCalls, OperationFailed } from "./calls";
+import type { Provider } from "./calls";
 
 export type Inputs = Record<string, unknown>;
 
@@ -24,9 +26,15 @@ interface Options {
   importer?: string;
 }
 
-type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;
+/** The provider of one process, with the settings of a stack. */
+export type ProviderOf = (
+  kind: keyof typeof definitions,
+  config: Readonly<Record<string, string>>,
+  clock: Clock,
+) => Provider;
 
 const definitions = { monitor, domain };
+let stacks = 0;
 const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
 
 /**
@@ -35,44 +43,50 @@ const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
  */
 export class ModelStack {
   state: State | undefined;
+  private readonly urn: string;
 
+  /** @param providerOf how a process begins: with dynamic resources if it is not given */
   constructor(
     private readonly kind: keyof typeof definitions,
     private readonly config: Readonly<Record<string, string>>,
     private readonly options: Options = {},
     private readonly clock: Clock = systemClock,
-    private provider = processOf(kind, clock),
+    private readonly providerOf: ProviderOf = dynamicProcess(),
+    private provider = providerOf(kind, config, clock),
   ) {
-    this.configure();
+    this.urn = `urn:pulumi:stack::project::x::resource-${++stacks}`;
   }
 
   /** Another resource of the same program: it shares this one's provider. */
   beside(options = this.options): ModelStack {
-    return new ModelStack(this.kind, this.config, options, this.clock, this.provider);
+    return new ModelStack(this.kind, this.config, options, this.clock, this.providerOf, this.provider);
   }
 
   /** Another run of Pulumi, which has a provider process of its own for this resource and those beside it. */
   nextRun(...beside: ModelStack[]): void {
-    this.provider = processOf(this.kind, this.clock);
+    this.provider = this.providerOf(this.kind, this.config, this.clock);
     for (const other of beside) other.provider = this.provider;
-    this.configure();
-  }
-
-  private configure(): void {
-    const { config } = this;
-    void this.provider.configure({
-      config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
-    });
   }
 
   /** What `pulumi preview` would say of the declared resource. */
   async preview(declared: Inputs): Promise<"same" | "create" | "update" | "replace"> {
     const { state } = this;
     const inputs = await this.check(declared);
-    if (!state) return "create";
-    const { changes, replaces } = wire(await this.provider.diff(state.id, wire(state.outputs), wire(inputs)));
-    if (!changes) return state.unfinished ? "update" : "same";
-    return (replaces ?? []).length > 0 ? "replace" : "update";
+    if (!state) {
+      await this.provider.expected?.(this.urn, undefined, inputs);
+      return "create";
+    }
+    const { changes, replaces } = await this.provider.diff(
+      this.urn,
+      state.id,
+      state.outputs,
+      state.inputs,
+      inputs,
+      this.options,
+    );
+    if (!changes && !state.unfinished) return "same";
+    await this.provider.expected?.(this.urn, replaces ? undefined : state, inputs);
+    return changes && replaces ? "replace" : "update";
   }
 
   /** `pulumi up`: throws what the person would see, and keeps in state what the engine would keep. */
@@ -84,13 +98,13 @@ export class ModelStack {
     if (plan === "same" && old) this.state = { ...old, inputs };
     else if (plan === "update" && old)
       await this.keeping(inputs, async () => {
-        const { outs } = await this.provider.update(old.id, wire(old.outputs), wire(inputs));
-        return { id: old.id, outs };
+        const { id, outputs, inputs: olds } = old;
+        return { id, ...(await this.provider.update(this.urn, id, outputs, olds, inputs, this.options)) };
       });
     else {
       const fresh = plan === "replace" ? await this.check(declared, {}) : inputs;
-      await this.keeping(fresh, () => this.provider.create(wire(fresh)));
-      if (old) await this.provider.delete(old.id, wire(old.outputs));
+      await this.keeping(fresh, () => this.provider.create(this.urn, fresh));
+      if (old) await this.provider.delete(this.urn, old.id, old.outputs, old.inputs);
     }
     return plan;
   }
@@ -99,7 +113,7 @@ export class ModelStack {
   async replace(declared: Inputs): Promise<"replace"> {
     const inputs = await this.check(declared, {});
     await this.destroy();
-    await this.keeping(inputs, () => this.provider.create(wire(inputs)));
+    await this.keeping(inputs, () => this.provider.create(this.urn, inputs));
     return "replace";
   }
 
@@ -107,86 +121,53 @@ export class ModelStack {
   async refresh(): Promise<void> {
     const { state } = this;
     if (!state) return;
-    const { id, props, inputs } = wire(await this.provider.read(state.id, wire(state.outputs)));
-    this.state =
-      id === undefined
-        ? undefined
-        : {
-            id,
-            outputs: withProvider(props),
-            inputs: withProvider(inputs ?? state.inputs),
-            unfinished: false,
-          };
+    const read = await this.provider.read(this.urn, state.id, state.outputs, state.inputs);
+    this.state = read && { ...read, inputs: read.inputs ?? state.inputs, unfinished: false };
   }
 
   async destroy(): Promise<void> {
-    if (this.state) await this.provider.delete(this.state.id, wire(this.state.outputs));
+    const { state } = this;
+    if (state) await this.provider.delete(this.urn, state.id, state.outputs, state.inputs);
     this.state = undefined;
   }
 
   private async check(declared: Inputs, olds = this.state?.inputs ?? {}): Promise<Inputs> {
-    const news: Inputs = withProvider(declared);
+    const news: Inputs = { ...declared, __provider: text };
     if (Object.keys(this.options).length > 0) news.__options = this.options;
     for (const key of this.options.ignoreChanges ?? [])
       if (this.state && key in olds) news[key] = olds[key];
       else if (this.state) Reflect.deleteProperty(news, key);
-    const { inputs, failures } = wire(await this.provider.check(wire(olds), wire(news)));
-    if (failures && failures.length > 0)
-      throw new Error(failures.map(({ property, reason }) => `${property}: ${reason}`).join("\n"));
-    return withProvider(inputs);
+    const { inputs, failures } = await this.provider.check(this.urn, olds, news);
+    if (failures.length > 0) throw new Error(failures.join("\n"));
+    return inputs;
   }
 
   private async keeping(
     inputs: Inputs,
-    operation: () => Promise<{ id: string; outs?: Inputs | undefined }>,
+    operation: () => Promise<{ id: string; outputs: Inputs }>,
   ): Promise<void> {
     try {
-      const { id, outs } = await operation();
-      this.state = { id, inputs, outputs: withProvider(wire(outs)), unfinished: false };
+      this.state = { ...(await operation()), inputs, unfinished: false };
     } catch (error) {
-      if (error instanceof Error && "id" in error && "properties" in error)
-        this.state = {
-          id: String(error.id),
-          inputs,
-          outputs: revealed(wire(error.properties) as Inputs),
-          unfinished: true,
-        };
+      if (error instanceof OperationFailed && error.id !== undefined)
+        this.state = { id: error.id, inputs, outputs: error.outputs ?? {}, unfinished: true };
       throw error;
     }
   }
 }
 
-/** The provider in a process of its own. */
-function processOf(kind: keyof typeof definitions, clock: Clock): Provider {
-  return dynamicProvider(definitions[kind], new Session(clock)) as Provider;
-}
-
-const withProvider = (properties: Inputs | undefined): Inputs => ({
-  ...revealed(properties),
-  __provider: text,
-});
-
-/** The engine knows a secret by this key, and gives the provider nothing but the value. */
-export const revealed = (properties: Inputs | undefined): Inputs =>
-  Object.fromEntries(
-    Object.entries(properties ?? {}).map(([key, value]) => [
-      key,
-      typeof value === "object" && value !== null && "4dabf18193072939515e22adb298388d" in value
-        ? (value as unknown as { value: unknown }).value
-        : value,
-    ]),
-  );
-
-/** As through the engine: plain data only. The host never answers when a value is undefined, so that is an error. */
-function wire<T>(value: T): T {
-  const copy = structuredClone(value);
-  assertPlain(copy);
-  return copy;
-}
-
-function assertPlain(value: unknown, path = "", top = true): void {
-  if (value === undefined && !top) throw new Error(`undefined at ${path}`);
-  if (typeof value === "bigint") throw new Error(`bigint at ${path}`);
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, entry] of Object.entries(value)) assertPlain(entry, `${path}.${key}`, false);
+/**
+ * Dynamic resources in a process of their own.
+ *
+ * @param shared what this process shares with others, in place of a session of its own
+ */
+export function dynamicProcess(shared?: Session): ProviderOf {
+  return (kind, config, clock) => {
+    const provider = dynamicProvider(definitions[kind], shared ?? new Session(clock));
+    const host = provider as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
+    void host.configure({
+      config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
+    });
+    return dynamicCalls(host);
+  };
 }

@@ -11,8 +11,9 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
 import type { Connect } from "../../provider/lifecycle/connection";
+import { revealed } from "../support/calls";
 import { NetworkClock } from "../support/clock";
-import { ModelStack, revealed } from "../support/model";
+import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 type Kind = "monitor" | "domain";

@@ -10,18 +10,13 @@ import type { Ended } from "../../provider/api/limiter";
 import { deadlineAfter } from "../../provider/api/deadline";
 import type { Deadline } from "../../provider/api/deadline";
 import { readSettings } from "../../provider/api/settings";
-import { domain } from "../../provider/definitions/domain";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../../provider/emulator/limited";
-import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
 import { NetworkClock, VirtualClock } from "../support/clock";
-import { ModelStack } from "../support/model";
+import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
-
-type Provider = NonNullable<ConstructorParameters<typeof ModelStack>[4]>;
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
@@ -101,21 +96,9 @@ describe("at the same time", () => {
       "uptime:apiKey": emulator.apiKey,
       "uptime:maxConcurrency": "2",
     };
-    const session = new Session(clock);
-    const monitors = new ModelStack(
-      "monitor",
-      config,
-      {},
-      undefined,
-      dynamicProvider(monitor, session) as Provider,
-    );
-    const domains = new ModelStack(
-      "domain",
-      config,
-      {},
-      undefined,
-      dynamicProvider(domain, session) as Provider,
-    );
+    const together = dynamicProcess(new Session(clock));
+    const monitors = new ModelStack("monitor", config, {}, undefined, together);
+    const domains = new ModelStack("domain", config, {}, undefined, together);
     await Promise.all([
       ...Array.from({ length: 6 }, () => monitors.beside().up(home)),
       ...Array.from({ length: 6 }, (_, index) => domains.beside().up({ name: `d${index}.example` })),

@@ -7,8 +7,9 @@ import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/connection";
+import { revealed } from "../support/calls";
 import { NetworkClock } from "../support/clock";
-import { type Inputs, revealed } from "../support/model";
+import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
 type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;

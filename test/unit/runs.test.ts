@@ -1,20 +1,27 @@
 import fc from "fast-check";
 
 import { dynamicFront } from "../support/simulated/front";
+import { nativeFront } from "../support/simulated/native-front";
 import type { Declared } from "../support/simulated/front";
 import { play, scenarios } from "../support/simulated/runs";
 import type { PlannedRun, Scenario } from "../support/simulated/runs";
 import { sample } from "../support/size";
 
-test("random programs over random runs lose, double and take no record", async () => {
-  await fc.assert(
-    fc.asyncProperty(scenarios, async (scenario) => {
-      await play(scenario, dynamicFront);
-    }),
-    // A scenario has four runs on average, those that look whether all is well included.
-    { numRuns: sample(5, 60, 5000) },
-  );
-}, 10_000_000);
+const fronts = [dynamicFront, nativeFront] as const;
+
+test.each(fronts)(
+  "random programs over random runs lose, double and take no record: $name",
+  async (front) => {
+    await fc.assert(
+      fc.asyncProperty(scenarios, async (scenario) => {
+        await play(scenario, front);
+      }),
+      // A scenario has four runs on average, those that look whether all is well included.
+      { numRuns: sample(5, 60, 5000) },
+    );
+  },
+  10_000_000,
+);
 
 const home = { name: "Home", url: "https://home.example/", interval: 60 };
 const refused = { name: "Refused", url: "https://refused.example/", interval: 60 };
@@ -81,8 +88,16 @@ const seen: Record<string, Scenario> = {
       ),
     ],
   },
+  "a resource that adopts the record of the one that it replaces keeps it": {
+    records: [{ kind: "domain", fields: one }],
+    runs: [
+      run([domain("a", one)], { adoptExisting: true }),
+      run([domain("a", one)], { adoptExisting: true, replace: [0] }),
+      run([domain("a", one)]),
+    ],
+  },
 };
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {
-  await play(scenario, dynamicFront);
+  for (const front of fronts) await play(scenario, front);
 });

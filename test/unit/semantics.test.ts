@@ -1,15 +1,17 @@
 import fc from "fast-check";
 
+import { unknown } from "../support/calls";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { NativeStack } from "../support/native-stack";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import type { Kind } from "../support/oracle";
 import { sample } from "../support/size";
 
-const numRuns = sample(5, 150, 4000);
+const fronts = { dynamic: ModelStack, native: NativeStack };
 
 const optional: Record<string, string[]> = {
   monitor: [
@@ -35,12 +37,12 @@ afterAll(() => emulator.stop());
 
 const tableOf = (kind: Kind) => (kind === "monitor" ? emulator.monitors : emulator.domains);
 
-function stackFor(kind: Kind, dialect: Partial<Dialect>): ModelStack {
+function stackFor(front: keyof typeof fronts, kind: Kind, dialect: Partial<Dialect>): ModelStack {
   emulator.domains.clear();
   emulator.monitors.clear();
   emulator.forget();
   emulator.dialect = { ...dialect };
-  return new ModelStack(kind, {
+  return new fronts[front](kind, {
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
     "uptime:goneStatuses": "403",
@@ -60,13 +62,19 @@ function assertHeld(kind: Kind, stack: ModelStack, ...history: Inputs[]): void {
 
 const inputsOf = { monitor: monitorInputs, domain: domainInputs };
 
-describe.each<Kind>(["monitor", "domain"])("a %s, whatever the dialect", (kind) => {
+const subjects = (Object.keys(fronts) as (keyof typeof fronts)[]).flatMap((front) =>
+  (["monitor", "domain"] as const).map((kind) => [front, kind] as const),
+);
+
+describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const inputs = inputsOf[kind];
+  // Each command of a native stack has a process of its own, which takes its time.
+  const numRuns = front === "native" ? sample(5, 30, 4000) : sample(5, 150, 4000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
     await fc.assert(
       fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, second, third, dialect) => {
-        const stack = stackFor(kind, dialect);
+        const stack = stackFor(front, kind, dialect);
         const history: Inputs[] = [];
         for (const declared of [first, second, third]) {
           const plan = await stack.up(declared);
@@ -90,10 +98,28 @@ describe.each<Kind>(["monitor", "domain"])("a %s, whatever the dialect", (kind) 
     );
   });
 
+  test("what is not known yet is not refused in a preview, and is a change", async () => {
+    const unknownKeys = fc.infiniteStream(fc.boolean());
+    await fc.assert(
+      fc.asyncProperty(inputs, inputs, unknownKeys, dialects, async (first, second, isUnknown, dialect) => {
+        const stack = stackFor(front, kind, dialect);
+        const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
+        const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
+        expect(await stack.preview(declared)).toBe("create");
+        await stack.up(first);
+        const writes = emulator.writes().length;
+        const plan = await stack.preview(declared);
+        if (keys.length > 0) expect(plan).toMatch(/^(update|replace)$/);
+        expect(emulator.writes()).toHaveLength(writes);
+      }),
+      { numRuns },
+    );
+  });
+
   test("what is not managed stays as it was edited by hand, and is never a change", async () => {
     await fc.assert(
       fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, edited, second, dialect) => {
-        const stack = stackFor(kind, dialect);
+        const stack = stackFor(front, kind, dialect);
         await stack.up(first);
         const free = (optional[kind] ?? []).filter((key) => !(key in first));
         const byHand = Object.fromEntries(
@@ -118,7 +144,7 @@ describe.each<Kind>(["monitor", "domain"])("a %s, whatever the dialect", (kind) 
   test("an edit by hand of any managed field is found and repaired", async () => {
     await fc.assert(
       fc.asyncProperty(inputs, inputs, dialects, async (first, edited, dialect) => {
-        const stack = stackFor(kind, dialect);
+        const stack = stackFor(front, kind, dialect);
         await stack.up(first);
         const before = recordOf(kind, stack);
         const shown = (key: string): boolean =>

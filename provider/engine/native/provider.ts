@@ -7,8 +7,16 @@ import type { Value } from "../../definitions/kinds";
 import type { Lifecycle } from "../../lifecycle/lifecycle";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
 import { secretOf, unknownValue } from "../marks";
-import { inputProperties, inputsIn, outputProperties, outputsIn } from "../request";
+import {
+  declaredIn,
+  inputProperties,
+  inputsIn,
+  outputProperties,
+  outputsIn,
+  withoutHidden,
+} from "../request";
 import type { Properties } from "../request";
+import { importedRecord, wrongAccount } from "./imported-record";
 
 /** What every request about a resource tells. */
 export interface ResourceRequest {
@@ -106,10 +114,11 @@ export class NativeResources {
     const imported = this.imports.get(urn);
     // What an import has found, and the program does not declare, was never managed.
     const isInState = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
+    const stray = imported && wrongAccount(account, imported.outputs.account, imported.id);
     const { inputs, problems, notes } = await this.lifecycle.check({
       declared,
       account,
-      importId: imported?.id,
+      importId: stray === undefined ? imported?.id : undefined,
       old: isInState ? inputsIn(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
@@ -119,7 +128,10 @@ export class NativeResources {
     const checked = inputProperties({ ...inputs, importId: undefined }, {});
     return {
       inputs: this.marked(checked),
-      problems: problems.map(({ property, reason }) => clean(`${property} ${reason}`)),
+      problems: [
+        ...problems.map(({ property, reason }) => clean(`${property} ${reason}`)),
+        ...(stray === undefined ? [] : [clean(`account ${stray}`)]),
+      ],
     };
   }
 
@@ -184,7 +196,8 @@ export class NativeResources {
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
   private async import(request: ReadRequest): Promise<ReadResult> {
-    const state = await this.lifecycle.get(request.id, undefined, this.optionsOf(request));
+    const { id, account } = importedRecord(request.id);
+    const state = await this.lifecycle.get(id, account, this.optionsOf(request));
     const claim = resourceOf(request.urn);
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
@@ -194,7 +207,11 @@ export class NativeResources {
     return {
       id: state.id,
       outputs: this.outputProperties(outputs),
-      inputs: { ...Object.fromEntries(declared), [importMark]: true },
+      inputs: {
+        ...Object.fromEntries(declared),
+        ...(account !== undefined && { account }),
+        [importMark]: true,
+      },
     };
   }
 
@@ -229,7 +246,7 @@ export class NativeResources {
 
   /** Outputs in a preview: what else the API will show is not known yet. */
   private expected(inputs: Properties): Properties {
-    return this.marked({ ...declaredIn(inputs), attributes: unknownValue });
+    return this.marked({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
   /** Properties with their secrets as the engine encrypts them, whatever the program says. */
@@ -280,9 +297,4 @@ function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs)
     isChanged = true;
   }
   return isChanged ? { ...inputs, values } : undefined;
-}
-
-/** What a program declares, without what the dynamic front has kept beside it in state that was made with it. */
-function declaredIn(properties: Properties): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }

@@ -4,8 +4,9 @@ import type { Answer } from "../../../provider/emulator/answers";
 import type { Dialect } from "../../../provider/emulator";
 import { apiKey, origin, SimulatedApi } from "./api";
 import type { Kind, Misbehaviour, Seen } from "./api";
-import { isWellFormed, OperationFailed } from "./front";
-import type { Declared, Front, Properties } from "./front";
+import { isWellFormed, OperationFailed } from "../calls";
+import type { Properties } from "../calls";
+import type { Declared, Front, Goal } from "./front";
 import { networkError, SimulatedProcess } from "./process";
 import type { WireAnswer } from "./process";
 import { Hang, SimulatedTime } from "./time";
@@ -811,6 +812,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       case "create":
       case "adopt":
       case "import": {
+        if (goal.importId !== undefined && provider.import) {
+          const { id, ...leaving } = await provider.import(urn, goal.importId, goal.inputs);
+          return { id, leaving };
+        }
         const result = await provider.create(urn, await checked({}));
         return { id: result.id, leaving: result.outputs };
       }
@@ -946,9 +951,9 @@ async function goalOf(
   declared: Declared,
   settings: Readonly<Record<string, string>>,
   front: Front,
-): Promise<{ inputs: Properties }> {
-  const { inputs } = await front.register({ ...declared, args: {} }, settings);
-  return { inputs: { ...inputs, ...declared.args } };
+): Promise<Goal> {
+  const goal = await front.register({ ...declared, args: {} }, settings);
+  return { ...goal, inputs: { ...goal.inputs, ...declared.args } };
 }
 
 /** The values that nobody may see. */

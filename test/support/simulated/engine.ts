@@ -1,6 +1,7 @@
 import type { Kind } from "./api";
-import { OperationFailed } from "./front";
-import type { Declared, Front, Goal, Properties, Provider } from "./front";
+import { OperationFailed } from "../calls";
+import type { CallOptions, Properties, Provider } from "../calls";
+import type { Declared, Front, Goal } from "./front";
 import type { SimulatedProcess } from "./process";
 import type { SimulatedTime } from "./time";
 
@@ -11,6 +12,8 @@ export interface Entry {
   id: string;
   inputs: Properties;
   outputs: Properties;
+  /** The record that the engine itself has imported, as the program names it. */
+  readonly importId?: string | undefined;
   /** URNs of what it depends on. */
   dependencies: readonly string[];
   /** The last operation failed half-way: the next `up` updates whatever diff says. */
@@ -39,7 +42,7 @@ export interface RunOptions {
 
 /** An operation that the provider carried out, or tried to. */
 export interface Operation {
-  readonly operation: "check" | "diff" | "create" | "read" | "update" | "delete";
+  readonly operation: "check" | "diff" | "create" | "import" | "read" | "update" | "delete";
   readonly urn: string;
   readonly id?: string;
   /** Undefined: it has not ended. */
@@ -378,6 +381,24 @@ class Run implements Outcome {
     if (this.isFailed) throw new Cancelled();
     const { kind } = declared;
     const provider = this.provider(kind);
+    const { importId } = goal;
+    const isImport = importId !== undefined && old?.importId !== importId && old?.id !== importId;
+    if (isImport)
+      return () =>
+        this.import(urn, old, async () => {
+          const imported = await provider.import?.(urn, importId, goal.inputs);
+          if (!imported) throw new Error("The engine cannot import resources of this provider.");
+          return {
+            ...imported,
+            urn,
+            kind,
+            importId,
+            dependencies,
+            hasInitErrors: false,
+            isDelete: false,
+            isPendingReplacement: false,
+          };
+        });
     const news = old ? ignoring(goal.inputs, old.inputs, declared.ignoreChanges ?? []) : goal.inputs;
     const check = async (olds: Properties, given: Properties): Promise<Properties> => {
       const { inputs, failures } = await this.call({ operation: "check", urn }, () =>
@@ -394,21 +415,24 @@ class Run implements Outcome {
       id,
       inputs: given,
       outputs,
+      importId,
       dependencies,
       hasInitErrors: false,
       isDelete: false,
       isPendingReplacement: false,
     });
     if (!old) return () => this.create(provider, entry("", {}, inputs), undefined);
-    const { changes, replaces } = isReplaced
-      ? { changes: true, replaces: true }
+    const { ignoreChanges } = declared;
+    const { changes, replaces, deleteBeforeReplace } = isReplaced
+      ? { changes: true, replaces: true, deleteBeforeReplace: false }
       : await this.call({ operation: "diff", urn, id: old.id }, () =>
-          provider.diff(urn, old.id, old.outputs, old.inputs, inputs),
+          provider.diff(urn, old.id, old.outputs, old.inputs, inputs, { ignoreChanges }),
         );
     if ((changes && replaces) || old.isPendingReplacement) {
       const fresh = isReplaced ? inputs : await check({}, goal.inputs);
       const replacement = entry("", {}, fresh);
-      if (!goal.deleteBeforeReplace) return () => this.create(provider, replacement, old);
+      if (!goal.deleteBeforeReplace && deleteBeforeReplace !== true)
+        return () => this.create(provider, replacement, old);
       return async () => {
         if (!old.isPendingReplacement) {
           await this.delete(old);
@@ -421,7 +445,7 @@ class Run implements Outcome {
       };
     }
     if (changes || old.hasInitErrors)
-      return () => this.update(provider, old, entry(old.id, old.outputs, inputs));
+      return () => this.update(provider, old, entry(old.id, old.outputs, inputs), { ignoreChanges });
     return () => {
       this.save(() => {
         this.replaceEntry(old, entry(old.id, old.outputs, inputs));
@@ -432,27 +456,43 @@ class Run implements Outcome {
 
   // Steps -----------------------------------------------------------------------------------------------------------
 
-  private async create(provider: Provider, entry: Entry, replaced: Entry | undefined): Promise<void> {
+  /** Takes a record over. What the resource had before is deleted at the end. */
+  private async import(urn: string, replaced: Entry | undefined, read: () => Promise<Entry>): Promise<void> {
+    const operation: Operation = { operation: "import", urn };
+    const entry = await this.call(operation, read);
+    operation.result = entry.id;
     if (this.isPreview) return;
+    this.save(() => {
+      this.condemn(urn, replaced);
+      this.replaceEntry(undefined, entry);
+    });
+  }
+
+  /** What was deleted before its replacement goes, also when that has failed half-way; what was replaced goes at the end. */
+  private condemn(urn: string, replaced: Entry | undefined): void {
+    this.engine.state = this.state()
+      .filter((one) => one.urn !== urn || !one.isPendingReplacement)
+      .map((one) => (one === replaced ? { ...one, isDelete: true } : one));
+  }
+
+  private async create(provider: Provider, entry: Entry, replaced: Entry | undefined): Promise<void> {
+    if (this.isPreview) {
+      await provider.expected?.(entry.urn, undefined, entry.inputs);
+      return;
+    }
     const operation: Operation = { operation: "create", urn: entry.urn };
-    const condemn = (): void => {
-      // What was deleted before it goes, also when the create has failed half-way.
-      this.engine.state = this.state().filter((one) => one.urn !== entry.urn || !one.isPendingReplacement);
-      if (replaced)
-        this.engine.state = this.state().map((one) => (one === replaced ? { ...one, isDelete: true } : one));
-    };
     try {
       const { id, outputs } = await this.call(operation, () => provider.create(entry.urn, entry.inputs));
       operation.result = id;
       this.save(() => {
-        condemn();
+        this.condemn(entry.urn, replaced);
         this.replaceEntry(undefined, { ...entry, id, outputs });
       });
     } catch (error) {
       if (error instanceof OperationFailed && error.id !== undefined) {
         const { id, outputs = {} } = error;
         this.save(() => {
-          condemn();
+          this.condemn(entry.urn, replaced);
           this.replaceEntry(undefined, { ...entry, id, outputs, hasInitErrors: true });
         });
       }
@@ -460,12 +500,15 @@ class Run implements Outcome {
     }
   }
 
-  private async update(provider: Provider, old: Entry, entry: Entry): Promise<void> {
-    if (this.isPreview) return;
+  private async update(provider: Provider, old: Entry, entry: Entry, options: CallOptions): Promise<void> {
+    if (this.isPreview) {
+      await provider.expected?.(entry.urn, old, entry.inputs);
+      return;
+    }
     const { urn } = entry;
     try {
       const { outputs } = await this.call({ operation: "update", urn, id: old.id }, () =>
-        provider.update(urn, old.id, old.outputs, old.inputs, entry.inputs),
+        provider.update(urn, old.id, old.outputs, old.inputs, entry.inputs, options),
       );
       this.save(() => {
         this.replaceEntry(old, { ...entry, outputs });

@@ -606,8 +606,11 @@ class World implements Result {
     // What was sent before a kill still has its effect.
     await time.until(time.sleep(60_000, this));
     this.outcomes.push(outcome);
-    for (const { operation, urn, id } of outcome.operations)
-      if (operation === "delete" && id !== undefined) this.condemned.add(`${urn} ${id}`);
+    // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
+    const isKilled = outcome.errors.includes("killed");
+    for (const { operation, urn, id, outcome: end } of outcome.operations)
+      if (operation === "delete" && id !== undefined && (isKilled || end !== "done"))
+        this.condemned.add(`${urn} ${id}`);
     this.assertSound(run, outcome, before, existing, title);
     return outcome;
   }
@@ -644,6 +647,12 @@ class World implements Result {
     for (const error of outcome.errors)
       if (/ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not a function/.test(error)) violated(error);
     const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
+
+    for (const { operation, urn, result } of outcome.operations) {
+      const of = this.engine.state.find((entry) => entry.urn === urn)?.kind;
+      if (of && operation === "create" && result !== undefined && existing.has(keyOf(of, result)))
+        this.taken.add(`${urn} ${result}`);
+    }
 
     // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
     // so one that imports or adopts may then have the record of one that was there before.

@@ -1,0 +1,171 @@
+import type { dynamic } from "@pulumi/pulumi";
+
+export type Properties = Record<string, unknown>;
+
+/** Options of a resource that the engine passes on, where it does. */
+export interface CallOptions {
+  readonly ignoreChanges?: readonly string[] | undefined;
+}
+
+/** The calls of the engine to a provider. What they throw is an {@link OperationFailed}. */
+export interface Provider {
+  check(urn: string, olds: Properties, news: Properties): Promise<{ inputs: Properties; failures: string[] }>;
+  diff(
+    urn: string,
+    id: string,
+    oldOutputs: Properties,
+    oldInputs: Properties,
+    news: Properties,
+    options?: CallOptions,
+  ): Promise<{ changes: boolean; replaces: boolean; deleteBeforeReplace?: boolean }>;
+  /** What a record is that a program imports, where the engine does that: with the inputs as they are checked. */
+  import?(
+    urn: string,
+    id: string,
+    news: Properties,
+  ): Promise<{ id: string; inputs: Properties; outputs: Properties }>;
+  /** What a preview of a create or an update asks for, where the engine does that. */
+  expected?(
+    urn: string,
+    old: { readonly id: string; readonly outputs: Properties; readonly inputs: Properties } | undefined,
+    news: Properties,
+  ): Promise<Properties>;
+  create(urn: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
+  /** Undefined: gone. Inputs are undefined if they stay as they are. */
+  read(
+    urn: string,
+    id: string,
+    outputs: Properties,
+    inputs: Properties,
+  ): Promise<{ id: string; outputs: Properties; inputs: Properties | undefined } | undefined>;
+  update(
+    urn: string,
+    id: string,
+    oldOutputs: Properties,
+    oldInputs: Properties,
+    news: Properties,
+    options?: CallOptions,
+  ): Promise<{ outputs: Properties }>;
+  delete(urn: string, id: string, outputs: Properties, inputs: Properties): Promise<void>;
+}
+
+/** An operation failed; with an id the engine keeps the resource. */
+export class OperationFailed extends Error {
+  constructor(
+    message: string,
+    readonly id?: string,
+    readonly outputs?: Properties,
+    readonly reasons?: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+/** The value that stands for one that is not known yet. */
+export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const providerKey = "__provider";
+
+/** Calls through Pulumi's host of dynamic providers, as `@pulumi/pulumi/cmd/dynamic-provider` makes them. */
+export function dynamicCalls(host: Required<dynamic.ResourceProvider<Properties, Properties>>): Provider {
+  const including = (result: unknown, properties: Properties): Properties =>
+    revealed({ ...(wire(result ?? {}) as Properties), [providerKey]: properties[providerKey] });
+  return {
+    check: (_urn, olds, news) =>
+      called(async () => {
+        const { inputs, failures } = await host.check(wire(olds), wire(news));
+        for (const { reason } of failures ?? []) assertText(reason);
+        return {
+          inputs: including(inputs, news),
+          failures: (failures ?? []).map(({ property, reason }) => `${property} ${reason}`.trim()),
+        };
+      }),
+    diff: (_urn, id, oldOutputs, _oldInputs, news) =>
+      called(async () => {
+        const { changes, replaces = [] } = await host.diff(id, wire(oldOutputs), wire(news));
+        if (typeof changes !== "boolean") throw new Error("diff did not say whether there are changes");
+        return { changes, replaces: replaces.length > 0 };
+      }),
+    create: (_urn, inputs) =>
+      called(async () => {
+        const { id, outs } = await host.create(wire(inputs));
+        if (typeof id !== "string" || id === "") throw new Error("provider did not return an ID from Create");
+        return { id, outputs: including(outs, inputs) };
+      }),
+    read: (_urn, id, outputs) =>
+      called(async () => {
+        const result = await host.read(id, wire(outputs));
+        if (typeof result !== "object") throw new Error("read returned nothing");
+        if (result.id === undefined || result.id === "") return undefined;
+        return {
+          id: result.id,
+          outputs: including(result.props, outputs),
+          inputs: result.inputs && including(result.inputs, outputs),
+        };
+      }),
+    update: (_urn, id, oldOutputs, _oldInputs, news) =>
+      called(async () => {
+        const { outs } = await host.update(id, wire(oldOutputs), wire(news));
+        return { outputs: including(outs, news) };
+      }),
+    delete: (_urn, id, outputs) => called(() => host.delete(id, wire(outputs))),
+  };
+}
+
+/** What the host of the SDK makes of an error: the call fails, or the resource is kept. */
+async function called<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    const { message, id, properties, reasons } = error as Error & {
+      id?: string;
+      properties?: Properties;
+      reasons?: string[];
+    };
+    assertText(message);
+    if (!id) throw new OperationFailed(message);
+    const kept = wire(properties ?? {});
+    if (!(providerKey in kept)) throw new OperationFailed(`${message} [kept without ${providerKey}]`);
+    for (const reason of reasons ?? []) assertText(reason);
+    throw new OperationFailed(message, id, revealed(kept), reasons ?? []);
+  }
+}
+
+/** Whether a text holds no half of a surrogate pair. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+/** The host ends every message with `encodeURI`, which hangs the call on ill-formed text. */
+export function assertText(text: string): void {
+  if (!isWellFormed(text)) throw new OperationFailed(`ILL-FORMED: ${JSON.stringify(text)}`);
+}
+
+/** As through gRPC: plain data only, and well-formed; the host never answers otherwise. */
+export function wire<T>(value: T): T {
+  assertPlain(value, "");
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function assertPlain(value: unknown, path: string): void {
+  if (typeof value === "string" && !isWellFormed(value))
+    throw new OperationFailed(`ILL-FORMED at ${path}: ${JSON.stringify(value)}`);
+  if (value === undefined && path !== "") throw new OperationFailed(`UNDEFINED at ${path}`);
+  if (typeof value === "bigint") throw new OperationFailed(`BIGINT at ${path}`);
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, entry] of Object.entries(value)) {
+    if (!isWellFormed(key)) throw new OperationFailed(`ILL-FORMED key at ${path}: ${JSON.stringify(key)}`);
+    assertPlain(entry, `${path}.${key}`);
+  }
+}
+
+const secretKey = "4dabf18193072939515e22adb298388d";
+
+/** The engine marks secrets, and gives the provider nothing but the value. */
+export function revealed(properties: Properties = {}): Properties {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      key,
+      typeof value === "object" && value !== null && secretKey in value
+        ? (value as unknown as { value: unknown }).value
+        : value,
+    ]),
+  );
+}

@@ -1,0 +1,241 @@
+import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import type { Message } from "google-protobuf";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
+
+import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
+import type { CallOptions, Properties, Provider } from "./calls";
+
+/** A method as grpc-js calls it, as far as ours need it. */
+type UnaryMethod<Request, Response> = (
+  call: { readonly request: Request },
+  answer: (error: Partial<ServiceError> | null, response?: Response | null) => void,
+) => void;
+
+/** A message's class. */
+interface MessageType<T> {
+  deserializeBinary(bytes: Uint8Array): T;
+}
+
+/**
+ * Calls through the methods of the plugin's service, with its messages in their binary form, as the engine makes them:
+ * secrets go in as plain values, and come back with their mark.
+ *
+ * @param type the type of the resources, such as `uptime:index:Monitor`
+ * @param settings as they are in a stack's configuration
+ */
+export function nativeCalls(
+  methods: UntypedServiceImplementation,
+  type: string,
+  settings: Readonly<Record<string, string>>,
+): Provider {
+  const call = <Request extends Message, Response extends Message>(
+    name: string,
+    [requestType, request]: [MessageType<Request>, Request],
+    responseType: MessageType<Response>,
+  ): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const method = methods[name] as unknown as UnaryMethod<Request, Response>;
+      method({ request: requestType.deserializeBinary(request.serializeBinary()) }, (error, response) => {
+        try {
+          if (response) resolve(responseType.deserializeBinary(response.serializeBinary()));
+          else throw failureIn(error ?? {});
+        } catch (failure) {
+          reject(failure instanceof Error ? failure : new Error(String(failure)));
+        }
+      });
+    });
+
+  const configured = (async () => {
+    const given = Object.fromEntries(
+      Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
+    );
+    const urn = "urn:pulumi:stack::project::pulumi:providers:uptime::default";
+    const checking = new proto.CheckRequest().setUrn(urn).setNews(structOf(given));
+    const checked = await call("checkConfig", [proto.CheckRequest, checking], proto.CheckResponse);
+    const args = structOf(propertiesIn(checked.getInputs()));
+    await call(
+      "configure",
+      [proto.ConfigureRequest, new proto.ConfigureRequest().setArgs(args)],
+      proto.ConfigureResponse,
+    );
+  })();
+
+  const nativeUrn = (urn: string): string => {
+    const [scheme, project, types = "", ...name] = urn.split("::");
+    const parents = types.split("$").slice(0, -1);
+    return [scheme, project, [...parents, type].join("$"), ...name].join("::");
+  };
+  const check: Provider["check"] = async (urn, olds, news) => {
+    await configured;
+    const request = new proto.CheckRequest()
+      .setUrn(nativeUrn(urn))
+      .setOlds(structOf(olds))
+      .setNews(structOf(news));
+    const response = await call("check", [proto.CheckRequest, request], proto.CheckResponse);
+    const failures = response.getFailuresList().map((failure) => {
+      assertText(failure.getReason());
+      return `${failure.getProperty()} ${failure.getReason()}`.trim();
+    });
+    // A preview checks what is not known yet too.
+    return { inputs: propertiesIn(response.getInputs(), true), failures };
+  };
+  const diff = async (
+    urn: string,
+    id: string,
+    oldOutputs: Properties,
+    oldInputs: Properties,
+    news: Properties,
+    { ignoreChanges = [] }: CallOptions = {},
+  ): Promise<proto.DiffResponse> => {
+    await configured;
+    const request = new proto.DiffRequest()
+      .setUrn(nativeUrn(urn))
+      .setId(id)
+      .setOlds(structOf(oldOutputs))
+      .setOldInputs(structOf(oldInputs))
+      .setNews(structOf(news))
+      .setIgnorechangesList([...ignoreChanges]);
+    const response = await call("diff", [proto.DiffRequest, request], proto.DiffResponse);
+    if (response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_UNKNOWN)
+      throw new Error("diff did not say whether there are changes");
+    // What the engine shows must be what it is told to do.
+    const named = response.getDiffsList();
+    const detailed = [...response.getDetaileddiffMap().keys()];
+    const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
+    if (isChanged !== named.length > 0 || detailed.sort().join() !== [...named].sort().join())
+      throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
+    return response;
+  };
+  const isSome = (response: proto.DiffResponse): boolean => response.getDiffsList().length > 0;
+
+  return {
+    check,
+    diff: async (...args) => {
+      const response = await diff(...args);
+      return {
+        changes: isSome(response),
+        replaces: response.getReplacesList().length > 0,
+        deleteBeforeReplace: response.getDeletebeforereplace(),
+      };
+    },
+    import: async (urn, id, news) => {
+      await configured;
+      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
+      const response = await call("read", [proto.ReadRequest, request], proto.ReadResponse);
+      if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
+      const inputs = propertiesIn(response.getInputs());
+      const outputs = propertiesIn(response.getProperties());
+      const checked = await check(urn, inputs, news);
+      if (checked.failures.length > 0) throw new OperationFailed(checked.failures.join("\n"));
+      if (isSome(await diff(urn, response.getId(), outputs, inputs, checked.inputs)))
+        throw new OperationFailed("inputs to import do not match the existing resource");
+      return { id: response.getId(), inputs: checked.inputs, outputs };
+    },
+    expected: async (urn, old, news) => {
+      await configured;
+      if (!old) {
+        const request = new proto.CreateRequest()
+          .setUrn(nativeUrn(urn))
+          .setProperties(structOf(news))
+          .setPreview(true);
+        const response = await call("create", [proto.CreateRequest, request], proto.CreateResponse);
+        return propertiesIn(response.getProperties(), true);
+      }
+      const request = updateOf(nativeUrn(urn), old.id, old.outputs, old.inputs, news).setPreview(true);
+      const response = await call("update", [proto.UpdateRequest, request], proto.UpdateResponse);
+      return propertiesIn(response.getProperties(), true);
+    },
+    create: async (urn, inputs) => {
+      await configured;
+      const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(structOf(inputs));
+      const response = await call("create", [proto.CreateRequest, request], proto.CreateResponse);
+      if (response.getId() === "") throw new Error("provider did not return an ID from Create");
+      return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
+    },
+    read: async (urn, id, outputs, inputs) => {
+      await configured;
+      const request = new proto.ReadRequest()
+        .setUrn(nativeUrn(urn))
+        .setId(id)
+        .setProperties(structOf(outputs))
+        .setInputs(structOf(inputs));
+      const response = await call("read", [proto.ReadRequest, request], proto.ReadResponse);
+      if (response.getId() === "") return undefined;
+      return {
+        id: response.getId(),
+        outputs: propertiesIn(response.getProperties()),
+        inputs: propertiesIn(response.getInputs()),
+      };
+    },
+    update: async (urn, id, oldOutputs, oldInputs, news, { ignoreChanges = [] } = {}) => {
+      await configured;
+      const request = updateOf(nativeUrn(urn), id, oldOutputs, oldInputs, news);
+      request.setIgnorechangesList([...ignoreChanges]);
+      const response = await call("update", [proto.UpdateRequest, request], proto.UpdateResponse);
+      return { outputs: propertiesIn(response.getProperties()) };
+    },
+    delete: async (urn, id, outputs, inputs) => {
+      await configured;
+      const request = new proto.DeleteRequest()
+        .setUrn(nativeUrn(urn))
+        .setId(id)
+        .setProperties(structOf(outputs))
+        .setOldInputs(structOf(inputs));
+      await call("delete", [proto.DeleteRequest, request], { deserializeBinary: () => request });
+    },
+  };
+}
+
+function updateOf(
+  urn: string,
+  id: string,
+  oldOutputs: Properties,
+  oldInputs: Properties,
+  news: Properties,
+): proto.UpdateRequest {
+  return new proto.UpdateRequest()
+    .setUrn(urn)
+    .setId(id)
+    .setOlds(structOf(oldOutputs))
+    .setOldInputs(structOf(oldInputs))
+    .setNews(structOf(news));
+}
+
+/** Properties on their way to the provider. What another front has kept beside them is not among them. */
+function structOf({ __provider: _, ...properties }: Properties): Struct {
+  return Struct.fromJavaScript(wire(properties) as Record<string, JavaScriptValue>);
+}
+
+/** Properties as the engine takes them over from an answer. */
+function propertiesIn(struct: Struct | undefined, isPreview = false): Properties {
+  const properties = revealed(wire((struct?.toJavaScript() ?? {}) as Properties));
+  assertUnmarked(properties, isPreview, "");
+  return properties;
+}
+
+/** The engine would take these for marks of its own. */
+function assertUnmarked(value: unknown, isPreview: boolean, path: string): void {
+  if (value === unknown && !isPreview) throw new OperationFailed(`ILL-FORMED unknown value at ${path}`);
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, entry] of Object.entries(value)) {
+    if (key === "4dabf18193072939515e22adb298388d") throw new OperationFailed(`ILL-FORMED mark at ${path}`);
+    assertUnmarked(entry, isPreview, `${path}.${key}`);
+  }
+}
+
+/** What the engine reads in an error: the call failed, or the resource is kept. */
+function failureIn(error: Partial<ServiceError>): OperationFailed {
+  const message = error.details ?? "";
+  if (!isWellFormed(message)) return new OperationFailed(`ILL-FORMED: ${JSON.stringify(message)}`);
+  const [bytes] = error.metadata?.get("grpc-status-details-bin") ?? [];
+  if (bytes === undefined) return new OperationFailed(message);
+  const [detail] = Status.deserializeBinary(Buffer.from(bytes)).getDetailsList();
+  const failure = proto.ErrorResourceInitFailed.deserializeBinary(
+    detail?.getValue_asU8() ?? new Uint8Array(),
+  );
+  const reasons = failure.getReasonsList();
+  return new OperationFailed(message, failure.getId(), propertiesIn(failure.getProperties()), reasons);
+}

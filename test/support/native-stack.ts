@@ -1,0 +1,47 @@
+import type { Clock } from "../../provider/api/clock";
+import { systemClock } from "../../provider/api/clock";
+import type { Engine } from "../../provider/engine/native/engine";
+import { methodsOf } from "../../provider/engine/native/server";
+import { Session } from "../../provider/engine/native/session";
+import { ModelStack } from "./model";
+import type { Inputs } from "./model";
+import { nativeCalls } from "./native-calls";
+
+/**
+ * The same with the provider plugin, as a program in YAML uses it. Each command has a process of its own, because the plugin
+ * knows resources by their URNs, and takes nothing that it has made for what state holds.
+ */
+export class NativeStack extends ModelStack {
+  constructor(
+    kind: "monitor" | "domain",
+    config: Readonly<Record<string, string>>,
+    options = {},
+    clock: Clock = systemClock,
+  ) {
+    super(kind, config, options, clock, () => {
+      const engine = {
+        attach: () => undefined,
+        log: () => undefined,
+        flush: () => Promise.resolve(),
+      } as unknown as Engine;
+      const session = new Session(engine, {});
+      const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
+      return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
+    });
+  }
+
+  override preview(declared: Inputs): ReturnType<ModelStack["preview"]> {
+    this.nextRun();
+    return super.preview(declared);
+  }
+
+  override refresh(): Promise<void> {
+    this.nextRun();
+    return super.refresh();
+  }
+
+  override destroy(): Promise<void> {
+    this.nextRun();
+    return super.destroy();
+  }
+}
