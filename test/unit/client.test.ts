@@ -77,13 +77,13 @@ describe("a create that is answered with a timeout of the server", () => {
     const client = clientOf(await answering(status, ""), { "uptime:maxRetries": "5" });
     const error = await errorOf(send(client, { method: "POST", form: [] }));
     expect(error).toBeInstanceOf(LostAnswer);
-    expect(error).toMatchObject({ repeatable: false });
+    expect(error).toMatchObject({ next: "keep looking" });
     expect(request).toHaveBeenCalledTimes(1);
   });
 
   test.each([500, 502, 503, 520])("(%i is none) may be sent again after a look", async (status) => {
     const error = await errorOf(send(clientOf(await answering(status, "")), { method: "POST", form: [] }));
-    expect(error).toMatchObject({ repeatable: true });
+    expect(error).toMatchObject({ next: "send again" });
   });
 });
 
@@ -123,7 +123,7 @@ describe("an error of the connection", () => {
     {},
   ])("that may come after the request (%j) loses the answer of a create", async (error) => {
     failing(error);
-    expect(await post()).toMatchObject({ constructor: LostAnswer, repeatable: true });
+    expect(await post()).toMatchObject({ constructor: LostAnswer, next: "send again" });
   });
 
   test("is sent again if nothing was sent", async () => {

@@ -892,7 +892,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       target === "create" &&
       id !== undefined &&
       (foreign.has(id)
-        ? isUnlisted && mutation.mutate === "older"
+        ? isUnlisted
         : (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) ||
           (isUnreadable &&
             (("location" in mutation && locatedId(mutation.location, kind) === id) ||
