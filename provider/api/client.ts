@@ -31,8 +31,6 @@ export interface ApiRequest {
   readonly form?: readonly Pair[];
   /** Ends the request when the operation that it belongs to has no time left. */
   readonly deadline: Deadline;
-  /** The resource's secrets: errors hold none of them, even if the server repeats them. */
-  readonly secrets?: Iterable<string>;
 }
 
 /** An answer with a status below 300, or one that says where the result of a POST is. */
@@ -144,7 +142,8 @@ export class Client {
     return this.redactor.text(source);
   }
 
-  private redacted(text: string, { secrets = [] }: ApiRequest): string {
+  /** A text of an answer without the key and the secrets of the operation. Only its beginning, if it is long. */
+  redacted(text: string, { secrets = [] }: Deadline): string {
     const start = text.length > errorLimit ? `${text.slice(0, errorLimit)}…` : text;
     return this.redactor.with(secrets).text(start);
   }
@@ -185,7 +184,7 @@ export class Client {
     );
     const answer = { status, body, location, date, request: name };
     if (message.method === "POST" && target && this.hasCreated(status, message.path, target)) return answer;
-    const redacted = (part: string): string => this.redacted(part, message);
+    const redacted = (part: string): string => this.redacted(part, message.deadline);
     if (status >= 300) {
       const { said, fields } = complaintIn(body, text, redacted);
       return {
@@ -287,7 +286,7 @@ export class Client {
         return result("cut", `failed: the connection was cut before the whole answer was there. ${where}`);
       default: {
         const what = [code, reason].filter(Boolean).join(", ");
-        return result("cut", `failed: ${excerpt(this.redacted(what, message))}. ${where}`);
+        return result("cut", `failed: ${excerpt(this.redacted(what, message.deadline))}. ${where}`);
       }
     }
   }

@@ -56,21 +56,14 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     throw new UptimeError(
-      `${answer.request} was answered without a ${singular}: ${this.quote(answer.body)}. ` +
+      `${answer.request} was answered without a ${singular}: ${this.quote(answer.body, deadline)}. ` +
         `Check ${this.client.address.source}.`,
     );
   }
 
   /** Stores a new record. (API reference, section 4: Store) */
   async create(form: readonly Pair[], deadline: Deadline): Promise<Written> {
-    const message = {
-      method: "POST",
-      path: this.path,
-      form,
-      secrets: this.secretsIn(form),
-      deadline,
-    } as const;
-    const answer = await this.client.send(message);
+    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
@@ -83,7 +76,7 @@ export class Collection {
     deadline: Deadline,
     method: "PATCH" | "PUT",
   ): Promise<Written> {
-    const answer = await this.sendTo(id, { method, form, secrets: this.secretsIn(form), deadline });
+    const answer = await this.sendTo(id, { method, form, deadline });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };
@@ -159,7 +152,7 @@ export class Collection {
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
-          `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body)}. ` +
+          `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body, deadline)}. ` +
             `Check ${this.client.address.source}.`,
         );
       const wanted = (yield page) ?? 1;
@@ -208,18 +201,10 @@ export class Collection {
     return collection?.endsWith(this.path) ? id : undefined;
   }
 
-  /** The secret values in a form; the name of a header is none. */
-  private secretsIn(form: readonly Pair[]): string[] {
-    const fields = Object.values(this.definition.fields).filter(({ secret }) => secret);
-    const isSecret = (name: string): boolean =>
-      !name.endsWith("[key]") && fields.some(({ wire }) => name === wire || name.startsWith(`${wire}[`));
-    return form.filter(([name]) => isSecret(name)).map(([, value]) => value);
-  }
-
-  private quote(body: unknown): string {
+  private quote(body: unknown, deadline: Deadline): string {
     return body === undefined
       ? "an empty answer"
-      : `"${shorten(this.client.withoutKey(JSON.stringify(body)), 200)}"`;
+      : `"${shorten(this.client.redacted(JSON.stringify(body), deadline), 200)}"`;
   }
 }
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
 
-/** Until when an operation may go on. */
+/** Until when an operation may go on, and what its errors must not tell. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** On the clock's {@link Clock.now}. */
@@ -13,6 +13,15 @@ export interface Deadline {
    * several of its requests waited. Absent if a person has set the time.
    */
   readonly extend?: (from: number, to: number) => void;
+  /** The resource's secrets: errors hold none of them, even if the server repeats them. */
+  readonly secrets?: readonly string[];
+}
+
+export interface DeadlineOptions {
+  readonly clock?: Clock;
+  /** Ends the operation early. */
+  readonly cancel?: AbortSignal | undefined;
+  readonly secrets?: readonly string[];
 }
 
 /** Time for a whole operation, including retries and verification, unless the option `customTimeouts` says otherwise. */
@@ -23,16 +32,15 @@ const defaultMilliseconds = 5 * 60_000;
  *
  * @param milliseconds the time that a person has set; without it five minutes, not counting the time in which the server's
  * rate limit holds the operation up and serves others: a thousand creates may take hours
- * @param cancel ends the operation early
  */
 export function deadlineAfter(
   milliseconds?: number,
-  { clock = systemClock, cancel }: { readonly clock?: Clock; readonly cancel?: AbortSignal | undefined } = {},
+  { clock = systemClock, cancel, secrets = [] }: DeadlineOptions = {},
 ): Deadline {
   const either = (signal: AbortSignal): AbortSignal =>
     shared(cancel ? AbortSignal.any([signal, cancel]) : signal);
   if (milliseconds !== undefined)
-    return { signal: either(clock.timeout(milliseconds)), at: clock.now() + milliseconds };
+    return { signal: either(clock.timeout(milliseconds)), at: clock.now() + milliseconds, secrets };
   const over = new AbortController();
   let at = clock.now() + defaultMilliseconds;
   let givenBackTo = -Infinity;
@@ -43,6 +51,7 @@ export function deadlineAfter(
   };
   check();
   return {
+    secrets,
     signal: either(over.signal),
     get at() {
       return at;

@@ -2,7 +2,7 @@ import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import { unknown } from "../definitions/unknown";
-import type { Declaration } from "../lifecycle/lifecycle";
+import type { Declaration } from "../lifecycle/check";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { milliseconds } from "./duration";
 import { markKey, unknownValue } from "./marks";

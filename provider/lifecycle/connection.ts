@@ -2,13 +2,17 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
+import { deadlineAfter } from "../api/deadline";
+import type { Deadline } from "../api/deadline";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { secretsIn } from "./attributes";
 import { Creator } from "./creator";
 import { Ledger } from "./ledger";
 import type { RecordsOfKind } from "./ledger";
 import { Reader } from "./reader";
+import type { Options } from "./resource";
 import { ServerTraits } from "./server";
 import { Writer } from "./writer";
 
@@ -103,4 +107,14 @@ export function connectionOf(
     refreshAttributes,
     movedFrom,
   };
+}
+
+/** The time of an operation on a resource that begins now, and the secrets in its values, which its errors must not tell. */
+export function deadlineOf(
+  definition: Definition,
+  { clock }: Pick<Connection, "clock">,
+  { timeout, cancel }: Options,
+  ...values: readonly Readonly<Record<string, unknown>>[]
+): Deadline {
+  return deadlineAfter(timeout, { clock, cancel, secrets: secretsIn(definition, ...values) });
 }

@@ -331,6 +331,7 @@ export class Creator {
         return deadline.at - kept;
       },
       ...(deadline.extend && { extend: deadline.extend }),
+      ...(deadline.secrets && { secrets: deadline.secrets }),
     };
   }
 

@@ -1,14 +1,144 @@
 import type { ApiRecord } from "../api/answer";
+import type { Deadline } from "../api/deadline";
+import { Gone, UptimeError } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
-import { compare } from "./compare";
+import { compare, shows } from "./compare";
+import { deadlineOf } from "./connection";
+import type { Connect } from "./connection";
+import { unnamed } from "./ledger";
 import { names } from "./paths";
-import type { Inputs } from "./resource";
+import { nameOf, wantedIn } from "./resource";
+import type { Inputs, Options } from "./resource";
+
+/** What is wrong with an import, and what a person should know of it. */
+export interface CheckedImport {
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+}
+
+/** Imports records of one kind: in the preview, and then in the run. Nothing is ever written. */
+export class Importer {
+  constructor(
+    private readonly definition: Definition,
+    private readonly connect: Connect,
+  ) {}
+
+  /** What the import of a record that is not in state would change, which is refused, and what is known of it. */
+  async check(
+    inputs: Inputs,
+    id: string,
+    declared: Readonly<Record<string, unknown>>,
+    options: Options,
+  ): Promise<CheckedImport> {
+    const { label, singular } = this.definition;
+    const { resource, ignoreChanges } = options;
+    const refuse = (reason: string): CheckedImport => ({
+      problems: [{ property: "import", reason }],
+      notes: [],
+    });
+    try {
+      const connection = this.connect(inputs.account);
+      const { records } = connection;
+      if (records.isSpent(id, resource)) return { problems: [], notes: [] };
+      const holder = records.holderOf(id, resource);
+      if (holder !== undefined)
+        return refuse(
+          `names ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
+            "if that is this one under its former name in Pulumi, give it the option aliases instead",
+        );
+      const record = await this.importable(
+        id,
+        inputs,
+        options,
+        deadlineOf(this.definition, connection, options, inputs.values),
+      );
+      records.keepForImport(record);
+      const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
+      const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
+      const name = nameOf(resource);
+      return {
+        problems,
+        notes: [
+          ...(problems.length === 0
+            ? [
+                `${label} ${name} imports ${singular} ${this.describe(record)}. Nothing is created or changed.`,
+              ]
+            : []),
+          ...(unseen.length > 0
+            ? [
+                `${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot ` +
+                  "compare it; what the program declares is sent with the first update.",
+              ]
+            : []),
+        ],
+      };
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      return refuse(`of ${singular} ${id} is not possible: ${error.message}`);
+    }
+  }
+
+  /** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
+  async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<ApiRecord> {
+    const { records } = this.connect(inputs.account);
+    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, deadline));
+    const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
+    if (problems.length > 0)
+      throw new UptimeError(
+        `${this.definition.label} ${id} was not imported, and nothing was written: ` +
+          `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
+      );
+    // A create of this run may have made the record since it was checked.
+    const holder = records.holderOf(id, options.resource);
+    if (holder !== undefined)
+      throw new UptimeError(
+        `${this.definition.label} ${id} was not imported, because ${holder === unnamed ? "another resource" : holder} of ` +
+          "this stack has it: remove the option import.",
+      );
+    records.take(id, options.resource);
+    return record;
+  }
+
+  /** The record that is to be imported. Throws if there is none. */
+  private async importable(
+    id: string,
+    inputs: Inputs,
+    { resource }: Options,
+    deadline: Deadline,
+  ): Promise<ApiRecord> {
+    const { reader, records } = this.connect(inputs.account);
+    try {
+      const isKnown = (key: string): boolean => !isUnknown(inputs.values[key]);
+      return await reader.read(id, wantedIn(this.definition, inputs.values, isKnown), deadline, true);
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+      records.giveUpImport(id, resource);
+      throw new UptimeError(
+        `${error.message} If it was imported before, and has been replaced or deleted since, remove the option import.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** A record as a person recognises it. */
+  private describe(record: ApiRecord): string {
+    const shown = ["name", "url"].flatMap((key) => {
+      const field = this.definition.fields[key];
+      if (!field || field.secret || !shows(field, record)) return [];
+      const { outcome, ...rest } = compare(field, null, record);
+      return outcome === "differs" && "value" in rest && rest.value !== undefined
+        ? [JSON.stringify(rest.value)]
+        : [];
+    });
+    return `${record.id}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
+  }
+}
 
 /** How a program differs from a record that it imports. */
-export interface ImportDifferences {
+interface ImportDifferences {
   readonly problems: Problem[];
   /** Properties that the record does not show. */
   readonly unseen: string[];
@@ -20,7 +150,7 @@ export interface ImportDifferences {
  *
  * @param isDeclared whether the program declares a property; otherwise it has its default
  */
-export function compareImport(
+function compareImport(
   definition: Definition,
   { values }: Inputs,
   record: ApiRecord,

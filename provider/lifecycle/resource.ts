@@ -1,3 +1,4 @@
+import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/kinds";
 
 /** What a program declares of a resource, after `check`; an engine front keeps and compares it. */
@@ -50,4 +51,29 @@ export interface Options {
   readonly resource?: string | undefined;
   /** Ends the operation early: the engine was interrupted. */
   readonly cancel?: AbortSignal | undefined;
+}
+
+/** The properties that are managed: those that the values name. */
+export function managedIn(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
+}
+
+/** The values of managed properties, as they are to be. */
+export function wantedIn(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+  only: (key: string) => boolean = () => true,
+): Map<string, Value> {
+  const keys = managedIn(definition, values).filter(only);
+  return new Map(keys.map((key) => [key, valueOf(values, key)]));
+}
+
+/** Checked inputs and outputs hold nothing but values. */
+export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
+  return (values[key] ?? null) as Value;
+}
+
+/** A resource's name in a message: the last part of its URN, or of the chain of types that it is known by. */
+export function nameOf(resource: string | undefined): string {
+  return resource?.split("::").at(-1) ?? "";
 }

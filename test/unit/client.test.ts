@@ -152,17 +152,19 @@ describe("what an error repeats", () => {
     ["JSON without a message", (text: string) => phpJson({ detail: { request: text } })],
     ["a page", (text: string) => `<html><style>x</style><p>${text}</p>`],
   ])("in %s holds neither the key nor a secret", async (_where, body) => {
+    const deadline = deadlineAfter(10_000, { secrets });
     // Each in turn is where the text is cut off.
     for (let padding = 0; padding < 320; padding += 31) {
       const url = await answering(422, body(`${".".repeat(padding)} ${echo}`));
-      const error = await errorOf(send(clientOf(url), { method: "POST", form: [], secrets }));
+      const method = padding % 2 ? "POST" : "DELETE";
+      const error = await errorOf(send(clientOf(url), { method, deadline }));
       const [, said = ""] = error.message.split("status 422");
       expect(said).not.toMatch(traces);
       for (const close of open.splice(0)) close();
     }
   });
 
-  test("are no secrets of a form, whatever the API says of them", async () => {
+  test("are no secrets of the operation, whatever the API says of them", async () => {
     const url = await serve((message, response) => {
       let form = "";
       message.on("data", (chunk) => (form += String(chunk)));
@@ -172,13 +174,14 @@ describe("what an error repeats", () => {
       });
     });
     const collection = new Collection(monitor, clientOf(url), []);
+    const deadline = deadlineAfter(10_000, { secrets: ["p<ss>word", "acme-9f8e"] });
     const form = [
       ["name", "Home"],
       ["request_auth_password", "p<ss>word"],
       ["request_headers[0][key]", "X-Token"],
       ["request_headers[0][value]", "acme-9f8e"],
     ] as const;
-    const error = await errorOf(collection.create(form, deadlineAfter(10_000)));
+    const error = await errorOf(collection.create(form, deadline));
     expect(error.message).toContain("Home");
     expect(error.message).toContain("X-Token");
     expect(error.message).not.toMatch(/p<ss|word(?!=)|acme|9f8e/);

@@ -67,6 +67,16 @@ const seen: Record<string, Case> = {
     ...answered(422, "never"),
     body: "json",
   } as Mutation),
+  "secrets that look like a tag together": create({ ...answered(401), body: "echo" } as Mutation, {
+    operation: "delete",
+    args: {
+      ...home,
+      requestAuthPassword: "QQ>QQ/QQ/Q",
+      requestHeaders: [{ key: "X-H0", value: "QQ<QQ/QQ/Q" }],
+    },
+    echo: { form: "plain", padding: 180, field: "message" },
+    mutations: [{ target: "delete", number: 1, mutation: { ...answered(401), body: "echo" } as Mutation }],
+  }),
   ...Object.fromEntries(
     (["plain", "php", "htmlHex", "form", "basic"] as const).map((form) => [
       `secrets, repeated as ${form}`,

@@ -1,0 +1,122 @@
+import type { Definition, Problem } from "../definitions/field";
+import { isUnknown, unknown } from "../definitions/unknown";
+import type { Connect } from "./connection";
+import { UptimeError } from "../api/errors";
+import type { Importer } from "./import";
+import type { Inputs, Options } from "./resource";
+import { problemsOf, topLevel } from "./validate";
+
+/** What a program declares of a resource, before anything of it is checked. */
+export interface Declaration {
+  /** Fields by property, and whatever else the program has written there. */
+  readonly declared: Readonly<Record<string, unknown>>;
+  readonly account?: unknown;
+  readonly importId?: unknown;
+  /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
+  readonly old?: Inputs | undefined;
+  readonly options: Options;
+}
+
+/** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
+export interface CheckedDeclaration {
+  readonly inputs: Inputs;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+}
+
+/** Checks what programs declare of one kind of resource; sends nothing, except to look at a record that is to be imported. */
+export class Checker {
+  constructor(
+    private readonly definition: Definition,
+    private readonly connect: Connect,
+    private readonly importer: Importer,
+  ) {}
+
+  /** The inputs with defaults filled in and removed fields made explicit, and all that is wrong with them. */
+  async check(declaration: Declaration): Promise<CheckedDeclaration> {
+    const { declared, old, options } = declaration;
+    const values: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(declared))
+      if (value !== undefined && value !== null) values[key] = value;
+    for (const [key, field] of Object.entries(this.definition.fields)) {
+      if (key in values || field.required) continue;
+      if (field.default !== undefined) values[key] = field.default;
+      else if (old && key in old.values) values[key] = null;
+    }
+    const problems = problemsOf(this.definition, values);
+    const account = this.checkAccount(declaration.account, problems);
+    const importId = this.checkImportId(declaration, account, problems);
+    const inputs = { values, account, importId };
+    const isRefused = problems.some(({ property }) => property === "import" || property === "account");
+    if (importId === undefined || old || isRefused) return { inputs, problems, notes: [] };
+    const { problems: differences, notes } = await this.importer.check(inputs, importId, declared, options);
+    const malformed = new Set(problems.map(({ property }) => topLevel(property)));
+    const others = differences.filter(({ property }) => !malformed.has(property));
+    return { inputs, problems: [...problems, ...others], notes };
+  }
+
+  /** The account by its name, with usable settings; adds to the problems why it cannot be used. */
+  private checkAccount(account: unknown, problems: Problem[]): string | undefined {
+    const refuse = (reason: string): undefined => {
+      problems.push({ property: "account", reason });
+    };
+    if (account === undefined || account === null) {
+      this.connect(undefined);
+      return undefined;
+    }
+    if (isUnknown(account)) {
+      refuse("must be known in the preview");
+      return;
+    }
+    if (typeof account !== "string" || account === "") {
+      refuse("must be the name of an account in uptime:accounts; leave it out for the one without a name");
+      return;
+    }
+    try {
+      this.connect(account);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      refuse(`cannot be ${JSON.stringify(account)}: ${error.message}`);
+    }
+    return account;
+  }
+
+  /** The id in the option `import`; adds to the problems why it cannot be used. */
+  private checkImportId(
+    { importId: given, old, options: { resource } }: Declaration,
+    account: string | undefined,
+    problems: Problem[],
+  ): string | undefined {
+    const { label, singular } = this.definition;
+    const refuse = (reason: string): undefined => {
+      problems.push({ property: "import", reason });
+    };
+    if (given === undefined || given === null) return undefined;
+    if (resource === undefined) {
+      refuse(`is an option of ${label}, and importId is not a property of it`);
+      return;
+    }
+    if (given === unknown) {
+      refuse(
+        `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
+      );
+      return;
+    }
+    // In the API ids are numbers, and a program in JavaScript may give one.
+    const id = typeof given === "number" ? String(given) : given;
+    if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id)) {
+      refuse(
+        `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
+      );
+      return;
+    }
+    // What was imported in an earlier run is in state, and claims nothing anew.
+    if (id === old?.importId || problems.some(({ property }) => property === "account")) return id;
+    const first = this.connect(account).records.nameImport(id, resource);
+    if (first !== resource)
+      refuse(
+        `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
+      );
+    return id;
+  }
+}
