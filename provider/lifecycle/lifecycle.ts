@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 import type { ApiRecord } from "../api/answer";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
@@ -12,7 +10,7 @@ import { attributesOf, cleaned, outputCleaner } from "./attributes";
 import { compare, differs, shows, valueIn } from "./compare";
 import type { Connect, Connection } from "./connection";
 import { compareImport } from "./import";
-import { unnamed } from "./ledger";
+import { adoptionClaim, unnamed } from "./ledger";
 import { names, touches } from "./paths";
 import type { Inputs, Options, Outputs, State } from "./resource";
 import { problemsOf, topLevel } from "./validate";
@@ -133,7 +131,7 @@ export class Lifecycle {
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
     // State must tell an adopted record from the same one in the state of the resource that had it before.
-    const claimant = resource ?? randomUUID();
+    const claimant = adoptionClaim(resource);
     const adopted = adoptExisting ? await creator.adopt(sent, claimant, deadline) : undefined;
     const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
     const claim = adopted ? claimant : undefined;
