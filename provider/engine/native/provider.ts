@@ -14,6 +14,7 @@ import {
   outputProperties,
   outputsIn,
   withoutHidden,
+  withoutMarks,
 } from "../request";
 import type { Properties } from "../request";
 import { importedRecord, wrongAccount } from "./imported-record";
