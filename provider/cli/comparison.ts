@@ -1,16 +1,15 @@
 import { AnotherRecord, UptimeError } from "../api/errors";
 import { Redactor } from "../api/redact";
-import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
 import { inputsIn, optionsIn, outputsIn } from "../engine/request";
-import type { Session } from "../lifecycle/connection";
+import type { Connect, Session } from "../lifecycle/connection";
 import { Lifecycle } from "../lifecycle/lifecycle";
 import { names } from "../lifecycle/paths";
 import type { State } from "../lifecycle/resource";
 import type { DriftedResource } from "./drift-report";
 import { nameIn } from "./resource-types";
-import { decrypted, secretPropertiesOf } from "./state";
+import { clearProperties, secretPropertiesOf } from "./state";
 import type { StateResource } from "./state";
 
 /** What a comparison of one resource found. */
@@ -29,9 +28,9 @@ export class Comparison {
   constructor(
     private readonly definition: Definition,
     private readonly session: Session,
-    settingsOf: (account?: string) => Settings,
+    connect: Connect,
   ) {
-    this.lifecycle = new Lifecycle(definition, session.connector(definition, settingsOf));
+    this.lifecycle = new Lifecycle(definition, connect);
   }
 
   async compare(resource: StateResource): Promise<ComparisonResult> {
@@ -74,9 +73,14 @@ export class Comparison {
     if (!state)
       return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
 
-    const inputs = inputsIn(declared.plain);
     const actual = state.outputs.values;
-    const { ignoreChanges } = optionsIn(declared.plain);
+    const checked = inputsIn(declared.plain);
+    // The inputs of an import by command leave defaults out, though they are managed.
+    const defaults = Object.entries(fields).flatMap(([key, field]) =>
+      field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
+    );
+    const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
+    const ignoreChanges = resource.ignoreChanges ?? optionsIn(declared.plain).ignoreChanges;
     const properties = this.lifecycle
       .differences(state.outputs, inputs)
       .filter((property) => !names(ignoreChanges, property))
@@ -95,18 +99,6 @@ export class Comparison {
       encrypted,
     };
   }
-}
-
-/** Properties of state with their secrets in the clear, and the names of those that are still encrypted. */
-function clearProperties(properties: Readonly<Record<string, unknown>> = {}): {
-  plain: Record<string, unknown>;
-  encrypted: string[];
-} {
-  const entries = Object.entries(properties).map(([key, value]) => [key, decrypted(value)] as const);
-  return {
-    plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
-    encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
-  };
 }
 
 function stringsIn(value: unknown): string[] {

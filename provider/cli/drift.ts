@@ -3,19 +3,23 @@ import { resolve } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 
+import { UptimeError } from "../api/errors";
 import { definitions } from "../definitions";
-import { Session } from "../lifecycle/connection";
+import type { Definition } from "../definitions/field";
+import type { Connect, Connection } from "../lifecycle/connection";
 import { readRecords } from "./account-records";
 import { Comparison } from "./comparison";
 import type { ComparisonResult } from "./comparison";
 import { driftMarkdown, driftText } from "./drift-report";
 import type { DriftReport, UnmanagedRecord } from "./drift-report";
+import { scopesOf } from "./explicit-provider";
+import type { Scope } from "./explicit-provider";
 import { readText } from "./files";
 import { exportedState } from "./pulumi-cli";
 import { visible } from "./quoting";
 import { definitionOf, nameIn, typeToken } from "./resource-types";
 import { addSettingOptions, commandSettings } from "./setting-options";
-import type { CommandSettings, SettingOptions } from "./setting-options";
+import type { SettingOptions } from "./setting-options";
 import { managedResources, parseDeployment } from "./state";
 import type { StateResource } from "./state";
 import { Progress } from "./terminal";
@@ -83,26 +87,33 @@ export async function findDrift(options: DriftOptions, context: CommandContext):
       : parseDeployment(readText(resolve(context.cwd, options.state)), resolve(context.cwd, options.state));
   const managed = managedResources(state).filter(({ type }) => definitionOf(type));
 
-  const session = new Session();
-  const report = await compareAll(managed, session, settings, context);
+  const scopeOf = scopesOf(state.deployment.resources ?? [], settings);
+  const report = await compareAll(managed, scopeOf, context);
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, session, settings, context) };
+  return { ...report, unmanaged: await unmanagedRecords(managed, scopeOf, context) };
 }
+
+type ScopeOf = (resource: Pick<StateResource, "provider">) => Scope;
 
 async function compareAll(
   managed: readonly StateResource[],
-  session: Session,
-  { forAccount }: CommandSettings,
+  scopeOf: ScopeOf,
   { stderr }: CommandContext,
 ): Promise<DriftReport> {
-  const comparisons = new Map(
-    definitions.map((definition) => [definition, new Comparison(definition, session, forAccount)]),
-  );
+  const comparisons = new Map<Connect, Comparison>();
+  const comparisonOf = (resource: StateResource): Comparison | undefined => {
+    const definition = definitionOf(resource.type);
+    if (!definition) return undefined;
+    const { session, connectTo } = scopeOf(resource);
+    const connect = connectTo(definition);
+    const comparison = comparisons.get(connect) ?? new Comparison(definition, session, connect);
+    comparisons.set(connect, comparison);
+    return comparison;
+  };
   const progress = new Progress(stderr);
   let compared = 0;
   const compare = async (resource: StateResource): Promise<ComparisonResult & { urn: string }> => {
-    const definition = definitionOf(resource.type);
-    const result = await (definition && comparisons.get(definition))?.compare(resource);
+    const result = await comparisonOf(resource)?.compare(resource);
     progress.show(`Compared ${++compared} of ${managed.length} …`);
     return { urn: resource.urn, ...(result ?? { encrypted: [] }) };
   };
@@ -124,31 +135,51 @@ async function compareAll(
 /** The records that no resource manages, in all accounts that the stack uses. */
 async function unmanagedRecords(
   managed: readonly StateResource[],
-  session: Session,
-  { forAccount }: CommandSettings,
+  scopeOf: ScopeOf,
   { stderr }: CommandContext,
 ): Promise<UnmanagedRecord[]> {
   const accountOf = ({ outputs }: StateResource): string | undefined =>
     typeof outputs?.account === "string" ? outputs.account : undefined;
-  const accounts = new Set([undefined, ...managed.map(accountOf)]);
-  const lists = [...accounts].flatMap((account) =>
-    definitions.map(async (definition): Promise<UnmanagedRecord[]> => {
-      const ids = new Set(
-        managed
-          .filter((resource) => definitionOf(resource.type) === definition && accountOf(resource) === account)
-          .map(({ id }) => id),
-      );
-      const connection = session.connector(definition, forAccount)(account);
-      const records = await readRecords(connection, stderr);
-      return records
-        .filter(({ id }) => !ids.has(id))
-        .map(({ id, shown }) => ({
-          type: typeToken(definition),
-          id,
-          name: typeof shown.name === "string" ? shown.name : "",
-          ...(account !== undefined && { account }),
-        }));
-    }),
-  );
-  return (await Promise.all(lists)).flat();
+  const lists = new Map<string, { readonly connection: Connection; readonly account: string | undefined }>();
+  const ids = new Map<string, Set<string | undefined>>();
+  /** One list for each address, key and kind, whichever providers and accounts lead to it. */
+  const listOf = (scope: Scope, definition: Definition, account: string | undefined): string => {
+    const connection = scope.connectTo(definition)(account);
+    const list = `${definition.plural} ${connection.address.hash} ${connection.key}`;
+    if (!lists.has(list)) lists.set(list, { connection, account });
+    return list;
+  };
+  const usual = scopeOf({});
+  // A stack whose resources all have explicit providers needs no other settings.
+  const others = managed.filter((resource) => scopeOf(resource) !== usual);
+  if (others.length === 0 || others.length < managed.length || isUsable(usual))
+    for (const definition of definitions) listOf(usual, definition, undefined);
+  for (const resource of managed)
+    for (const definition of definitions) {
+      const list = listOf(scopeOf(resource), definition, accountOf(resource));
+      if (definitionOf(resource.type) === definition)
+        ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
+    }
+  const unmanaged = [...lists].map(async ([list, { connection, account }]): Promise<UnmanagedRecord[]> => {
+    const records = await readRecords(connection, stderr);
+    return records
+      .filter(({ id }) => ids.get(list)?.has(id) !== true)
+      .map(({ id, shown }) => ({
+        type: typeToken(connection.collection.definition),
+        id,
+        name: typeof shown.name === "string" ? shown.name : "",
+        ...(account !== undefined && { account }),
+      }));
+  });
+  return (await Promise.all(unmanaged)).flat();
+}
+
+function isUsable({ forAccount }: Scope): boolean {
+  try {
+    forAccount();
+    return true;
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    return false;
+  }
 }

@@ -2,6 +2,8 @@ import type { Command } from "commander";
 
 import { readSettings } from "../api/settings";
 import type { Settings } from "../api/settings";
+import { configOf } from "../engine/native/settings";
+import type { Properties } from "../engine/request";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";
@@ -48,9 +50,17 @@ export interface CommandSettings {
   readonly config: ReadonlyMap<string, string>;
   /** Which keys of the stack's configuration are kept as secrets. */
   readonly secretKeys: ReadonlySet<string>;
-  /** The settings of an account, undefined for the one without a name; the environment fills in what is not set. */
-  readonly forAccount: (account?: string) => Settings;
+  /** The environment fills in what is not set. */
+  readonly forAccount: AccountSettings;
+  /** The same of an explicit provider, from its own settings. */
+  readonly forProvider: (given: Properties) => AccountSettings;
 }
+
+/** The settings of an account, undefined for the one without a name. Throws if they cannot be used. */
+export type AccountSettings = (account?: string) => Settings;
+
+/** A provider's settings say where its server is; options that say so are about the provider without a name. */
+const addresses: readonly string[] = ["uptime:baseUrl", "uptime:monitorsBaseUrl"];
 
 /** Settings come from options, then from the configuration of a stack if there is one, then from the environment. */
 export async function commandSettings(
@@ -68,5 +78,10 @@ export async function commandSettings(
     config,
     secretKeys: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
     forAccount: (account) => readSettings({ get: (key) => config.get(key) }, env, account),
+    forProvider: (given) => {
+      const own = configOf(given);
+      const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
+      return (account) => readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
+    },
   };
 }

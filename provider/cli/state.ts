@@ -18,6 +18,10 @@ const stateResource = z.looseObject({
   delete: z.boolean().optional(),
   /** Only read, not managed. */
   external: z.boolean().optional(),
+  /** The provider's URN and id. */
+  provider: z.string().optional(),
+  /** The program's option, where the engine keeps it. */
+  ignoreChanges: z.array(z.string()).optional(),
 });
 
 const deployment = z.looseObject({
@@ -83,6 +87,18 @@ export function decrypted(value: unknown): unknown {
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, entry]) => [key, decrypted(entry)] as const);
   return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);
+}
+
+/** Properties of state with their secrets in the clear, and the names of those that are still encrypted. */
+export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): {
+  plain: Record<string, unknown>;
+  encrypted: string[];
+} {
+  const entries = Object.entries(properties).map(([key, value]) => [key, decrypted(value)] as const);
+  return {
+    plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+    encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
+  };
 }
 
 /** A resource to add to a state: its own properties as Pulumi keeps them. */

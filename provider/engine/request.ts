@@ -138,7 +138,7 @@ function translated(value: unknown, from: unknown, to: unknown): unknown {
 }
 
 /** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
-function withoutMarks(value: unknown): unknown {
+export function withoutMarks(value: unknown): unknown {
   if (value === unknownValue) return "[unknown]";
   if (Array.isArray(value)) return value.map(withoutMarks);
   if (!isObject(value)) return value;

@@ -1,7 +1,8 @@
+import { UptimeError } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
-import type { Connect } from "./connection";
-import { UptimeError } from "../api/errors";
+import { SettingsUnknown } from "./connection";
+import type { Connect, Connection } from "./connection";
 import type { Importer } from "./import";
 import type { Inputs, Options } from "./resource";
 import { problemsOf, topLevel } from "./validate";
@@ -61,7 +62,7 @@ export class Checker {
       problems.push({ property: "account", reason });
     };
     if (account === undefined || account === null) {
-      this.connect(undefined);
+      this.known(undefined);
       return undefined;
     }
     if (isUnknown(account)) {
@@ -73,7 +74,7 @@ export class Checker {
       return;
     }
     try {
-      this.connect(account);
+      this.known(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       refuse(`cannot be ${JSON.stringify(account)}: ${error.message}`);
@@ -112,11 +113,21 @@ export class Checker {
     }
     // What was imported in an earlier run is in state, and claims nothing anew.
     if (id === old?.importId || problems.some(({ property }) => property === "account")) return id;
-    const first = this.connect(account).records.nameImport(id, resource);
+    const first = this.known(account)?.records.nameImport(id, resource) ?? resource;
     if (first !== resource)
       refuse(
         `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
       );
     return id;
+  }
+
+  /** The connection to an account, undefined while its settings are not known. Throws if they are not usable. */
+  private known(account: string | undefined): Connection | undefined {
+    try {
+      return this.connect(account);
+    } catch (error) {
+      if (error instanceof SettingsUnknown) return undefined;
+      throw error;
+    }
   }
 }

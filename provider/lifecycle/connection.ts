@@ -4,6 +4,7 @@ import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
+import { UptimeError } from "../api/errors";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -37,6 +38,9 @@ export interface Connection {
 
 /** The connection to an account, undefined for the one that has no name. Throws if its settings are not usable. */
 export type Connect = (account: string | undefined) => Connection;
+
+/** The settings of an account cannot be known yet, as those of a provider that the program makes. */
+export class SettingsUnknown extends UptimeError {}
 
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, and the time. */
 export class Session {

@@ -6,7 +6,7 @@ import { isEmpty } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
 import { compare, shows } from "./compare";
-import { deadlineOf } from "./connection";
+import { deadlineOf, SettingsUnknown } from "./connection";
 import type { Connect } from "./connection";
 import { unnamed } from "./ledger";
 import { names } from "./paths";
@@ -76,6 +76,7 @@ export class Importer {
         ],
       };
     } catch (error) {
+      if (error instanceof SettingsUnknown) return { problems: [], notes: [] };
       if (!(error instanceof UptimeError)) throw error;
       return refuse(`of ${singular} ${id} is not possible: ${error.message}`);
     }

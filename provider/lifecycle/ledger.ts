@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Deadline } from "../api/deadline";
@@ -28,6 +30,17 @@ interface Entry {
   /** The resources in state that had it and are replaced in this run, each as its inputs name it. */
   readonly replaced: Map<string, string | undefined>;
 }
+
+/**
+ * What an adopted record is claimed by: its resource, and which time. With `up --replace` nothing is compared, so a create may
+ * adopt the record of the very resource that it replaces, and then one of the two is deleted.
+ */
+export function adoptionClaim(resource: string | undefined): string {
+  const once = randomUUID();
+  return resource === undefined ? once : `${resource}#${once}`;
+}
+
+const adoptionMark = /#[0-9a-f-]{36}$/;
 
 /** The claimant of a resource that state does not name: it neither imported nor adopted its record. */
 export const unnamed = "";
@@ -276,9 +289,9 @@ export class RecordsOfKind {
 
   private declaredHolder(id: string, isOwn: (claimant: string) => boolean): string | undefined {
     const { takenBy, claims } = this.entry(id);
-    if (takenBy !== undefined && !isOwn(takenBy)) return takenBy;
-    for (const [other, claim] of claims) if (!isOwn(other) && isDeclared(claim)) return other;
-    return undefined;
+    const isOthers = ([other, claim]: [string, Claim]): boolean => !isOwn(other) && isDeclared(claim);
+    const holder = takenBy !== undefined && !isOwn(takenBy) ? takenBy : [...claims].find(isOthers)?.[0];
+    return holder?.replace(adoptionMark, "");
   }
 
   /** A resource in state is about to be replaced, and so gives its record up. */
@@ -290,10 +303,8 @@ export class RecordsOfKind {
   release(id: string, claimant: string): boolean {
     const { takenBy, importedBy, claims, replaced } = this.entry(id);
     const resource = claims.get(claimant)?.resource ?? replaced.get(claimant);
-    // With `up --replace` nothing is compared, so a create may adopt the record of the very resource that it replaces.
-    const isSuccessor = takenBy === claimant && claimant !== unnamed && !claims.has(claimant);
     claims.delete(claimant);
-    if (isSuccessor || (takenBy !== undefined && takenBy !== claimant)) return true;
+    if (takenBy !== undefined && takenBy !== claimant) return true;
     // State of version 0.1.0 has no more than the resource's name as its claim.
     const isOwnImport =
       importedBy === undefined ||

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecord, Gone, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
@@ -13,7 +11,7 @@ import { compare, differs, shows, valueIn } from "./compare";
 import { deadlineOf } from "./connection";
 import type { Connect, Connection } from "./connection";
 import { Importer } from "./import";
-import { unnamed } from "./ledger";
+import { adoptionClaim, unnamed } from "./ledger";
 import { names, touches } from "./paths";
 import { managedIn, nameOf, valueOf, wantedIn } from "./resource";
 import type { Inputs, Options, Outputs, State } from "./resource";
@@ -102,7 +100,7 @@ export class Lifecycle {
     const late = [...wanted.keys()].filter((key) => this.field(key).updateOnly);
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
     // State must tell an adopted record from the same one in the state of the resource that had it before.
-    const claimant = resource ?? randomUUID();
+    const claimant = adoptionClaim(resource);
     const adopted = adoptExisting ? await creator.adopt(sent, claimant, deadline) : undefined;
     const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
     const claim = adopted ? claimant : undefined;

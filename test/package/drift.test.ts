@@ -8,6 +8,7 @@ import type { Outcome } from "../support/cli";
 import { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { NativeStack } from "../support/native-stack";
 
 let emulator: Emulator;
 let folder: string;
@@ -333,6 +334,130 @@ test("resources of the plugin are compared like the others", async () => {
   expect(code).toBe(2);
   expect(stdout).toMatch(/^Monitor home +interval +60 +300$/m);
   expect(stdout).toContain("0 records not managed");
+});
+
+describe("a stack with dynamic and native resources, and an explicit provider", () => {
+  let elsewhere: Emulator;
+  beforeEach(async () => {
+    elsewhere = await Emulator.start({ apiKey: "elsewhere-key" });
+  });
+  afterEach(() => elsewhere.stop());
+
+  const type = "uptime:index:Monitor";
+  const own = "urn:pulumi:test::workspace::pulumi:providers:uptime::server";
+  const secret = (value: string, form: "plaintext" | "ciphertext") => ({
+    ...mark,
+    [form]: JSON.stringify(value),
+  });
+
+  /** Three monitors, one of each sort, and one that was imported by command and not yet updated. */
+  async function mixed(form: "plaintext" | "ciphertext" = "plaintext"): Promise<void> {
+    const entries = (await state({ dynamic: ["monitor", home] })).slice(0, 1);
+    const native = async (name: string, server: Emulator, provider: string) => {
+      const stack = new NativeStack("monitor", {
+        "uptime:baseUrl": server.url,
+        "uptime:apiKey": server.apiKey,
+      });
+      await stack.up({ ...home, name, alertCondition: "url_unavailable" });
+      return {
+        ...stack.state,
+        custom: true,
+        type,
+        urn: `urn:pulumi:test::workspace::${type}::${name}`,
+        provider,
+      };
+    };
+    const usual = "urn:pulumi:test::workspace::pulumi:providers:uptime::default_0_1_0::id";
+    const imported = await native("imported", emulator, usual);
+    const { name, url, interval } = home;
+    const settings = { baseUrl: elsewhere.url, apiKey: secret("elsewhere-key", form), goneStatuses: "[403]" };
+    entries.push(
+      {
+        urn: usual.slice(0, -4),
+        custom: true,
+        id: "id",
+        type: "pulumi:providers:uptime",
+        inputs: { version: "0.1.0" },
+      },
+      {
+        urn: own,
+        custom: true,
+        id: "id",
+        type: "pulumi:providers:uptime",
+        inputs: settings,
+        outputs: settings,
+      },
+      { ...(await native("native", emulator, usual)), ignoreChanges: ["url"] },
+      {
+        ...imported,
+        inputs: { __imported: true, name: `${name} imported`, url, interval },
+        outputs: { ...imported.outputs, name: `${name} imported`, sslAlertDays: null },
+      },
+      await native("other", elsewhere, `${own}::id`),
+      { ...(await native("read", elsewhere, `${own}::id`)), external: true },
+    );
+    emulator.monitors.edit(2, { name: "Home imported" });
+    writeFileSync(
+      join(folder, "state.json"),
+      JSON.stringify({ version: 3, deployment: { resources: entries } }),
+    );
+    emulator.forget();
+    elsewhere.forget();
+  }
+
+  test("is compared by the settings of each resource's provider", async () => {
+    await mixed();
+    expect(await drift()).toEqual({ code: 0, stdout: "4 resources compared, no drift.\n", stderr: "" });
+    // An option for the address is about the stack's own server; others are for all.
+    expect(await drift("--base-url", emulator.url, "--max-retries", "0")).toMatchObject({ code: 0 });
+    // The default of a field that an import has left out is managed.
+    emulator.monitors.edit(2, { alert_condition: "url_text", ssl_alert_days: 7 });
+    emulator.monitors.edit(3, { url: "https://ignored.example/", interval: 300 });
+    elsewhere.monitors.edit(1, { interval: 900 });
+    const { code, stdout } = await drift();
+    expect(code).toBe(2);
+    expect(stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+      "Resource  Property  Declared  Actual",
+      "Monitor native  interval  60  300",
+      'Monitor imported  alertCondition  "url_unavailable"  "url_text"',
+      "Monitor other  interval  60  900",
+      "",
+      "4 resources compared, 3 drifted.",
+      "",
+    ]);
+    expect([...emulator.writes(), ...elsewhere.writes()]).toEqual([]);
+  });
+
+  test("lists what is not managed on each server once", async () => {
+    await mixed();
+    emulator.monitors.add({ ...home, name: "By hand" });
+    elsewhere.domains.add({ name: "hand.example" });
+    const { stdout } = await drift("--unmanaged", "--json");
+    const { unmanaged } = JSON.parse(stdout) as { unmanaged: { name: string }[] };
+    // The one that is only read is not managed.
+    expect(unmanaged.map(({ name }) => name).sort()).toEqual(["By hand", "hand.example", "read"]);
+  });
+
+  test("whose provider's settings are encrypted or missing is an error for its resources alone", async () => {
+    await mixed("ciphertext");
+    const { code, stdout, stderr } = await drift();
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      "3 resources compared, none of them drifted as far as compared, 1 could not be compared.",
+    );
+    expect(stderr).toMatch(
+      /^other: The provider server has settings that are encrypted in the state \(apiKey\).*--show-secrets/,
+    );
+    await mixed();
+    const nothing = await cli({ url: "", apiKey: "" }, folder, [
+      "drift",
+      "--state",
+      "state.json",
+      "--unmanaged",
+    ]);
+    expect(nothing.code).toBe(1);
+    expect(nothing.stderr).toContain("uptime:baseUrl is not set");
+  });
 });
 
 test("if nothing can be compared, it does not say that there is no drift", async () => {

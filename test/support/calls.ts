@@ -76,7 +76,7 @@ export function dynamicCalls(host: Required<dynamic.ResourceProvider<Properties,
         for (const { reason } of failures ?? []) assertText(reason);
         return {
           inputs: including(inputs, news),
-          failures: (failures ?? []).map(({ property, reason }) => `${property} ${reason}`.trim()),
+          failures: (failures ?? []).map(({ property, reason }) => `${property}: ${reason}`),
         };
       }),
     diff: (_urn, id, oldOutputs, _oldInputs, news) =>

@@ -77,7 +77,7 @@ export function nativeCalls(
     const response = await call("check", [proto.CheckRequest, request], proto.CheckResponse);
     const failures = response.getFailuresList().map((failure) => {
       assertText(failure.getReason());
-      return `${failure.getProperty()} ${failure.getReason()}`.trim();
+      return `${failure.getProperty()}: ${failure.getReason()}`;
     });
     // A preview checks what is not known yet too.
     return { inputs: propertiesIn(response.getInputs(), true), failures };

@@ -96,6 +96,21 @@ const seen: Record<string, Scenario> = {
       run([domain("a", one)]),
     ],
   },
+  "a record that was adopted from its own former resource, in a run that failed, is not deleted in the next one":
+    {
+      records: byHand,
+      runs: [
+        run([{ ...a, import: "1" }]),
+        run(
+          [
+            { ...b, args: refused },
+            { ...a, import: "1" },
+          ],
+          { adoptExisting: true, replace: [1] },
+        ),
+        run([a]),
+      ],
+    },
 };
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {

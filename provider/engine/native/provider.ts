@@ -14,6 +14,7 @@ import {
   outputProperties,
   outputsIn,
   withoutHidden,
+  withoutMarks,
 } from "../request";
 import type { Properties } from "../request";
 import { importedRecord, wrongAccount } from "./imported-record";
@@ -208,7 +209,7 @@ export class NativeResources {
       id: state.id,
       outputs: this.outputProperties(outputs),
       inputs: {
-        ...Object.fromEntries(declared),
+        ...(withoutMarks(Object.fromEntries(declared)) as Properties),
         ...(account !== undefined && { account }),
         [importMark]: true,
       },
@@ -293,7 +294,7 @@ function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs)
     if (values[key] === undefined) continue;
     const present = outputs.values[key] ?? null;
     if (equal(field, values[key] as Value, present)) continue;
-    values[key] = present;
+    values[key] = withoutMarks(present);
     isChanged = true;
   }
   return isChanged ? { ...inputs, values } : undefined;

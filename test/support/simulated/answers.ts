@@ -873,7 +873,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   };
   if (
     failed &&
-    /ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not a function|Cannot read|not iterable/.test(failed.message)
+    /ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not (?:a function|defined)|Cannot read|not iterable/.test(
+      failed.message,
+    )
   )
     violated("what leaves is not sound");
 

@@ -645,7 +645,8 @@ class World implements Result {
       );
     };
     for (const error of outcome.errors)
-      if (/ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not a function/.test(error)) violated(error);
+      if (/ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not (?:a function|defined)/.test(error))
+        violated(error);
     const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
 
     for (const { operation, urn, result } of outcome.operations) {
