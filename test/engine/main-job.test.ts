@@ -337,7 +337,7 @@ describe("drift", () => {
     const shown = await fetch(`${emulator.url}/api/v1/domains/${visited?.id ?? ""}`, {
       headers: { Accept: "application/json", Authorization: `Bearer ${emulator.apiKey}` },
     });
-    expect((await shown.text()).match(/"total_pageviews":(\d+)/)?.[1]).not.toBe(String(total_pageviews));
+    expect(/"total_pageviews":(\d+)/.exec(await shown.text())?.[1]).not.toBe(String(total_pageviews));
 
     const { stdout, output } = await workspace.preview("--refresh", "--run-program", "--diff");
     expect(output).toMatch(/~ interval *: 300 => 3600\n[^]*~ interval *: 3600 => 300\n/);
