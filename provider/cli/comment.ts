@@ -242,7 +242,8 @@ function driftSection(drift: DriftReport): CommentSection {
   });
   return {
     noun: "drifted resources",
-    heading: "#### Drift: edited by hand. The next `pulumi up --refresh` sets it back to what is declared.",
+    heading:
+      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     open: markdownHead(driftColumns),
     close: "",
     entries,

@@ -13,11 +13,13 @@ import { dependency } from "./version";
 
 const program = `import { Monitor } from "pulumi-uptime";
 
-export const home = new Monitor("home", {
+const home = new Monitor("home", {
   name: "Home page",
   url: "https://example.com/",
   interval: 300,
 });
+
+export const homeId = home.id;
 `;
 
 export function configure(command: Command, context: CommandContext): void {

@@ -31,23 +31,23 @@ const commands: readonly {
   },
   {
     name: "drift",
-    purpose: "List what differs between a stack's state and the API. Writes neither, and runs no program.",
+    purpose: "List what differs between a stack's state and the API. Changes neither, and runs no program.",
     load: () => require("./drift") as CommandFile,
   },
   {
     name: "comment",
-    purpose: "Write the comment of a pull request from a preview and the drift.",
+    purpose: "Turn a preview and the drift into a comment for a pull request.",
     load: () => require("./comment") as CommandFile,
   },
   {
     name: "doctor",
-    purpose: "Check versions, settings, and how the server answers. It only reads.",
+    purpose: "Check versions, settings, and how the server responds. Only reads.",
     load: () => require("./doctor") as CommandFile,
   },
   {
     name: "plugin",
     purpose:
-      "Install the provider plugin, with which programs in any language of Pulumi's use this provider.",
+      "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
     load: () => require("./plugin") as CommandFile,
   },
 ];

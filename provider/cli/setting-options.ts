@@ -36,12 +36,12 @@ export function addSettingOptions(command: Command): Command {
   return command
     .option("--base-url <url>", "address of the server; environment: UPTIME_BASE_URL")
     .option("--monitors-base-url <url>", "address for monitors; environment: UPTIME_MONITORS_BASE_URL")
-    .option("--allow-http", "allow http:// for other hosts than this machine")
-    .option("--timeout-seconds <number>", "seconds to wait for one answer (default: 30)")
+    .option("--allow-http", "allow http:// for hosts other than this machine")
+    .option("--timeout-seconds <number>", "seconds to wait for one response (default: 30)")
     .option("--max-retries <number>", "how often a failed request is sent again (default: 5)")
     .option("--max-concurrency <number>", "connections at the same time (default: 8)")
     .option("--requests-per-minute <number>", "the server's rate limit, if you know it")
-    .option("--gone-statuses <list>", 'more status codes that may mean "there is no such record"');
+    .option("--gone-statuses <list>", "more status codes that may mean that a record does not exist");
 }
 
 /** The settings of a command. */

@@ -9,8 +9,8 @@ export const monitorFields = {
   /** The URL being monitored: an absolute http or https URL. (API reference, section 2.2) */
   url: url("url", { required: true }),
   /**
-   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not name the unit; the values are those of
-   * seconds. (API reference, section 2.2)
+   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the
+   * values suggest seconds. (API reference, section 2.2)
    */
   interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
   /**
@@ -35,8 +35,8 @@ export const monitorFields = {
     resetByUpdate: true,
   }),
   /**
-   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter. Secret
-   * as a whole. (API reference, section 2.2)
+   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter. The whole
+   * list is secret. (API reference, section 2.2)
    */
   requestHeaders: headerList("request_headers", { secret: true }),
   /** User name for Basic authentication of the check request. (API reference, section 2.2) */

@@ -508,7 +508,7 @@ test("missing settings are named, and another address than state's drops nothing
   const declared = (name: string) =>
     programOf([monitorOf("site", { ...site, name }), domainOf("shop", { name: "shop.example" })]);
   const { emulator, workspace } = await startStack({ program: declared("Site"), env: {} });
-  const missing = await workspace.run(["up", "--yes", "--skip-preview"]);
+  const missing = await workspace.run(["preview"]);
   expect(missing.code).not.toBe(0);
   expect(missing.output).toContain("uptime:baseUrl is not set");
   expect(missing.output).toContain("uptime:apiKey is not set");
@@ -537,6 +537,14 @@ test("missing settings are named, and another address than state's drops nothing
   const kept = await workspace.resources();
   expect(Object.values(kept).map(({ id }) => id)).toEqual(Object.values(resources).map(({ id }) => id));
 
+  // The address is right again, but without --run-program Pulumi uses that of the last `up`; the error says what to do.
+  await workspace.setConfig({ "uptime:baseUrl": emulator.url });
+  const trapped = await workspace.run(["preview", "--refresh"]);
+  expect(trapped.code).not.toBe(0);
+  expect(trapped.output).toMatch(/If you have already corrected it: .* unless you add --run-program\./);
+  await workspace.preview("--refresh", "--run-program");
+
+  await workspace.setConfig({ "uptime:baseUrl": other.url });
   other.monitors.edit(1, { name: "Site" });
   other.domains.add({ name: "shop.example" });
   await workspace.setConfig({ "uptime:movedFrom": emulator.url });
