@@ -174,6 +174,9 @@ export class NativeResources {
 
   async delete(request: DeleteRequest): Promise<void> {
     const outputs = this.outputsIn(request.oldOutputs, request.oldInputs);
+    const imported = this.imports.get(request.urn);
+    // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
+    if (imported?.id === request.id && imported.outputs.account === outputs.account) return;
     await this.lifecycle.delete(request.id, outputs, this.optionsOf(request));
   }
 
@@ -184,7 +187,8 @@ export class NativeResources {
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
   private async import(request: ReadRequest): Promise<ReadResult> {
-    const state = await this.lifecycle.get(request.id, undefined, this.optionsOf(request));
+    const { id, account } = importedFrom(request.id);
+    const state = await this.lifecycle.get(id, account, this.optionsOf(request));
     const claim = resourceOf(request.urn);
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
@@ -194,7 +198,7 @@ export class NativeResources {
     return {
       id: state.id,
       outputs: this.outputProperties(outputs),
-      inputs: { ...Object.fromEntries(declared), [importMark]: true },
+      inputs: { ...Object.fromEntries(declared), account, [importMark]: true },
     };
   }
 
@@ -256,6 +260,12 @@ function resourceOf(urn: string): string {
  * record, and not those of the program.
  */
 const importMark = "__imported";
+
+/** An import says nothing but an id, so a record of a named account is written as `ACCOUNT/ID`. */
+function importedFrom(id: string): { id: string; account: string | undefined } {
+  const [, account, own] = /^(.+)\/([^/]+)$/.exec(id) ?? [];
+  return { id: own ?? id, account };
+}
 
 function isImported(inputs: Properties): boolean {
   return inputs[importMark] === true;
