@@ -470,8 +470,10 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
   expect(emulator.monitors.all()).toMatchObject([record]);
 
   // And back: what the plugin has written is updated once, and nothing changes.
-  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => ({
-    props, opts: { ...opts, aliases: [{ type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") }] } }));
+  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => {
+      const alias = { type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") };
+      return { props, opts: { ...opts, aliases: [...(opts.aliases ?? []), alias] } };
+    });
     ${dynamic.replace('"sslAlertDays":14,', "").replaceAll('"interval":60', '"interval":300')}`;
   await workspace.write(back);
   const updates = (await workspace.previewChanges()).map(
