@@ -20,17 +20,28 @@ const site = { name: "Site", url: "https://example.com/", interval: 60 };
 const program = (options: object = {}) =>
   yamlOf({ home: { type: "uptime:Monitor", properties: site, options: { ...options } } });
 
-test("Pulumi accepts the schema, and the plugin hands it out with the package's version", async () => {
+const schemaFile = join(root, "plugin", "schema.json");
+
+test("Pulumi accepts the schema, which the plugin hands out with the package's version", async () => {
   const { workspace } = await startStack({ language: "yaml" });
-  const kept = join(root, "provider", "engine", "native", "schema.json");
-  expect(await workspace.run(["schema", "check", kept])).toMatchObject({ code: 0 });
+  expect(await workspace.run(["schema", "check", schemaFile])).toMatchObject({ code: 0 });
   const plugin = join(root, "plugin", "pulumi-resource-uptime");
   const { code, stdout } = await workspace.run(["package", "get-schema", plugin]);
   expect(code).toBe(0);
-  const schema = JSON.parse(stdout) as Record<string, unknown>;
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-  const file = JSON.parse(await readFile(kept, "utf8")) as Record<string, unknown>;
-  expect(schema).toMatchObject({ version, resources: file.resources, functions: file.functions });
+  const { resources, functions } = JSON.parse(await readFile(schemaFile, "utf8")) as Record<string, unknown>;
+  expect(JSON.parse(stdout)).toMatchObject({ version, resources, functions });
+});
+
+test("an SDK from the schema's file needs nothing in Pulumi.yaml that Pulumi would look for in its registry", async () => {
+  const { workspace } = await startStack({ language: "yaml", program: program() });
+  const file = join(workspace.project, "Pulumi.yaml");
+  const before = await readFile(file, "utf8");
+  const added = await workspace.run(["package", "add", schemaFile]);
+  expect(added).toMatchObject({ code: 0 });
+  expect(await readdir(join(workspace.project, "sdks"))).toEqual(["uptime"]);
+  expect(await readFile(file, "utf8")).toBe(before);
+  expect(await workspace.run(["install", "--no-plugins"])).toMatchObject({ code: 0 });
 });
 
 test("the installed plugin is found by its version, and a missing one is named", async () => {
@@ -42,7 +53,7 @@ test("the installed plugin is found by its version, and a missing one is named",
   await withoutPath();
   const missing = await workspace.run(["preview"]);
   expect(missing.code).not.toBe(0);
-  expect(missing.output).toContain("uptime");
+  expect(missing.output).toContain("no resource plugin 'pulumi-resource-uptime' found");
 
   const installed = await cli(emulator, workspace.project, ["plugin", "install"], {
     env: workspace.environment,
@@ -56,7 +67,9 @@ test("the installed plugin is found by its version, and a missing one is named",
   await withoutPath();
   const other = await workspace.run(["preview"]);
   expect(other.code).not.toBe(0);
-  expect(other.output).toContain("99.0.0");
+  expect(other.output).toContain(
+    "no resource plugin 'pulumi-resource-uptime' found in the workspace at version v99.0.0",
+  );
 });
 
 /** Programs in a language, from nothing to nothing, with the SDK that Pulumi generates from the schema. */
@@ -87,21 +100,8 @@ async function liveThrough(
 }
 
 /** Writes the SDK of a language into a folder, as `pulumi package add` does with a language host that can. */
-async function generate(
-  bin: readonly string[],
-  stack: Stack,
-  language: string,
-  folder: string,
-): Promise<void> {
-  const { stdout } = await stack.workspace.run([
-    "package",
-    "get-schema",
-    join(root, "plugin", "pulumi-resource-uptime"),
-  ]);
-  const schema = join(stack.workspace.project, "schema.json");
-  await writeFile(schema, stdout);
-  await run(join(bin[0] ?? "", "pulumi-uptime-codegen"), [schema, language, folder]);
-  await rm(schema);
+async function generate(bin: readonly string[], language: string, folder: string): Promise<void> {
+  await run(join(bin[0] ?? "", "pulumi-uptime-codegen"), [schemaFile, language, folder]);
 }
 
 /** A project in Python, with the SDK installed as `pulumi package add` and `pulumi install` do. */
@@ -117,7 +117,7 @@ async function startPython(): Promise<Stack> {
   await rm(tools, { recursive: true, force: true });
   await run("python3", ["-m", "venv", tools]);
   const sdk = join(workspace.project, "sdks", "uptime");
-  await generate(bin, stack, "python", sdk);
+  await generate(bin, "python", sdk);
   const requirements = join(root, "examples", "python", "requirements.txt");
   await run(join(tools, "bin", "pip"), ["install", "--quiet", "-r", requirements, sdk]);
   Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
@@ -165,14 +165,13 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
   test("the SDK in C# has each resource, property, enum and function, keeps secrets, and no name of it breaks the build", async () => {
     const { ensureLanguage } = await import("../tools/engine/languages.mjs");
     const { bin } = await ensureLanguage("csharp", { log: console.warn });
-    const kept = join(root, "provider", "engine", "native", "schema.json");
     const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-csharp-"));
     try {
-      await run(join(bin[0] ?? "", "pulumi-uptime-csharp"), [kept, folder]);
+      await run(join(bin[0] ?? "", "pulumi-uptime-csharp"), [schemaFile, folder]);
       const sources = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".cs"));
       const code = new Map<string, string>();
       for (const name of sources) code.set(name, await readFile(join(folder, name), "utf8"));
-      checkCSharp(JSON.parse(await readFile(kept, "utf8")) as Schema, code);
+      checkCSharp(JSON.parse(await readFile(schemaFile, "utf8")) as Schema, code);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -185,7 +184,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     const { emulator, workspace } = stack;
     Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
     const sdk = join(workspace.project, "sdk");
-    await generate(bin, stack, "go", sdk);
+    await generate(bin, "go", sdk);
     const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";
     await writeFile(
       join(workspace.project, "go.mod"),

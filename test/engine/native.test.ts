@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 import { canary } from "../support/canary.cjs";
-import { changedIn, diffsIn, programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import {
+  changedIn,
+  diffsIn,
+  programOf,
+  startEmulator,
+  startStack,
+  stopStacks,
+  yamlOf,
+} from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // The provider plugin on the real engine, in YAML, which needs no SDK.
@@ -248,6 +256,30 @@ test("an import by command generates code without secrets, and the next run keep
   ]);
 });
 
+test("an import finds a record of a named account by ACCOUNT/ID, and never deletes it", async () => {
+  const eu = await startEmulator({ apiKey: canary("eu-key") });
+  const { emulator, workspace } = await start({});
+  eu.monitors.add(site);
+  const accounts = JSON.stringify({ eu: { apiKey: canary("eu-key"), baseUrl: eu.url } });
+  await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
+  const file = join(workspace.project, "generated.yaml");
+  const args = ["import", "uptime:index:Monitor", "hand", "eu/1", "--yes", "--protect=false", "--out", file];
+  expect((await workspace.run(args)).output).toContain("1 imported");
+  const { resources } = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
+  expect(resources.hand?.properties).toEqual({ ...site, account: "eu" });
+  await workspace.write(yamlOf(resources));
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+
+  // State has the id alone, so the option makes Pulumi import once more in place of the same record.
+  await workspace.write(yamlOf({ hand: monitor({ account: "eu" }, { import: "eu/1" }) }));
+  await workspace.up();
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  expect((await workspace.resources()).hand?.id).toBe("1");
+  expect([...emulator.writes(), ...eu.writes()]).toEqual([]);
+  await workspace.destroy();
+  expect(eu.monitors.all()).toEqual([]);
+});
+
 test("an import by option compares what is declared, secrets too, and manages nothing else", async () => {
   const { emulator, workspace } = await start({});
   const record = {
@@ -438,8 +470,10 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
   expect(emulator.monitors.all()).toMatchObject([record]);
 
   // And back: what the plugin has written is updated once, and nothing changes.
-  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => ({
-    props, opts: { ...opts, aliases: [{ type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") }] } }));
+  const back = `require("@pulumi/pulumi").runtime.registerStackTransformation(({ type, props, opts }) => {
+      const alias = { type: type.replace("pulumi-nodejs:dynamic/uptime:", "uptime:index:") };
+      return { props, opts: { ...opts, aliases: [...(opts.aliases ?? []), alias] } };
+    });
     ${dynamic.replace('"sslAlertDays":14,', "").replaceAll('"interval":60', '"interval":300')}`;
   await workspace.write(back);
   const updates = (await workspace.previewChanges()).map(

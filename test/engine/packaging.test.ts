@@ -104,7 +104,7 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const provider = modulesIn("provider");
   expect(provider).toContain("provider/index");
   const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
-  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd"];
+  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
   // The plugin is one bundled file, so what it alone is made of is not in the build.
   const modules = provider.filter((name) => !name.startsWith("provider/engine/native/"));
   const built = modules.flatMap((module) =>

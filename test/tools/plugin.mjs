@@ -1,5 +1,5 @@
 // Builds plugin/: the provider plugin for all languages of Pulumi, as a folder that needs nothing but Node.js.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -26,3 +26,8 @@ await build({
 writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/bin/sh\nexec node "\${0%/*}/${bundle}" "$@"\n`);
 writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
 chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
+// For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
+const json = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
+const { version } = json("package.json");
+const schema = { ...json("provider", "engine", "native", "schema.json"), version };
+writeFileSync(join(folder, "schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);

@@ -187,6 +187,9 @@ export class NativeResources {
 
   async delete(request: DeleteRequest): Promise<void> {
     const outputs = this.outputsIn(request.oldOutputs, request.oldInputs);
+    const imported = this.imports.get(request.urn);
+    // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
+    if (imported?.id === request.id && imported.outputs.account === outputs.account) return;
     await this.lifecycle.delete(request.id, outputs, this.optionsOf(request));
   }
 
