@@ -9,7 +9,7 @@ import { canonical, comparable, expected, held, snake, toRecord } from "../suppo
 import type { Kind } from "../support/oracle";
 import { sample } from "../support/size";
 
-const numRuns = sample(5, 150, 4000);
+const numRuns = sample(5, 75, 4000);
 
 const optional: Record<string, string[]> = {
   monitor: [
