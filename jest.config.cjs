@@ -26,5 +26,6 @@ module.exports = {
   ],
   // A test on the real engine runs it several times, some seconds each, and many more on a machine that is busy.
   testTimeout: 900_000,
+  testSequencer: "<rootDir>/test/tools/sequencer.cjs",
   maxWorkers: 2,
 };

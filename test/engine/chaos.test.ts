@@ -174,7 +174,7 @@ class Trial {
 }
 
 describe("a server on a bad day, that is restarted in the middle", () => {
-  const [monitors, domains, perSecond] = full ? [280, 20, 50] : [16, 3, 25];
+  const [monitors, domains, perSecond] = full ? [280, 20, 50] : [10, 2, 25];
   // Each create that failed is looked for twice, five seconds apart; with more at once these waits overlap.
   const parallel = full ? [] : ["--parallel", "32"];
 

@@ -377,8 +377,7 @@ describe("drift", () => {
     emulator.domains.edit(idOf("looseDomain"), { homepage_url: "https://hand.example/" });
     emulator.forget();
     await workspace.refresh("--expect-no-changes");
-    await workspace.refresh("--expect-no-changes");
-    await workspace.preview("--expect-no-changes");
+    await workspace.preview("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
 
     await workspace.write(

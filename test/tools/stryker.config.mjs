@@ -7,8 +7,8 @@ import { join } from "node:path";
 import jest from "../../jest.config.cjs";
 
 const [unit] = jest.projects;
-// The tests that say what fields mean, what an operation does, and what is written and read for it.
-const tests = ["check", "dialects", "equality", "reader", "semantics"];
+// The tests that say what fields mean, and what an operation does.
+const tests = ["check", "dialects", "equality", "semantics"];
 
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
