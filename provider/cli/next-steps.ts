@@ -69,7 +69,7 @@ export function nextSteps(written: WrittenExport): NextSteps {
   section(
     `Look at what would happen, then import the records. ${
       stateFile === undefined
-        ? "The preview lists them as resources to create, each with its `importId`. An "
+        ? "The preview lists them as resources to create, and says under Diagnostics which record each imports. An "
         : "An "
     }import writes nothing to the API: a property that differs from its record is refused.`,
     "sh",
