@@ -1,3 +1,5 @@
+import { domain } from "../../provider/definitions/domain";
+import { dynamicProvider } from "../../provider/engine/dynamic";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/native/settings";
 import { definitionOf, functionOf, typeIn } from "../../provider/engine/native/tokens";
 import { decode, encode } from "../../provider/engine/native/values";
@@ -78,4 +80,18 @@ test("the schema has each field of each definition, with what Pulumi needs to kn
     expect(resource?.requiredInputs).toEqual(Object.keys(fields).filter((key) => fields[key]?.required));
     expect(resource?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/uptime:${label}` }]);
   }
+});
+
+test("state that the plugin has written is updated once when it goes back to the dynamic resources", async () => {
+  const { configure, diff } = dynamicProvider(domain);
+  const settings = { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": "key" };
+  const get = (key: string) => settings[key as keyof typeof settings] as string | undefined;
+  await configure?.({ config: { get, require: get as (key: string) => string } });
+  const inputs = { name: "a.example" };
+  const outputs = { ...inputs, attributes: {} };
+  const code = { __provider: "code" };
+  expect(await diff?.("1", outputs, { ...inputs, ...code })).toEqual({ changes: true, replaces: [] });
+  expect(await diff?.("1", { ...outputs, ...code }, { ...inputs, ...code })).toMatchObject({
+    changes: false,
+  });
 });
