@@ -7,17 +7,19 @@ import { UptimeError } from "../api/errors";
 import type { Settings } from "../api/settings";
 import { definitions } from "../definitions";
 import { Session } from "../lifecycle/connection";
+import { SettingsUnknown } from "../lifecycle/lifecycle";
+import type { Scope } from "./explicit-provider";
 import type { Finding } from "./finding";
-import { checkProgram } from "./program-check";
+import { checkProgram, declaredBy } from "./program-check";
 import type { ProgramReport } from "./program-check";
-import { isProject } from "./project";
+import { isProject, runtimeOf } from "./project";
 import { exportedState, pulumiVersion } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import { visible } from "./quoting";
 import { labelIn } from "./resource-types";
 import { checkServer } from "./server-check";
 import { addSettingOptions, commandSettings } from "./setting-options";
-import type { CommandSettings, SettingOptions } from "./setting-options";
+import type { AccountSettings, CommandSettings, SettingOptions } from "./setting-options";
 import type { StateResource } from "./state";
 import { counted, styled } from "./terminal";
 import type { CommandContext } from "./terminal";
@@ -75,9 +77,9 @@ Examples:
       if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
       else for (const finding of report.findings) stdout.write(lineOf(finding, context));
       const isRefused = (report.program?.refused.length ?? 0) > 0;
-      const isFailed = report.findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
-      if (isFailed || isRefused) stderr.write("Some checks failed; see above.\n");
-      exit(isFailed ? 1 : isRefused ? 2 : 0);
+      const isBroken = report.findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
+      if (isBroken || isRefused) stderr.write("Some checks failed; see above.\n");
+      exit(isBroken ? 1 : isRefused ? 2 : 0);
     });
 }
 
@@ -97,28 +99,66 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
     stack: options.stack === true ? undefined : options.stack,
   };
   const findings = await versionFindings(directory, location);
-  let settings: Settings;
   let stack: StackSettings;
   try {
     stack = await readSettings(options, directory, location, context);
-    findings.push(...stack.findings);
-    settings = stack.settings.forAccount(options.account);
   } catch (error) {
     return { findings: [...findings, ...failures("settings", error)] };
   }
-  findings.push(...settingFindings(settings, stack.settings));
-  const session = new Session();
-  for (const definition of definitions)
-    findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
-  if (options.program === undefined || findings.some(({ level }) => level === "failed")) return { findings };
+  findings.push(...stack.findings);
+  const usual = await usualFindings(stack.settings, options.account);
+  findings.push(...usual);
+  const isUnset = usual.some(({ code }) => code === "settings");
+  // A program whose resources all have explicit providers needs no other settings.
+  if (options.program === undefined || (isFailed(findings) && !isUnset)) return { findings };
 
-  const program = await checkProgram(
-    resolve(context.cwd, options.program),
-    stack.settings,
-    await stateOf(stack, location, options),
-    context.env,
-  );
-  return { findings: [...findings, ...programFindings(program)], program };
+  const state = await stateOf(stack, location, options);
+  const program = await declaredBy(resolve(context.cwd, options.program), stack.settings, state, context.env);
+  const scopes = [...new Set(program.resources.map(program.scopeOf))];
+  if (isUnset && (scopes.length === 0 || scopes.some(({ provider }) => provider === undefined)))
+    return { findings };
+  const checks = findings.filter(({ code }) => code !== "settings");
+  for (const scope of scopes) checks.push(...(await providerFindings(scope)));
+  if (isFailed(checks)) return { findings: checks };
+  const report = await checkProgram(program, state);
+  return { findings: [...checks, ...programFindings(report)], program: report };
+}
+
+function isFailed(findings: readonly Finding[]): boolean {
+  return findings.some(({ level }) => level === "failed");
+}
+
+/** The settings of the stack or of the environment, and how their server answers. */
+async function usualFindings(settings: CommandSettings, account: string | undefined): Promise<Finding[]> {
+  let read: Settings;
+  try {
+    read = settings.forAccount(account);
+  } catch (error) {
+    return failures("settings", error);
+  }
+  return [...settingFindings(read, settings), ...(await serverFindings(() => read))];
+}
+
+/** The same of an explicit provider, unless its settings are known only after `pulumi up`. */
+async function providerFindings({ provider, forAccount }: Scope): Promise<Finding[]> {
+  if (provider === undefined) return [];
+  try {
+    const { baseUrl } = forAccount();
+    const text = `The provider ${provider}: the address is ${baseUrl.url}`;
+    return [{ code: "provider", level: "ok", text }, ...(await serverFindings(forAccount))];
+  } catch (error) {
+    if (error instanceof SettingsUnknown)
+      return [{ code: "provider", level: "warning", text: error.message }];
+    return failures("provider", error);
+  }
+}
+
+async function serverFindings(forAccount: AccountSettings): Promise<Finding[]> {
+  const session = new Session();
+  const findings: Finding[] = [];
+  for (const definition of definitions)
+    findings.push(...(await checkServer(session.connector(definition, forAccount)(undefined))));
+  return findings;
 }
 
 async function versionFindings(directory: string, location: StackLocation): Promise<Finding[]> {
@@ -137,6 +177,9 @@ async function versionFindings(directory: string, location: StackLocation): Prom
     if (!(error instanceof UptimeError)) throw error;
     findings.push({ code: "pulumi-version", level, text: `Pulumi CLI: ${error.message}` });
   }
+  const runtime = runtimeOf(directory);
+  // Programs in other languages do not need it.
+  if (runtime !== undefined && runtime !== "nodejs") return findings;
   const sdk = sdkVersion(directory);
   findings.push(
     sdk === undefined

@@ -8,6 +8,8 @@ const stepState = z.looseObject({
   type: z.string(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
+  /** The option `import` of a native resource. */
+  importID: z.string().optional(),
 });
 
 /** What `pulumi preview --json` prints, as far as it is used here. */
@@ -20,6 +22,8 @@ const preview = z.looseObject({
         oldState: stepState.optional(),
         newState: stepState.optional(),
         replaceReasons: z.array(z.string()).nullish(),
+        /** By property; of native resources only. */
+        detailedDiff: z.record(z.string(), z.unknown()).nullish(),
       }),
     )
     .nullish(),
@@ -83,18 +87,24 @@ export function errorsIn({ diagnostics }: Preview): string[] {
 function changeOf(step: Step): PlannedChange | undefined {
   const { op, urn, oldState, newState } = step;
   const title = titleOf({ type: newState?.type ?? oldState?.type ?? "", urn });
-  const importId = typeof newState?.inputs?.importId === "string" ? newState.inputs.importId : undefined;
+  const given = newState?.inputs?.importId ?? newState?.importID;
+  const importId = typeof given === "string" && given !== "" ? given : undefined;
   const none = { title, importId: undefined, properties: [], isSecretChange: false };
   switch (op) {
     case "create":
       return {
         ...none,
-        operation: importId === undefined ? "create" : "import",
+        operation: newState?.inputs?.importId === undefined ? "create" : "import",
         importId,
         properties: differences({}, visibleIn(newState?.inputs)),
       };
     case "import":
-      return { ...none, operation: "import", properties: differences({}, visibleIn(newState?.inputs)) };
+      return {
+        ...none,
+        operation: "import",
+        importId,
+        properties: differences({}, visibleIn(newState?.inputs)),
+      };
     case "update":
     case "replace": {
       const after = visibleIn(newState?.inputs);
@@ -102,7 +112,13 @@ function changeOf(step: Step): PlannedChange | undefined {
       // State that has taken drift over holds it in the outputs.
       const outputs = visibleIn(oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
-      const properties = declared.length > 0 ? declared : differences(managed, after);
+      const found = declared.length > 0 ? declared : differences(managed, after);
+      const secrets = Object.keys(step.detailedDiff ?? {})
+        .filter(
+          (property) => after[property] === secretText && !found.some((one) => one.property === property),
+        )
+        .map((property) => ({ property, before: secretText, after: secretText }));
+      const properties = [...found, ...secrets];
       return { ...none, operation: op, properties, isSecretChange: properties.length === 0 };
     }
     case "delete":
@@ -130,11 +146,12 @@ function differences(
     .map((property) => ({ property, before: json(before[property]), after: json(after[property]) }));
 }
 
+const secretText = "[secret]";
 const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 function json(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (value === "[secret]") return value;
+  if (value === secretText) return secretText;
   if (value === unknownText) return "(known after apply)";
   return JSON.stringify(value);
 }

@@ -2,14 +2,20 @@ import { UptimeError } from "../api/errors";
 import { definitions } from "../definitions";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
+import { isUnknown } from "../definitions/unknown";
 import { markKey } from "../engine/marks";
 import { declarationIn } from "../engine/request";
-import { Session } from "../lifecycle/connection";
-import { Lifecycle } from "../lifecycle/lifecycle";
+import { importedRecord, wrongAccount } from "../engine/native/imported-record";
+import { functionOf } from "../engine/native/tokens";
+import type { Connect } from "../lifecycle/connection";
+import { Lifecycle, SettingsUnknown } from "../lifecycle/lifecycle";
+import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
+import { scopesOf } from "./explicit-provider";
+import type { Scope } from "./explicit-provider";
 import { readProject } from "./project";
 import { definitionOf } from "./resource-types";
 import { runProgram } from "./run-program";
-import type { RegisteredResource } from "./run-program";
+import type { CalledFunction, RegisteredResource } from "./run-program";
 import type { CommandSettings } from "./setting-options";
 import type { StateResource } from "./state";
 
@@ -32,26 +38,77 @@ export interface ProgramReport {
   readonly notes: readonly string[];
 }
 
-/** Runs a program without the engine, and lets the provider check all that it declares. Creates nothing. */
-export async function checkProgram(
+/** A program that has run, with what it has declared. */
+export interface RunProgram {
+  readonly resources: readonly RegisteredResource[];
+  readonly scopeOf: (resource: Pick<RegisteredResource, "provider">) => Scope;
+}
+
+/** Runs a program without the engine. Creates nothing. */
+export async function declaredBy(
   directory: string,
   settings: CommandSettings,
   state: readonly StateResource[],
   env: NodeJS.ProcessEnv,
-): Promise<ProgramReport> {
+): Promise<RunProgram> {
   const project = readProject(directory);
   if (!project.exists) throw new UptimeError(`${directory} is not a Pulumi project: it has no Pulumi.yaml.`);
+  if (project.runtime !== undefined && project.runtime !== "nodejs")
+    throw new UptimeError(
+      `The program in ${directory} has the runtime ${project.runtime}. \`doctor\` runs programs in TypeScript and JavaScript ` +
+        "only: leave --program out, and run `pulumi preview`, which refuses what is wrong.",
+    );
   const stack = { name: stackIn(state) ?? "stack", config: settings.config, secretKeys: settings.secretKeys };
-  const registered = await runProgram(project, stack, env);
-  const session = new Session();
-  const reports = await Promise.all(
-    definitions.map((definition) => {
-      const ours = registered.filter(({ type }) => definitionOf(type) === definition);
-      return new ProgramCheck(definition, session, settings, state).report(ours);
-    }),
+  const resources = await runProgram(project, stack, env, (called) =>
+    lookUp(called, scopesOf(called.registered, settings)(called)),
   );
   return {
-    resources: sum(reports.map(({ resources }) => resources)),
+    resources: resources.filter(({ type }) => definitionOf(type)),
+    scopeOf: scopesOf(resources, settings),
+  };
+}
+
+/** Carries out a function of the provider plugin. Functions of others know nothing here, and nor do those of unknown arguments. */
+async function lookUp(
+  { token, args }: CalledFunction,
+  { connectTo }: Scope,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (!token.startsWith("uptime:")) return undefined;
+  const { definition, finds } = functionOf(definitions, token);
+  const given = declarationIn(
+    {},
+    Object.fromEntries(Object.entries(args).map(([key, value]) => [key, plain(value)])),
+  );
+  if (isUnknown(given.declared)) return undefined;
+  const all = { ...given.declared, ...(given.account !== undefined && { account: given.account }) };
+  try {
+    if (finds === "one") return await lookUpOne(definition, connectTo(definition), all);
+    return { [definition.plural]: await lookUpAll(definition, connectTo(definition), all) };
+  } catch (error) {
+    if (error instanceof SettingsUnknown) return undefined;
+    throw error;
+  }
+}
+
+/** Lets the provider check all that a program declares. */
+export async function checkProgram(
+  { resources, scopeOf }: RunProgram,
+  state: readonly StateResource[],
+): Promise<ProgramReport> {
+  const groups = new Map<Connect, RegisteredResource[]>();
+  const checks = new Map<Connect, ProgramCheck>();
+  for (const resource of resources) {
+    const definition = definitionOf(resource.type);
+    if (!definition) continue;
+    const connect = scopeOf(resource).connectTo(definition);
+    groups.set(connect, [...(groups.get(connect) ?? []), resource]);
+    if (!checks.has(connect)) checks.set(connect, new ProgramCheck(definition, connect, state));
+  }
+  const reports = await Promise.all(
+    [...checks].map(([connect, check]) => check.report(groups.get(connect) ?? [])),
+  );
+  return {
+    resources: resources.length,
     imports: sum(reports.map(({ imports }) => imports)),
     refused: reports.flatMap(({ refused }) => refused),
     notes: reports.flatMap(({ notes }) => notes),
@@ -72,11 +129,10 @@ class ProgramCheck {
 
   constructor(
     definition: Definition,
-    session: Session,
-    { forAccount }: CommandSettings,
+    connect: Connect,
     private readonly state: readonly StateResource[],
   ) {
-    this.lifecycle = new Lifecycle(definition, session.connector(definition, forAccount));
+    this.lifecycle = new Lifecycle(definition, connect);
   }
 
   async report(resources: readonly RegisteredResource[]): Promise<ProgramReport> {
@@ -103,12 +159,17 @@ class ProgramCheck {
       Object.entries(resource.inputs).map(([key, value]) => [key, plain(value)]),
     );
     // The engine keeps the option of a resource of the plugin to itself.
+    const native = resource.importId === undefined ? undefined : importedRecord(resource.importId);
+    const stray = native && !old ? wrongAccount(declared.account, native.account, native.id) : undefined;
     const inputs: Record<string, unknown> =
-      resource.importId === undefined
-        ? declared
-        : { ...declared, importId: resource.importId, __options: { resource: urn } };
-    const importId = typeof inputs.importId === "string" ? inputs.importId : undefined;
-    const { problems, notes } = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
+      native && stray === undefined
+        ? { ...declared, importId: native.id, __options: { resource: urn } }
+        : declared;
+    const importId = resource.importId ?? (typeof inputs.importId === "string" ? inputs.importId : undefined);
+    const checked = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
+    const problems =
+      stray === undefined ? checked.problems : [...checked.problems, { property: "account", reason: stray }];
+    const { notes } = checked;
     const reasons = problems.map(({ property, reason }) => {
       const key = property.replace(/[.[].*$/, "");
       // A reason may quote the value, and the one in the record.

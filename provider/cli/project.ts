@@ -47,6 +47,16 @@ export function isProject(directory: string): boolean {
   return projectFiles.some((file) => exists(join(directory, file)));
 }
 
+/** What a project's program is written in, as Pulumi calls it; undefined if there is no project. */
+export function runtimeOf(directory: string): string | undefined {
+  const file = projectFiles.map((name) => join(directory, name)).find(exists);
+  return file === undefined ? undefined : runtimeIn(readYaml(file));
+}
+
+function runtimeIn({ runtime }: Readonly<Record<string, unknown>>): string | undefined {
+  return textOf(isObject(runtime) ? runtime.name : runtime);
+}
+
 /** Reads a folder, which need not exist. */
 export function readProject(directory: string): Project {
   const entries = entriesOf(directory);
@@ -58,7 +68,7 @@ export function readProject(directory: string): Project {
   const scans = sources.map((source) => scanSource(source, labels));
   const { runtime } = settings;
   const { providers } = isObject(settings.plugins) ? settings.plugins : {};
-  const runtimeName = textOf(isObject(runtime) ? runtime.name : runtime);
+  const runtimeName = runtimeIn(settings);
   return {
     directory,
     exists: file !== undefined,

@@ -9,6 +9,7 @@ import type * as MonitorService from "@pulumi/pulumi/proto/resource_grpc_pb";
 import type * as MonitorMessages from "@pulumi/pulumi/proto/resource_pb";
 import type * as ProviderMessages from "@pulumi/pulumi/proto/provider_pb";
 import type * as EmptyMessages from "google-protobuf/google/protobuf/empty_pb";
+import type * as StructMessages from "google-protobuf/google/protobuf/struct_pb";
 
 import { UptimeError } from "../api/errors";
 import type { Project } from "./project";
@@ -23,6 +24,8 @@ export interface RegisteredResource {
   readonly readId: string | undefined;
   /** The id in the option `import`, if it is the engine that imports. */
   readonly importId: string | undefined;
+  /** The explicit provider's URN and id, if it has one. */
+  readonly provider: string | undefined;
   /** As the engine gets them: secrets and unknown values are marked. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Other URNs that the resource may have in state. */
@@ -35,6 +38,17 @@ export interface ProgramStack {
   readonly config: ReadonlyMap<string, string>;
   readonly secretKeys: ReadonlySet<string>;
 }
+
+/** A function that the program calls. Undefined if it knows nothing, as in a preview. */
+export interface CalledFunction {
+  readonly token: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly provider: string | undefined;
+  /** What the program has registered so far. */
+  readonly registered: readonly RegisteredResource[];
+}
+
+export type Call = (called: CalledFunction) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
 /** What the program's own SDK is made of. */
 function loadSdk(directory: string) {
@@ -52,6 +66,7 @@ function loadSdk(directory: string) {
     host,
     grpc: sdk("@grpc/grpc-js") as typeof Grpc,
     empty: sdk("google-protobuf/google/protobuf/empty_pb") as typeof EmptyMessages,
+    struct: sdk("google-protobuf/google/protobuf/struct_pb") as typeof StructMessages,
     provider: sdk("../../proto/provider_pb") as typeof ProviderMessages,
     engine: {
       ...(sdk("../../proto/engine_grpc_pb") as typeof EngineService),
@@ -69,14 +84,17 @@ type Sdk = ReturnType<typeof loadSdk>;
 /**
  * Runs a program as Pulumi does in a preview, with the SDK's own host, but against a stand-in for the engine: it notes
  * what the program registers, and creates nothing.
+ *
+ * @param call carries out the functions that the program calls
  */
 export async function runProgram(
   project: Project,
   stack: ProgramStack,
   env: NodeJS.ProcessEnv,
+  call: Call,
 ): Promise<RegisteredResource[]> {
   const sdk = loadSdk(project.main);
-  const engine = new RecordingEngine(sdk, project.name, stack.name);
+  const engine = new RecordingEngine(sdk, project.name, stack.name, call);
   const address = await engine.listen();
   try {
     const { code, stderr } = await runHost(sdk, address, project, stack, env);
@@ -152,6 +170,7 @@ class RecordingEngine {
     private readonly sdk: Sdk,
     private readonly project: string,
     private readonly stack: string,
+    private readonly call: Call,
   ) {
     this.server = new sdk.grpc.Server({
       "grpc.max_receive_message_length": -1,
@@ -197,6 +216,7 @@ class RecordingEngine {
             name: request.getName(),
             readId: undefined,
             importId: request.getImportid() || undefined,
+            provider: request.getProvider() || undefined,
             inputs: inputs?.toJavaScript() ?? {},
             aliases: request.getAliasurnsList(),
           });
@@ -214,6 +234,7 @@ class RecordingEngine {
           name: request.getName(),
           readId: request.getId(),
           importId: undefined,
+          provider: request.getProvider() || undefined,
           inputs: properties?.toJavaScript() ?? {},
           aliases: [],
         });
@@ -222,12 +243,36 @@ class RecordingEngine {
         response.setProperties(properties);
         return response;
       }),
-      // Functions of other providers know nothing here.
-      invoke: answer(() => new this.sdk.provider.InvokeResponse()),
+      invoke: answer((request: MonitorMessages.ResourceInvokeRequest) => this.invoke(request)),
       call: answer(() => new this.sdk.provider.CallResponse()),
       registerResourceOutputs: answer(() => new this.sdk.empty.Empty()),
       signalAndWaitForShutdown: answer(() => new this.sdk.empty.Empty()),
     };
+  }
+
+  private async invoke(
+    request: MonitorMessages.ResourceInvokeRequest,
+  ): Promise<MonitorMessages.ResourceInvokeResponse | ProviderMessages.InvokeResponse> {
+    const { messages } = this.sdk.monitor;
+    const { CheckFailure, InvokeResponse } = this.sdk.provider;
+    // Earlier SDKs have one response for both.
+    const Response = "ResourceInvokeResponse" in messages ? messages.ResourceInvokeResponse : InvokeResponse;
+    const response = new Response();
+    try {
+      const result = await this.call({
+        token: request.getTok(),
+        args: request.getArgs()?.toJavaScript() ?? {},
+        provider: request.getProvider() || undefined,
+        registered: this.resources,
+      });
+      if (!result) return response;
+      const plain = JSON.parse(JSON.stringify(result)) as Record<string, StructMessages.JavaScriptValue>;
+      response.setReturn(this.sdk.struct.Struct.fromJavaScript(plain));
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      response.setFailuresList([new CheckFailure().setReason(error.message)]);
+    }
+    return response;
   }
 
   private engineMethods(): Grpc.UntypedServiceImplementation {
@@ -257,8 +302,14 @@ class RecordingEngine {
   }
 }
 
-function answer<Request, Response>(method: (request: Request) => Response) {
+function answer<Request, Response>(method: (request: Request) => Response | Promise<Response>) {
   return (call: Grpc.ServerUnaryCall<Request, Response>, callback: Grpc.sendUnaryData<Response>): void => {
-    callback(null, method(call.request));
+    void (async () => {
+      try {
+        callback(null, await method(call.request));
+      } catch (error) {
+        callback({ details: error instanceof Error ? error.message : String(error) });
+      }
+    })();
   };
 }

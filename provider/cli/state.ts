@@ -50,7 +50,7 @@ export function managedResources({ deployment }: Deployment): StateResource[] {
   );
 }
 
-function isSecret(value: unknown): value is { plaintext?: unknown } {
+function isSecret(value: unknown): value is { plaintext?: unknown; value?: unknown } {
   return isObject(value) && value[markKey] === secretMark;
 }
 
@@ -74,6 +74,8 @@ export function secretPropertiesOf({
 /** A property of state with its secrets decrypted; undefined if it is still encrypted. */
 export function decrypted(value: unknown): unknown {
   if (isSecret(value)) {
+    // As a program hands it over.
+    if (value.value !== undefined) return decrypted(value.value);
     try {
       return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
     } catch {

@@ -46,7 +46,10 @@ function nativeOptions(
   return {
     ...options,
     version: options.version ?? ownPackage().version,
-    aliases: [...(options.aliases ?? []), { type: typeToken(definition) }],
+    // What is only read has no state to take over, and without an engine the SDK cannot read with an alias.
+    ...(options.id === undefined && {
+      aliases: [...(options.aliases ?? []), { type: typeToken(definition) }],
+    }),
   };
 }
 

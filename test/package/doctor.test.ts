@@ -250,6 +250,95 @@ describe("of a program", () => {
     expect(stdout).toMatch(refusal);
   });
 
+  describe("on the provider plugin", () => {
+    test("imports, lookups and the settings of explicit providers are checked like the others", async () => {
+      emulator.monitors.add({ name: "Second", url: "https://example.com/", interval: 60 });
+      const theirs = await Emulator.start({ apiKey: "their-key" });
+      try {
+        theirs.monitors.add({ name: "Theirs", url: "https://theirs.example/", interval: 60 });
+        write(
+          "index.ts",
+          `import * as pulumi from "@pulumi/pulumi";
+           import { Monitor as Dynamic } from "pulumi-uptime";
+           import { Domain, getMonitor, getMonitors, getMonitorsOutput, Monitor } from "pulumi-uptime/native";
+           class Uptime extends pulumi.ProviderResource {
+             constructor(name: string, settings: object) { super("uptime", name, settings as never); }
+           }
+           const url = "https://example.com/";
+           const provider = new Uptime("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
+           new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
+           new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
+           new Dynamic("again", { name: "Second", url, interval: 60 }, { import: "2" });
+           new Monitor("account", { name: "Home", url, interval: 60, account: "eu" }, { import: "1" });
+           new Monitor("theirs", { name: "Theirs", url: "https://theirs.example/", interval: 60 }, { import: "1", provider });
+           new Monitor("not-theirs", { name: "Second", url, interval: 60 }, { import: "2", provider });
+           new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 }, { provider });
+           const late = new Uptime("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
+           new Monitor("later", { name: "Later", url, interval: 60 }, { import: "7", provider: late });
+           Monitor.get("seen", "1", {}, { provider });
+           export = async () => {
+             const one = await getMonitor({ name: "Theirs" }, { provider });
+             const all = await getMonitors();
+             if (one.url !== "https://theirs.example/" || all.length !== 2) throw new Error("The lookups are wrong.");
+             getMonitorsOutput({ name: late.id }).apply((found) => found.length);
+             const none = await getMonitor({ name: "None" }).catch((error: Error) => error.message);
+             if (!/found no monitor with name "None"/.test(String(none))) throw new Error(String(none));
+           };`,
+        );
+        const { code, stdout, stderr } = await looked();
+        expect(stderr).toBe("Some checks failed; see above.\n");
+        expect(code).toBe(2);
+        const failed = stdout.split("\n").filter((line) => line.startsWith("failed"));
+        const all = failed.join("\n");
+        expect(all).toMatch(/Monitor (wrong|again) \(import 2\): .*only one resource can have it/);
+        expect(all).toMatch(
+          /Monitor wrong \(import 2\): interval is 300|Monitor wrong \(import 2\): import names/,
+        );
+        expect(all).toMatch(/Monitor account \(import 1\): account is "eu" in the program, .*import "eu\/1"/);
+        expect(all).toMatch(/Monitor not-theirs \(import 2\): import of the monitor 2 is not possible/);
+        expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
+        expect(all).not.toMatch(/Monitor (right|theirs|later|made) /);
+        expect(stdout).toMatch(/ok {7}The provider theirs: the address is http/);
+        expect(stdout).toMatch(/warning {2}The settings of the provider late are not known before/);
+        expect(stdout).not.toContain("s3cret");
+        expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
+      } finally {
+        await theirs.stop();
+      }
+    });
+
+    test("a program whose resources all have an explicit provider needs no other settings", async () => {
+      const program = (key: string, options: string): string =>
+        `import * as pulumi from "@pulumi/pulumi";
+         import { Monitor } from "pulumi-uptime/native";
+         class Uptime extends pulumi.ProviderResource {
+           constructor(name: string, settings: object) { super("uptime", name, settings as never); }
+         }
+         const provider = new Uptime("server", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: "${key}" });
+         new Monitor("home", { name: "Home", url: "https://example.com/", interval: 60 }, ${options});`;
+      const alone = (): Promise<Outcome> => ran(folder, ["doctor", "--program", "."], {});
+      write("index.ts", program(emulator.apiKey, "{ provider }"));
+      expect(await alone()).toMatchObject({ code: 0, stderr: "" });
+      write("index.ts", program("wr0ng-key", "{ provider }"));
+      const refused = await alone();
+      expect(refused).toMatchObject({ code: 1 });
+      expect(refused.stdout).toMatch(/failed .*status 401/);
+      expect(refused.stdout).not.toContain("wr0ng-key");
+      write("index.ts", program(emulator.apiKey, "{}"));
+      expect((await alone()).stdout).toMatch(/failed .*uptime:baseUrl is not set/);
+    });
+
+    test("a program in another language is not run, and needs no SDK for Node.js", async () => {
+      rmSync(join(folder, "node_modules"));
+      write("Pulumi.yaml", "name: mine\nruntime: yaml\n");
+      const { code, stderr, stdout } = await looked();
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The program in \S+ has the runtime yaml\. .*run `pulumi preview`/);
+      expect(stdout + stderr).not.toContain("@pulumi/pulumi");
+      mkdirSync(join(folder, "node_modules"));
+    });
+  });
+
   test("what is only read is not checked, and what is secret is not shown", async () => {
     write(
       "index.ts",

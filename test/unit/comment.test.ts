@@ -192,6 +192,39 @@ test("imports, replacements, secrets and state that holds drift are told apart",
   expect(stdout).not.toContain("__provider");
 });
 
+test("native resources: an import names its record, and a changed secret its property", async () => {
+  const native = (op: string, name: string, before?: object, after?: object) =>
+    JSON.parse(JSON.stringify(step(op, name, before, after)).replaceAll(type, "uptime:index:Monitor")) as {
+      newState: object;
+    };
+  const secret = { requestAuthPassword: "[secret]" };
+  const imported = native("import", "hand", undefined, inputs("hand"));
+  const updated = native(
+    "update",
+    "home",
+    inputs("home", secret),
+    inputs("home", { ...secret, interval: 300 }),
+  );
+  const detailedDiff = {
+    interval: { kind: "update" },
+    requestAuthPassword: { kind: "update", inputDiff: true },
+  };
+  write("preview.json", {
+    steps: [
+      { ...imported, newState: { ...imported.newState, importID: "eu/42" } },
+      { ...updated, detailedDiff },
+      step("update", "dynamic", inputs("dynamic"), inputs("dynamic")),
+    ],
+  });
+  const { stdout } = await comment();
+  expect(stdout).toContain("+ Monitor hand: import of record eu/42, nothing is created\n");
+  expect(stdout).toContain(
+    "! Monitor home: update\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n! Monitor dynamic: update\n" +
+      "!     a secret, or an option of the resource\n",
+  );
+  expect(stdout).toContain("**Program: 1 to import, 2 to update, 0 unchanged.**");
+});
+
 test("a preview that fails, checks that fail, and drift that could not be looked for are said first", async () => {
   const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
   write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });
