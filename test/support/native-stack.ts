@@ -3,6 +3,7 @@ import { systemClock } from "../../provider/api/clock";
 import type { Engine } from "../../provider/engine/native/engine";
 import { methodsOf } from "../../provider/engine/native/server";
 import { Session } from "../../provider/engine/native/session";
+import type { Provider } from "./calls";
 import { ModelStack } from "./model";
 import type { Inputs } from "./model";
 import { nativeCalls } from "./native-calls";
@@ -18,16 +19,7 @@ export class NativeStack extends ModelStack {
     options = {},
     clock: Clock = systemClock,
   ) {
-    super(kind, config, options, clock, () => {
-      const engine = {
-        attach: () => undefined,
-        log: () => undefined,
-        flush: () => Promise.resolve(),
-      } as unknown as Engine;
-      const session = new Session(engine, {});
-      const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
-      return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
-    });
+    super(kind, config, options, clock, nativeProcess);
   }
 
   override preview(declared: Inputs): ReturnType<ModelStack["preview"]> {
@@ -44,4 +36,19 @@ export class NativeStack extends ModelStack {
     this.nextRun();
     return super.destroy();
   }
+}
+
+/** The plugin in a process of its own. */
+export function nativeProcess(
+  kind: "monitor" | "domain",
+  config: Readonly<Record<string, string>>,
+): Provider {
+  const engine = {
+    attach: () => undefined,
+    log: () => undefined,
+    flush: () => Promise.resolve(),
+  } as unknown as Engine;
+  const session = new Session(engine, {});
+  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
+  return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
 }

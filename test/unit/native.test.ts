@@ -5,6 +5,8 @@ import { definitionOf, functionOf, typeIn } from "../../provider/engine/native/t
 import { decode, encode } from "../../provider/engine/native/values";
 import { secretOf, unknownValue } from "../../provider/engine/marks";
 import { definitions } from "../../provider/definitions";
+import { Emulator } from "../../provider/emulator";
+import { nativeProcess } from "../support/native-stack";
 import schema from "../../provider/engine/native/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -63,6 +65,51 @@ test("values survive the protocol, secrets as plain values", () => {
     secret: "plain",
   });
   expect(decode(undefined)).toEqual({});
+});
+
+describe("an import", () => {
+  const home = { name: "Home", url: "https://example.com/", interval: 60 };
+  const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+  let emulator: Emulator;
+  let other: Emulator;
+  beforeEach(async () => {
+    emulator = await Emulator.start();
+    other = await Emulator.start({ apiKey: "other-key", firstId: 7 });
+    emulator.monitors.add({ ...home, name: "Ours" });
+    other.monitors.add(home);
+  });
+  afterEach(() => Promise.all([emulator.stop(), other.stop()]));
+
+  const imported = async (id: string, inputs: object) => {
+    const provider = nativeProcess("monitor", {
+      "uptime:baseUrl": emulator.url,
+      "uptime:apiKey": emulator.apiKey,
+      "uptime:accounts": JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } }),
+    });
+    return provider.import?.(urn, id, { ...inputs });
+  };
+
+  test("reads the record of the account that the id names", async () => {
+    const found = await imported("eu/7", { ...home, account: "eu" });
+    expect(found).toMatchObject({
+      id: "7",
+      inputs: { account: "eu" },
+      outputs: { account: "eu", name: "Home" },
+    });
+    expect(await imported("1", { ...home, name: "Ours" })).toMatchObject({ id: "1" });
+    expect([...emulator.writes(), ...other.writes()]).toEqual([]);
+  });
+
+  test("is refused if the program names another account, with the id that is meant", async () => {
+    await expect(imported("eu/7", home)).rejects.toThrow(
+      'account is not set in the program, and "eu" in the id that is imported: import "7", or set account to "eu"',
+    );
+    await expect(imported("1", { ...home, name: "Ours", account: "eu" })).rejects.toThrow(
+      'account is "eu" in the program, and not set in the id that is imported: import "eu/1", or leave account out',
+    );
+    await expect(imported("ue/7", home)).rejects.toThrow('uptime:accounts has no account "ue"; it has eu.');
+    await expect(imported("eu/8", home)).rejects.toThrow(/The monitor 8 does not exist/);
+  });
 });
 
 test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {
