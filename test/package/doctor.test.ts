@@ -295,7 +295,7 @@ describe("of a program", () => {
           /Monitor wrong \(import 2\): interval is 300|Monitor wrong \(import 2\): import names/,
         );
         expect(all).toMatch(/Monitor account \(import 1\): account is "eu" in the program, .*import "eu\/1"/);
-        expect(all).toMatch(/Monitor not-theirs \(import 2\): import of the monitor 2 is not possible/);
+        expect(all).toMatch(/Monitor not-theirs \(import 2\): import of monitor 2 is not possible/);
         expect(all).toMatch(/Monitor bad: url must be an absolute URL/);
         expect(all).not.toMatch(/Monitor (right|theirs|later|made) /);
         expect(stdout).toMatch(/ok {7}The provider theirs: the address is http/);

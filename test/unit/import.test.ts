@@ -193,14 +193,14 @@ describe("an import is refused in the preview", () => {
   test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
     const message = await refusal(resource().preview({ ...home, importId }));
     expect(message).toMatch(
-      /^import must be (the id of a monitor, as a string without spaces|known in the preview)/,
+      /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
     );
     expect(emulator.requests).toEqual([]);
   });
 
   test("when importId is declared as if it were a property", async () => {
     const message = await refusal(new ModelStack("monitor", config()).preview({ ...home, importId: "1" }));
-    expect(message).toBe("import is an option of Monitor, and importId is not a property of it");
+    expect(message).toBe(": import is an option of Monitor, and importId is not a property of it");
   });
 
   test("when two resources of the program have it, or one has the record already", async () => {

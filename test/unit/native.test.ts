@@ -108,7 +108,7 @@ describe("an import", () => {
       'account is "eu" in the program, and not set in the id that is imported: import "eu/1", or leave account out',
     );
     await expect(imported("ue/7", home)).rejects.toThrow('uptime:accounts has no account "ue"; it has eu.');
-    await expect(imported("eu/8", home)).rejects.toThrow(/The monitor 8 does not exist/);
+    await expect(imported("eu/8", home)).rejects.toThrow(/Monitor 8 does not exist/);
   });
 });
 
