@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import { readSettings } from "../api/settings";
 import type { Settings } from "../api/settings";
-import { configOf } from "../engine/native/settings";
+import { configOf } from "../engine/provider-settings";
 import type { Properties } from "../engine/request";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";

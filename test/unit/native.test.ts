@@ -1,7 +1,7 @@
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
-import { changedSettings, checkedSettings, configOf } from "../../provider/engine/native/settings";
-import { definitionOf, functionOf, typeIn } from "../../provider/engine/native/tokens";
+import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
+import { definitionOf, functionOf, typeIn } from "../../provider/engine/tokens";
 import { decode, encode } from "../../provider/engine/native/values";
 import { secretOf, unknownValue } from "../../provider/engine/marks";
 import { definitions } from "../../provider/definitions";

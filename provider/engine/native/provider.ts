@@ -17,7 +17,7 @@ import {
   withoutMarks,
 } from "../request";
 import type { Properties } from "../request";
-import { importedRecord, wrongAccount } from "./imported-record";
+import { importedRecord, wrongAccount } from "../imported-record";
 
 /** What every request about a resource tells. */
 export interface ResourceRequest {

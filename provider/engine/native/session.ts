@@ -14,8 +14,8 @@ import type { Properties } from "../request";
 import type { Engine } from "./engine";
 import { NativeResources } from "./provider";
 import type { ResourceRequest } from "./provider";
-import { changedSettings, checkedSettings, configOf } from "./settings";
-import { definitionOf, functionOf, typeIn } from "./tokens";
+import { changedSettings, checkedSettings, configOf } from "../provider-settings";
+import { definitionOf, functionOf, typeIn } from "../tokens";
 
 /** An error after which the engine keeps a resource, because its record exists. */
 export class KeptResource extends UptimeError {

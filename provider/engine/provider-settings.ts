@@ -1,8 +1,8 @@
-import { settingNames } from "../../api/setting-names";
-import type { Config } from "../../api/settings";
-import { nearest } from "../../definitions/nearest";
-import { secretOf, unknownValue } from "../marks";
-import type { Properties } from "../request";
+import { settingNames } from "../api/setting-names";
+import type { Config } from "../api/settings";
+import { nearest } from "../definitions/nearest";
+import { secretOf, unknownValue } from "./marks";
+import type { Properties } from "./request";
 
 /** Settings that hold API keys. */
 const secrets = ["apiKey", "accounts"];

@@ -1,4 +1,4 @@
-import { unknown } from "../../definitions/unknown";
+import { unknown } from "../definitions/unknown";
 
 /** The record that an import names: `42`, or `eu/42` in the account `eu`. The engine tells the provider nothing else of it. */
 export function importedRecord(given: string): { readonly account: string | undefined; readonly id: string } {

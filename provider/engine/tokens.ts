@@ -1,6 +1,6 @@
-import { UptimeError } from "../../api/errors";
-import type { Definition } from "../../definitions/field";
-import { nativeFunction, nativeType } from "../identity";
+import { UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { nativeFunction, nativeType } from "./identity";
 
 interface NativeFunction {
   readonly token: string;
