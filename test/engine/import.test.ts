@@ -1,3 +1,4 @@
+import { fullTest } from "../support/size";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
@@ -86,7 +87,7 @@ test("an import from its first preview to its last trace: refused, taken, kept, 
   expect(writes()).toEqual([]);
 });
 
-test("kill -9 between the steps of an import, a new name and --replace loses no record", async () => {
+fullTest("kill -9 between the steps of an import, a new name and --replace loses no record", async () => {
   const program = (monitorOptions: string, domain: string): string => `${lines}
     new Monitor("home", ${args}, { ${monitorOptions} });
     new Domain("shop", { name: "${domain}" }, { import: "1" });`;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 import { canary } from "../support/canary.cjs";
+import { fullTest } from "../support/size";
 import {
   changedIn,
   diffsIn,
@@ -113,7 +114,7 @@ test("a refresh shows and repairs what was changed by hand, and finds what is go
   expect((await workspace.resources()).home?.id).not.toBe(id);
 });
 
-test("a field means what it means in the dynamic resources", async () => {
+fullTest("a field means what it means in the dynamic resources", async () => {
   const { emulator, workspace } = await start({
     home: monitor({ alertCondition: "url_text", alertTextLookup: "ok", requestMethod: "HEAD", pause: true }),
   });
@@ -188,7 +189,7 @@ test("a type or a function that the plugin does not have is refused with what it
   );
 });
 
-test("functions and get read records without managing them", async () => {
+fullTest("functions and get read records without managing them", async () => {
   const { emulator, workspace } = await start({});
   const [first] = [
     emulator.monitors.add({ name: "One", url: "https://one.example/", interval: 60 }),
@@ -280,7 +281,7 @@ test("an import finds a record of a named account by ACCOUNT/ID, and never delet
   expect(eu.monitors.all()).toEqual([]);
 });
 
-test("an import by option compares what is declared, secrets too, and manages nothing else", async () => {
+fullTest("an import by option compares what is declared, secrets too, and manages nothing else", async () => {
   const { emulator, workspace } = await start({});
   const record = {
     ...site,
@@ -313,7 +314,7 @@ test("an import by option compares what is declared, secrets too, and manages no
   expect(Object.keys(await workspace.resources())).toEqual(["moved"]);
 });
 
-test("a create that fails half-way keeps its record, and the next run completes it", async () => {
+fullTest("a create that fails half-way keeps its record, and the next run completes it", async () => {
   const { emulator, workspace } = await start({ home: monitor({ pause: true }) });
   emulator.fault = ({ method }) =>
     method === "PATCH" || method === "PUT"
@@ -332,7 +333,7 @@ test("a create that fails half-way keeps its record, and the next run completes 
   expect((await workspace.resources()).home).not.toHaveProperty("initErrors");
 });
 
-test("adoptExisting adopts the one equal record", async () => {
+fullTest("adoptExisting adopts the one equal record", async () => {
   const { emulator, workspace } = await start({});
   emulator.monitors.add(site);
   await workspace.setConfig({ "uptime:adoptExisting": "true" });
@@ -342,7 +343,7 @@ test("adoptExisting adopts the one equal record", async () => {
   expect((await workspace.resources()).home?.id).toBe("1");
 });
 
-test("Pulumi's options do what they say", async () => {
+fullTest("Pulumi's options do what they say", async () => {
   const later = (value: string, more = {}) => ({ name: value, ...more });
   const program = (step: 1 | 2) =>
     yamlOf({
@@ -399,7 +400,7 @@ test("an interrupted run ends at once, with what it waits for", async () => {
   expect(performance.now() - interrupted).toBeLessThan(30_000);
 });
 
-test("the log of requests and the warnings reach the engine", async () => {
+fullTest("the log of requests and the warnings reach the engine", async () => {
   const { workspace } = await start({ home: monitor() });
   await workspace.setConfig({ "uptime:logLevel": "requests", "uptime:maxRetry": "3" });
   const { output } = await workspace.up();

@@ -9,7 +9,7 @@ import type { Declared } from "../support/stack";
 
 // A sample of what semantics.test.ts shows under a model of the engine, under the engine itself.
 const rounds = process.env.PULUMI_UPTIME_FULL === "1" ? 8 : 1;
-const each = 18;
+const each = 10;
 
 afterEach(stopStacks);
 

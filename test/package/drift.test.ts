@@ -136,7 +136,7 @@ test("drift is a table of what was declared and what is there: code 2", async ()
     "Monitor home  sslAlertDays  7  null",
     "Monitor gone  (gone)  is not in the API any more",
     'Domain shop  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
-    'Domain moved  (another record)  Domain 2 has the name "another.example" in the API and …',
+    'Domain moved  (another record)  Domain 2 has the name "another.example" in the API and "mov…',
     "",
     "5 resources compared, 4 drifted.",
     "",

@@ -8,3 +8,8 @@ export const isFull = size === 2;
 export function sample<Value>(quick: Value, usual: Value, full: Value): Value {
   return [quick, usual, full][size] as Value;
 }
+
+/** A test of `npm run test:full` only: what it shows on the real engine, `npm test` shows of a model of it. */
+export function fullTest(name: string, run: () => Promise<void>): void {
+  if (isFull) test(name, run);
+}
