@@ -9,7 +9,7 @@ type Run = Results["runs"][number];
 /** What a run on a good machine measures: ours is a little slower than the floor, but for the preview. */
 async function measured(change: (run: Run) => Partial<Run> = () => ({})): Promise<Results> {
   const { commands } = await report();
-  const times = { ours: 10, floor: 9.5, conventional: 40 };
+  const times = { ours: 10, native: 8, yaml: 12, floor: 9.5, conventional: 40 };
   const sent: Record<string, Run["requests"]> = {
     up: { GET: 1, POST: 1000 },
     refresh: { GET: 11 },
@@ -17,7 +17,7 @@ async function measured(change: (run: Run) => Partial<Run> = () => ({})): Promis
     destroy: { DELETE: 1000 },
   };
   const runs = Object.keys(commands).flatMap((command) =>
-    (["ours", "floor", "conventional"] as const).flatMap((kind) =>
+    (["ours", "native", "yaml", "floor", "conventional"] as const).flatMap((kind) =>
       [0, 1].map((repetition): Run => {
         const time = command === "preview" && kind === "ours" ? 8 : times[kind];
         // The machine is twice as slow in the second repetition, for all alike.
@@ -28,7 +28,10 @@ async function measured(change: (run: Run) => Partial<Run> = () => ({})): Promis
       }),
     ),
   );
-  const sizes = [{ n: 1000, latency: 20, kind: "ours" as const, state: 1_900_000, own: 263, peak: 180 }];
+  const sizes = [
+    { n: 1000, latency: 20, kind: "ours" as const, state: 1_900_000, own: 263, peak: 180 },
+    { n: 1000, latency: 20, kind: "native" as const, state: 1_150_000, attributes: 90, peak: 120 },
+  ];
   return { machine: "A machine", runs, sizes };
 }
 
@@ -52,6 +55,18 @@ describe("the limits of the benchmark", () => {
       ({ kind, command }) => (kind + command === "oursrefresh" ? { seconds: 30 } : {}),
     ],
     [
+      "`up`, native: at most 1.0",
+      ({ kind, command }) => (kind + command === "nativeup" ? { seconds: 20.5 } : {}),
+    ],
+    [
+      "`preview`, native: at most 1.10",
+      ({ kind, command }) => (kind + command === "nativepreview" ? { seconds: 18 } : {}),
+    ],
+    [
+      "`refresh`, native: at most 1.10",
+      ({ kind, command }) => (kind + command === "nativerefresh" ? { seconds: 23 } : {}),
+    ],
+    [
       "`up`: conventional",
       ({ kind, command }) => (kind + command === "conventionalup" ? { seconds: 20 } : {}),
     ],
@@ -71,16 +86,16 @@ describe("the limits of the benchmark", () => {
   test("state and memory have limits, and what was not measured neither holds nor fails", async () => {
     const { limitsOf } = await report();
     const results = await measured();
-    const sizes = results.sizes.map((size) => ({ ...size, own: 321, peak: 200 }));
-    expect(await failing({ ...results, sizes })).toHaveLength(2);
+    const sizes = results.sizes.map((size) => ({ ...size, state: 1_900_000, own: 321, peak: 200 }));
+    expect(await failing({ ...results, sizes })).toHaveLength(4);
     const limits = limitsOf({ ...results, runs: [], sizes: [] });
-    expect(limits).toHaveLength(11);
+    expect(limits).toHaveLength(16);
     expect(limits.every(({ holds }) => holds === undefined)).toBe(true);
   });
 });
 
 test("the bytes of ours are what the state file has beyond the fields, the attributes and the engine's own", async () => {
-  const { ownBytes } = await report();
+  const { attributesBytes, ownBytes } = await report();
   const engine = { urn: "urn:…::site", custom: true, id: "1", type: "pulumi-nodejs:dynamic/uptime:Monitor" };
   const declared = { name: "Sité", interval: 60 };
   const state = (own: object, more: object) =>
@@ -106,17 +121,18 @@ test("the bytes of ours are what the state file has beyond the fields, the attri
   expect(
     ownBytes(state({ __provider: "code" }, { additionalSecretOutputs: ["requestHeaders"] }), fields),
   ).toBe(twice + once);
+  expect(attributesBytes(state({}, {}))).toBe('[{"uptime":99}]'.length);
   expect(() => ownBytes(JSON.stringify(JSON.parse(state({}, {})), null, 2), fields)).toThrow("compact JSON");
 });
 
 test("tables and picture show what was measured, and find their place in the documentation", async () => {
   const { between, markdownOf, svgOf } = await report();
   const results = await measured();
-  const markdown = markdownOf(results);
+  const markdown = markdownOf([results]);
   expect(markdown).toContain("Measured on 2026-03-01: A machine. Times are wall seconds, medians of 2;");
-  expect(markdown).toContain("| `up`, all are new | 15 | 14.3 | 60 | 1.05 | 4 | 1001 | 0 |");
+  expect(markdown).toContain("| `up`, all are new | 15 | 12 | 18 | 14.3 | 60 | 1.05 | 0.80 | 4 | 1001 | 0 |");
   expect(markdown).toContain("| pulumi-uptime | 1000 | 1900 | 1900 | 263 | 180 |");
-  const svg = svgOf(results);
+  const svg = svgOf([results]);
   expect(svg.match(/<rect class="ours"/g)).toHaveLength(7);
   expect(svg).toContain("1000 monitors, 20 ms of latency");
   expect(svg).not.toMatch(/NaN|undefined/);
@@ -131,32 +147,43 @@ test("tables and picture show what was measured, and find their place in the doc
 });
 
 test("the page and the picture show the results that are kept", async () => {
-  const { between, markdownOf, svgOf, textOf } = await report();
+  const { between, limitsOfAll, markdownOf, svgOf, textOf } = await report();
   const read = (...path: string[]) => readFileSync(join(__dirname, "..", ...path), "utf8");
   const kept = read("tools", "bench", "results.json");
-  const results = JSON.parse(kept) as Results;
+  const results = JSON.parse(kept) as Results[];
   expect(textOf(results)).toBe(kept);
   const page = read("..", "docs", "performance.md");
   const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf(results)}`;
   expect(between(page, "bench", figures)).toBe(page);
   expect(read("..", "docs", "performance.svg")).toBe(svgOf(results));
-  expect(await failing(results)).toEqual([]);
+  expect(limitsOfAll(results).filter(({ holds }) => holds !== true)).toEqual([]);
 });
 
 test("a part that is measured again takes the place of what it was, on the same machine", async () => {
-  const { merged } = await report();
+  const { limitsOfAll, markdownOf, merged } = await report();
   const before = await measured();
   const again = (await measured(() => ({ seconds: 1, date: "2026-03-02" }))).runs;
   const part = { ...before, runs: again.filter(({ kind }) => kind === "ours"), sizes: [] };
-  const after = merged(before, part);
-  expect(after.runs).toHaveLength(before.runs.length);
-  for (const { kind, seconds } of after.runs) expect(seconds === 1).toBe(kind === "ours");
-  expect(after.sizes).toEqual([]);
-  expect((await report()).markdownOf(after)).toContain("Measured from 2026-03-01 to 2026-03-02:");
+  const [after, ...none] = merged([before], part);
+  expect(none).toEqual([]);
+  expect(after?.runs).toHaveLength(before.runs.length);
+  for (const { kind, seconds } of after?.runs ?? []) expect(seconds === 1).toBe(kind === "ours");
+  expect(after?.sizes).toEqual(before.sizes.filter(({ kind }) => kind !== "ours"));
+  expect(markdownOf(merged([before], part))).toContain("Measured from 2026-03-01 to 2026-03-02:");
+  const ups = { ...part, runs: part.runs.filter(({ command }) => command === "up") };
+  const [withUps] = merged([before], ups);
+  expect(withUps?.runs.filter(({ seconds }) => seconds === 1)).toEqual(ups.runs);
   const smaller = { ...part, runs: part.runs.map((run) => ({ ...run, n: 10 })) };
-  expect(merged(before, smaller).runs).toHaveLength(before.runs.length + part.runs.length);
-  expect(merged(before, smaller).runs[0]?.n).toBe(10);
-  expect(merged(before, { ...part, machine: "Another" }).runs).toEqual(part.runs);
+  const [withSmaller] = merged([before], smaller);
+  expect(withSmaller?.runs).toHaveLength(before.runs.length + part.runs.length);
+  expect(withSmaller?.runs[0]?.n).toBe(10);
+
+  // Another machine has figures of its own, and is asked first.
+  const elsewhere = merged([before], { ...part, machine: "Another" });
+  expect(elsewhere).toEqual([{ ...part, machine: "Another" }, before]);
+  const limits = limitsOfAll(elsewhere);
+  expect(limits.every(({ holds }) => holds)).toBe(true);
+  expect(markdownOf(elsewhere)).toContain("### Another\n");
 });
 
 test("what cannot be measured is refused before anything runs", () => {
@@ -167,7 +194,9 @@ test("what cannot be measured is refused before anything runs", () => {
         stdio: "pipe",
       });
   expect(run("--n", "many")).toThrow('--n takes whole numbers from 1, separated by commas, not "many".');
-  expect(run("--only", "theirs")).toThrow("--only takes ours, floor, conventional");
+  expect(run("--only", "theirs")).toThrow("--only takes ours, native, yaml, floor, conventional");
+  expect(run("--commands", "down")).toThrow("--commands takes up, preview, again, refresh, edit, destroy");
+  expect(run("--commands", "refresh")).toThrow("--commands needs up");
 });
 
 if (process.env.PULUMI_UPTIME_FULL === "1")

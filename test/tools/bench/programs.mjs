@@ -1,24 +1,31 @@
-// The three programs that the benchmark compares: the same monitors, declared in three ways.
+// The programs that the benchmark compares: the same monitors, declared in several ways.
 
-/** The defaults are declared too: what the provider would fill in, the other two programs would not have in state. */
-const monitors = (count, edited) => `
-const count = ${count};
-const monitors = Array.from({ length: count }, (_, index) => ({
-  name: "Service " + index,
-  url: "https://service-" + index + ".example.com/health",
-  interval: ${edited} && index === count - 1 ? 300 : 60,
-  alertCondition: "url_unavailable",
-  alertChannelIds: [1, 2],
-  requestMethod: "GET",
-  cacheBuster: false,
-  sslAlertDays: 14,
-}));
-`;
+/** The defaults are declared too: what the provider would fill in, other programs would not have in state. */
+const monitors = (count, edited) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `Service ${index}`,
+    url: `https://service-${index}.example.com/health`,
+    interval: edited && index === count - 1 ? 300 : 60,
+    alertCondition: "url_unavailable",
+    alertChannelIds: [1, 2],
+    requestMethod: "GET",
+    cacheBuster: false,
+    sslAlertDays: 14,
+  }));
 
-const ours = `
-const { Monitor } = require("pulumi-uptime");
+const classes = (module) => `
+const { Monitor } = require("${module}");
 monitors.forEach((args, index) => new Monitor("service-" + index, args));
 `;
+
+/** The same monitors in YAML: JSON is YAML. */
+function yamlOf(list) {
+  const resources = list.map((properties, index) => [
+    `service-${index}`,
+    { type: "uptime:Monitor", properties },
+  ]);
+  return `resources: ${JSON.stringify(Object.fromEntries(resources))}\n`;
+}
 
 /** What the engine and the SDK cost without any provider's work: nothing is sent, nothing is compared. */
 const floor = `
@@ -140,9 +147,15 @@ class Monitor extends pulumi.dynamic.Resource {
 monitors.forEach((args, index) => new Monitor("service-" + index, args));
 `;
 
-const kinds = { ours, floor, conventional };
+const declarations = {
+  ours: classes("pulumi-uptime"),
+  native: classes("pulumi-uptime/native"),
+  floor,
+  conventional,
+};
 
 /** The source of a program with this many monitors; `edited` changes one field of one of them. */
 export function programOf(kind, count, edited = false) {
-  return monitors(count, edited) + kinds[kind];
+  const list = monitors(count, edited);
+  return kind === "yaml" ? yamlOf(list) : `const monitors = ${JSON.stringify(list)};\n${declarations[kind]}`;
 }

@@ -21,7 +21,8 @@ export class Project {
   /** Peak memory of the provider's process in MB, over all commands so far; undefined where there is no /proc. */
   peak;
 
-  static async create({ engine, api }) {
+  /** @param kind what the project's programs are made of, as in `programOf` */
+  static async create({ engine, api, kind }) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-bench-")));
     const at = (name) => join(folder, name);
     const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
@@ -31,16 +32,24 @@ export class Project {
     await symlink(root, join(modules, "pulumi-uptime"));
     await symlink(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"));
     await writeFile(join(modules, "uptime-floor", "index.js"), floorPackage);
-    await writeFile(join(at("project"), "Pulumi.yaml"), "name: bench\nruntime: nodejs\n");
+    const plugin = JSON.stringify([{ name: "uptime", path: join(root, "plugin") }]);
+    const isNative = kind === "native" || kind === "yaml";
+    const settings =
+      `name: bench\nruntime: ${kind === "yaml" ? "yaml" : "nodejs"}\n` +
+      (isNative ? `plugins: { providers: ${plugin} }\n` : "");
+    await writeFile(join(at("project"), "Pulumi.yaml"), settings);
     await writeFile(join(at("project"), "package.json"), '{ "name": "bench", "main": "index.js" }\n');
     const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: api.url, UPTIME_API_KEY: api.apiKey };
-    return new Project(folder, env, api);
+    const program =
+      kind === "yaml" ? { file: "Pulumi.yaml", head: settings } : { file: "index.js", head: "" };
+    return new Project(folder, env, api, program);
   }
 
-  constructor(folder, env, api) {
+  constructor(folder, env, api, program) {
     this.api = api;
     this.folder = folder;
     this.env = env;
+    this.program = program;
   }
 
   /** Runs a command of the CLI and answers with its wall time in seconds; rejects when it fails. */
@@ -64,8 +73,9 @@ export class Project {
     return seconds;
   }
 
-  write(program) {
-    return writeFile(join(this.folder, "project", "index.js"), program);
+  write(source) {
+    const { file, head } = this.program;
+    return writeFile(join(this.folder, "project", file), head + source);
   }
 
   /** The state of a stack as it is on disk. */
@@ -80,7 +90,7 @@ export class Project {
   }
 }
 
-/** Looks every quarter of a second how much memory the dynamic provider under this process has used at most. */
+/** Looks every quarter of a second how much memory the provider's process under this one has used at most. */
 function watchProvider(pid) {
   let provider;
   let peak;
@@ -110,7 +120,8 @@ function providerUnder(ancestor) {
       const [, parent] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
       parents.set(pid, parent);
       const [program, script = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      if (/node$/.test(program) && /cmd\/dynamic-provider/.test(script)) candidates.push(pid);
+      if (/node$/.test(program) && /cmd\/dynamic-provider|plugin\/provider\.cjs$/.test(script))
+        candidates.push(pid);
     } catch {
       // It has ended meanwhile.
     }

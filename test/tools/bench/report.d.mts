@@ -2,7 +2,7 @@ export interface Run {
   n: number;
   latency: number;
   repetition: number;
-  kind: "ours" | "floor" | "conventional";
+  kind: "ours" | "native" | "yaml" | "floor" | "conventional";
   command: string;
   seconds: number;
   requests: Record<string, number>;
@@ -15,6 +15,7 @@ export interface Size {
   kind: Run["kind"];
   state: number;
   own?: number;
+  attributes?: number;
   peak?: number;
 }
 
@@ -25,14 +26,18 @@ export interface Results {
 }
 
 export const commands: Record<string, string>;
-export function limitsOf(results: Results): {
+export interface Limit {
   what: string;
   measured: number | undefined;
   holds: boolean | undefined;
-}[];
+}
+
+export function limitsOf(results: Results): Limit[];
+export function limitsOfAll(all: readonly Results[]): Limit[];
+export function attributesBytes(text: string): number;
 export function ownBytes(text: string, fields: readonly string[]): number;
-export function markdownOf(results: Results): string;
-export function merged(before: Results, after: Results): Results;
-export function textOf(results: Results): string;
-export function svgOf(results: Results): string;
+export function markdownOf(all: readonly Results[]): string;
+export function merged(all: readonly Results[], after: Results): Results[];
+export function textOf(all: readonly Results[]): string;
+export function svgOf(all: readonly Results[]): string;
 export function between(text: string, marker: string, content: string): string;

@@ -12,9 +12,14 @@ export const commands = {
 
 export const kinds = {
   ours: "pulumi-uptime",
+  native: "pulumi-uptime/native",
+  yaml: "YAML",
   floor: "no-op resources",
   conventional: "conventional provider",
 };
+
+/** No limit compares the times of these, except one that is far from what they take. */
+export const measuredOnce = ["yaml", "conventional"];
 
 /** The latency, in milliseconds, at which times are compared. */
 export const latencyOfLimits = 20;
@@ -36,6 +41,14 @@ export function ownBytes(text, fields) {
         if (!fields.includes(key) && key !== "attributes") delete monitor[part][key];
   }
   return (whole - JSON.stringify(monitors).length) / monitors.length;
+}
+
+/** The bytes of `attributes` for each monitor: what they hold is up to the API. */
+export function attributesBytes(text) {
+  const all = JSON.parse(text).checkpoint.latest.resources.flatMap(
+    ({ outputs }) => outputs?.attributes ?? [],
+  );
+  return JSON.stringify(all).length / all.length;
 }
 
 export function median(numbers) {
@@ -77,8 +90,14 @@ export function limitsOf(results) {
   const beyondPages = runsOf(results, { kind: "ours", command: "refresh" })
     .filter(({ n }) => n >= 100)
     .map((run) => total(run.requests) - Math.ceil(run.n / 100));
-  const sizes = (name) =>
-    most(results.sizes.flatMap((size) => (size.kind === "ours" ? (size[name] ?? []) : [])));
+  const sizes = (name, kind = "ours") =>
+    most(results.sizes.flatMap((size) => (size.kind === kind ? (size[name] ?? []) : [])));
+  const natively = (command) => ratio(command, "native", "ours");
+  const bytes = most(
+    results.sizes.flatMap(({ kind, n, state, attributes }) =>
+      kind === "native" && n === 1000 ? [state / n - attributes] : [],
+    ),
+  );
   const times = `N = 1000, ${latencyOfLimits} ms`;
   const limits = [
     [`\`up\`: at most 1.10 × the floor (${times})`, ratio("up", "ours", "floor"), (x) => x <= 1.1],
@@ -96,6 +115,11 @@ export function limitsOf(results) {
     ["`up` with one change: reads that verify it, at most one", requests("edit", reads), (x) => x <= 1],
     ["Bytes of ours in state for each monitor, at most 320", sizes("own"), (x) => x <= 320],
     ["Peak memory of the provider's process, below 200 MB", sizes("peak"), (x) => x < 200],
+    [`\`up\`, native: at most 1.0 × ours (${times})`, natively("up"), (x) => x <= 1],
+    [`\`preview\`, native: at most 1.10 × ours (${times})`, natively("preview"), (x) => x <= 1.1],
+    [`\`refresh\`, native: at most 1.10 × ours (${times})`, natively("refresh"), (x) => x <= 1.1],
+    ["Bytes of state for each monitor without `attributes`, native, at most 1,100", bytes, (x) => x <= 1100],
+    ["Peak memory of the plugin's process, below 200 MB", sizes("peak", "native"), (x) => x < 200],
   ];
   return limits.map(([what, measured, holds]) => ({
     what,
@@ -125,22 +149,42 @@ function table(rows) {
   return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
 }
 
-/** Results with those of a later run on the same machine, in place of what it has measured again. */
-export function merged(before, after) {
-  if (before.machine !== after.machine) return after;
-  const key = ({ n, latency, kind }) => `${n} ${latency} ${kind}`;
-  const again = new Set(after.runs.map(key));
-  const join = (name) =>
-    [...before[name].filter((one) => !again.has(key(one))), ...after[name]].sort(
+/**
+ * What each machine has measured, with the results of a later run: they take the place of what that machine has measured
+ * before, and the machine comes first. Figures of two machines are never compared.
+ */
+export function merged(all, after) {
+  const { machine } = after;
+  const before = all.find((results) => results.machine === machine) ?? { runs: [], sizes: [] };
+  const program = ({ n, latency, kind }) => `${n} ${latency} ${kind}`;
+  const run = (one) => `${program(one)} ${one.command}`;
+  const join = (name, key) => {
+    const again = new Set(after.runs.map(key));
+    return [...before[name].filter((one) => !again.has(key(one))), ...after[name]].sort(
       (a, b) => a.n - b.n || a.latency - b.latency,
     );
-  return { machine: after.machine, runs: join("runs"), sizes: join("sizes") };
+  };
+  const latest = { machine, runs: join("runs", run), sizes: join("sizes", program) };
+  return [latest, ...all.filter((results) => results.machine !== machine)];
 }
 
-/** A file of results, with one measurement in a line. */
-export function textOf({ machine, runs, sizes }) {
-  const list = (all) => `[\n${all.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
-  return `{\n"machine": ${JSON.stringify(machine)},\n"runs": ${list(runs)},\n"sizes": ${list(sizes)}\n}\n`;
+/** A file of what each machine has measured, with one measurement in a line. */
+export function textOf(all) {
+  const list = (name, items) => `"${name}": [\n${items.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
+  const texts = all.map(
+    ({ machine, runs, sizes }) =>
+      `{\n"machine": ${JSON.stringify(machine)},\n${list("runs", runs)},\n${list("sizes", sizes)}\n}`,
+  );
+  return `[\n${texts.join(",\n")}\n]\n`;
+}
+
+/** The limits with what the first machine has measured that has measured it at all. */
+export function limitsOfAll(all) {
+  const [first, ...others] = all.map(limitsOf);
+  return first.map(
+    (limit, index) =>
+      [limit, ...others.map((limits) => limits[index])].find(({ holds }) => holds !== undefined) ?? limit,
+  );
 }
 
 /** When everything was measured. */
@@ -150,8 +194,17 @@ function whenOf(runs) {
   return `Measured ${first === last ? `on ${first}` : `from ${first} to ${last}`}`;
 }
 
-/** Markdown of everything that was measured. */
-export function markdownOf(results) {
+/** Markdown of everything that was measured: what must hold, and then the figures of each machine. */
+export function markdownOf(all) {
+  const limits = limitsOfAll(all).map(({ what, measured, holds }) => [
+    what,
+    format(measured),
+    holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
+  ]);
+  return [table([["What must hold", "measured", ""], ...limits]), ...all.map(figuresOf)].join("\n\n");
+}
+
+function figuresOf(results) {
   const settings = [
     ...new Map(results.runs.map(({ n, latency }) => [`${n} ${latency}`, { n, latency }])).values(),
   ];
@@ -159,15 +212,14 @@ export function markdownOf(results) {
     Object.entries(commands).flatMap(([command, title]) => {
       const wanted = { ...setting, command };
       const counts = (kind) => runsOf(results, { ...wanted, kind }).map(({ requests }) => total(requests));
-      const seconds = ["ours", "floor", "conventional"].map((kind) =>
-        secondsOf(results, { ...wanted, kind }),
-      );
+      const seconds = Object.keys(kinds).map((kind) => secondsOf(results, { ...wanted, kind }));
       if (seconds.every((value) => value === undefined)) return [];
       return [
         [
           title,
           ...seconds.map(format),
           format(ratioOf(results, { ...wanted, kind: "ours", to: "floor" })),
+          format(ratioOf(results, { ...wanted, kind: "native", to: "ours" })),
           format(ratioOf(results, { ...wanted, kind: "conventional", to: "ours" })),
           format(most(counts("ours"))),
           format(most(counts("conventional"))),
@@ -177,9 +229,12 @@ export function markdownOf(results) {
   const head = [
     "Command",
     "pulumi-uptime, s",
+    "native, s",
+    "YAML, s",
     "floor, s",
     "conventional, s",
     "ours ÷ floor",
+    "native ÷ ours",
     "conventional ÷ ours",
     "requests of ours",
     "of the conventional",
@@ -198,26 +253,26 @@ export function markdownOf(results) {
       ];
     }),
   );
-  const limits = limitsOf(results).map(({ what, measured, holds }) => [
-    what,
-    format(measured),
-    holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
-  ]);
   return [
+    `### ${results.machine.replace(/,.*/s, "")}`,
     `${whenOf(results.runs)}: ${results.machine}. Times are wall seconds, medians of ${repetitionsOf(results)}; the conventional ` +
-      "provider is measured once.",
+      "provider and YAML are measured once.",
     ...settings.flatMap((setting) => [
-      `### N = ${setting.n}, latency of the API ${setting.latency} ms`,
-      table([head, ...timesOf(setting)]),
+      `#### N = ${setting.n}, latency of the API ${setting.latency} ms`,
+      table(withoutEmptyColumns([head, ...timesOf(setting)])),
     ]),
-    "### State and memory",
+    "#### State and memory",
     table([
       ["", "N", "state, kB", "bytes a monitor", "of them ours", "peak memory of the provider's process, MB"],
       ...sizes,
     ]),
-    "### What must hold",
-    table([["Limit", "measured", ""], ...limits]),
   ].join("\n\n");
+}
+
+/** Without the columns of what was not measured. */
+function withoutEmptyColumns(rows) {
+  const [, ...figures] = rows;
+  return rows.map((row) => row.filter((_, column) => figures.some((cells) => cells[column] !== "–")));
 }
 
 /** Markdown of what Pulumi's own options change. */
@@ -243,8 +298,11 @@ export function between(text, marker, content) {
   return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
 }
 
-/** Bars of the largest size that was measured, at the highest latency: a group for each command, a bar for each kind. */
-export function svgOf(results) {
+/**
+ * Bars of the largest size that the first machine has measured, at the highest latency: a group for each command, a bar for
+ * each kind.
+ */
+export function svgOf([results]) {
   const n = most(results.runs.map((run) => run.n));
   const latency = most(results.runs.filter((run) => run.n === n).map((run) => run.latency));
   const groups = Object.entries(commands).map(([command, title]) => ({
@@ -269,15 +327,15 @@ export function svgOf(results) {
   }
   const legend = Object.entries(kinds).map(
     ([kind, title], index) =>
-      `<rect class="${kind}" x="${20 + index * 180}" y="32" width="12" height="12" rx="2"/>` +
-      `<text class="small" x="${38 + index * 180}" y="42">${title}</text>`,
+      `<rect class="${kind}" x="${20 + index * 140}" y="32" width="12" height="12" rx="2"/>` +
+      `<text class="small" x="${38 + index * 140}" y="42">${title}</text>`,
   );
   const caption = `${n} monitors, ${latency} ms of latency: seconds, less is better`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 730 ${y}" role="img" aria-label="${caption}">
 <style>
   text { font: 13px system-ui, sans-serif; fill: #333 }
   .small { font-size: 11px }
-  .ours { fill: #2563eb } .floor { fill: #9ca3af } .conventional { fill: #d97706 }
+  .ours { fill: #2563eb } .native { fill: #16a34a } .yaml { fill: #9333ea } .floor { fill: #9ca3af } .conventional { fill: #d97706 }
   @media (prefers-color-scheme: dark) { text { fill: #ddd } .ours { fill: #60a5fa } .floor { fill: #6b7280 } }
 </style>
 <text x="20" y="20">${caption}</text>

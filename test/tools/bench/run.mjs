@@ -6,16 +6,19 @@ import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { ensureLanguage } from "../engine/languages.mjs";
 import { root, setup } from "../setup.mjs";
 import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
 import {
+  attributesBytes,
   between,
   commands,
   format,
   kinds,
   limitsOf,
   markdownOf,
+  measuredOnce,
   merged,
   optionsMarkdown,
   ownBytes,
@@ -28,7 +31,8 @@ const usage = `Usage: npm run bench -- [options]
   --n LIST          numbers of monitors (default 100,500,1000)
   --latency LIST    milliseconds until the API answers (default 0,20)
   --only LIST       of ${Object.keys(kinds).join(", ")} (default all)
-  --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 2)
+  --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
+  --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
   --quick           100 monitors at 20 ms: about two minutes
   --options         instead: what Pulumi's own options change, with 500 monitors at 20 ms
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
@@ -36,7 +40,7 @@ const usage = `Usage: npm run bench -- [options]
                     holds of the rest, from this machine, is kept
   --help            this text
 
-On a machine that has nothing else to do. The conventional provider is measured once for each size; above 500
+On a machine that has nothing else to do. The conventional provider and YAML are measured once for each size; above 500
 monitors only at the highest latency, since it takes minutes.
 `;
 const yes = ["--yes", "--skip-preview"];
@@ -81,10 +85,10 @@ async function main() {
   const results = { machine, runs: [], sizes: [] };
   for (const n of options.n)
     for (const latency of options.latency) await measure(engine, results, options, n, latency);
-  console.log(`\n${markdownOf(results)}`);
+  console.log(`\n${markdownOf([results])}`);
   if (options.write) {
     const file = join(root, "test", "tools", "bench", "results.json");
-    const all = options.isPart ? merged(JSON.parse(readFileSync(file, "utf8")), results) : results;
+    const all = options.isPart ? merged(JSON.parse(readFileSync(file, "utf8")), results) : [results];
     writeFileSync(file, textOf(all));
     write("bench", `![Seconds of each command](performance.svg)\n\n${markdownOf(all)}`);
     writeFileSync(join(root, "docs", "performance.svg"), svgOf(all));
@@ -103,7 +107,8 @@ function readOptions() {
       n: { type: "string" },
       latency: { type: "string" },
       only: { type: "string", default: Object.keys(kinds).join() },
-      repeat: { type: "string", default: "2" },
+      commands: { type: "string", default: Object.keys(commands).join() },
+      repeat: { type: "string", default: "3" },
       quick: { type: "boolean", default: false },
       options: { type: "boolean", default: false },
       limits: { type: "boolean", default: true },
@@ -122,14 +127,26 @@ function readOptions() {
   };
   const [n, latency] =
     values.quick || values.options ? [values.quick ? "100" : "500", "20"] : ["100,500,1000", "0,20"];
-  const only = values.only.split(",");
-  const unknown = only.find((kind) => !(kind in kinds));
-  if (unknown !== undefined)
-    throw new Error(`--only takes ${Object.keys(kinds).join(", ")}, separated by commas, not "${unknown}".`);
+  const names = (option, known) => {
+    const list = values[option].split(",");
+    const unknown = list.find((name) => !(name in known));
+    if (unknown === undefined) return list;
+    throw new Error(
+      `--${option} takes ${Object.keys(known).join(", ")}, separated by commas, not "${unknown}".`,
+    );
+  };
+  const only = names("only", kinds);
+  const measured = names("commands", commands);
+  if (!measured.includes("up"))
+    throw new Error("--commands needs up: without it there is nothing to measure.");
   const isPart =
-    values.quick || [values.n, values.latency].some((value) => value !== undefined) || only.length < 3;
+    values.quick ||
+    [values.n, values.latency].some((value) => value !== undefined) ||
+    only.length < Object.keys(kinds).length ||
+    measured.length < Object.keys(commands).length;
   return {
     ...values,
+    commands: Object.keys(commands).filter((command) => measured.includes(command)),
     n: numbers("n", values.n ?? n, 1),
     latency: numbers("latency", values.latency ?? latency, 0),
     repeat: numbers("repeat", values.repeat, 1)[0],
@@ -154,8 +171,9 @@ async function startApi() {
 }
 
 /** A project with an account of its own: what else is in an account is listed too. */
-async function newProject(engine) {
-  const project = await Project.create({ engine, api: await startApi() });
+async function newProject(engine, kind) {
+  const host = kind === "yaml" ? await ensureLanguage("yaml", { log: console.log }) : engine;
+  const project = await Project.create({ engine: host, api: await startApi(), kind });
   projects.add(project);
   return project;
 }
@@ -169,7 +187,7 @@ async function end(project) {
 
 /** The first run reads half of node_modules from disk. */
 async function warmUp(engine) {
-  const project = await newProject(engine);
+  const project = await newProject(engine, "ours");
   await project.write(programOf("ours", 1));
   await project.pulumi(["stack", "init", "warm"]);
   await project.pulumi(argsOf.preview);
@@ -178,21 +196,22 @@ async function warmUp(engine) {
 
 /**
  * All commands at one size. Ours and the floor take turns at each command, and change places with each repetition, so that
- * a machine that becomes slower or faster meanwhile does so for both.
+ * a machine that becomes slower or faster meanwhile does so for all.
  */
-async function measure(engine, results, { repeat, only, latency: latencies }, n, latency) {
-  const paired = only.filter((kind) => kind !== "conventional");
+async function measure(engine, results, options, n, latency) {
+  const { repeat, only, latency: latencies } = options;
+  const paired = only.filter((kind) => !measuredOnce.includes(kind));
   const slow = n > 500 && latency < Math.max(...latencies);
-  const once = only.includes("conventional") && !slow ? ["conventional"] : [];
+  const once = only.filter((kind) => measuredOnce.includes(kind) && !slow);
   for (let repetition = 0; repetition < repeat; repetition++) {
     const order = [...(repetition % 2 ? paired.reverse() : paired), ...(repetition === 0 ? once : [])];
     const stacks = [];
     for (const kind of order) {
-      const project = await newProject(engine);
+      const project = await newProject(engine, kind);
       await project.pulumi(["stack", "init", "bench"]);
       stacks.push({ kind, project });
     }
-    for (const command of Object.keys(commands)) {
+    for (const command of options.commands) {
       for (const { kind, project } of stacks) {
         await project.write(programOf(kind, n, command === "edit"));
         await project.api.take(latency);
@@ -215,6 +234,7 @@ async function measure(engine, results, { repeat, only, latency: latencies }, n,
 
 function sizeOf(kind, project) {
   const state = project.state("bench");
+  if (kind === "native") return { state: state.length, attributes: attributesBytes(state.toString()) };
   if (kind !== "ours") return { state: state.length };
   const { monitor } = createRequire(import.meta.url)("../../../dist/provider/definitions/monitor.js");
   return { state: state.length, own: ownBytes(state.toString(), Object.keys(monitor.fields)) };
@@ -239,7 +259,7 @@ async function measureOptions(engine, machine, { n: [n], latency: [latency], wri
   ];
   const rows = [];
   for (const { title, args = [], env = {}, config = {}, stacks = 1 } of variants) {
-    const project = await newProject(engine);
+    const project = await newProject(engine, "ours");
     const row = { title, up: 0, refresh: 0, destroy: 0, state: 0 };
     await project.write(programOf("ours", Math.ceil(n / stacks)));
     for (let index = 0; index < stacks; index++) {
