@@ -143,7 +143,7 @@ export class RecordsOfKind {
   private readonly entries = new Map<string, Entry>();
   /** Ids of the option `import` that are spent for a resource: it has that record, or the one that has replaced it. */
   private readonly done = new Set<string>();
-  /** Ids of the option `import` whose record, or the one that has replaced it, has ended in this run. */
+  /** Ids of the option `import` whose record, or the one that has replaced it, ends or has ended in this run. */
   private readonly spent = new Set<string>();
   private readonly forImport = new Map<string, ApiRecord>();
 
@@ -190,6 +190,16 @@ export class RecordsOfKind {
 
   isWritten(id: string): boolean {
     return this.entries.get(id)?.isWritten === true;
+  }
+
+  /** The record is about to be deleted, so it is too late to import it. */
+  beginEnd(id: string): void {
+    this.spent.add(id);
+  }
+
+  /** The record was not deleted after all. */
+  revokeEnd(id: string): void {
+    if (!this.isEnded(id)) this.spent.delete(id);
   }
 
   /** The record was deleted, or is gone; so is what `importId` was imported as. */

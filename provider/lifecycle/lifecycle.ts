@@ -233,7 +233,13 @@ export class Lifecycle {
       records.write(id);
       await reader.proving(id, deadline, () => collection.remove(id, deadline));
     };
-    await ifNotGone(remove());
+    records.beginEnd(id);
+    try {
+      await ifNotGone(remove());
+    } catch (error) {
+      records.revokeEnd(id);
+      throw error;
+    }
     records.end(id, outputs.importId);
   }
 

@@ -75,6 +75,23 @@ const seen: Record<string, Scenario> = {
       run([domain("a", one, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
     ],
   },
+  "two imports that swap equal records take none that the other is about to delete": {
+    records: [],
+    runs: [
+      run([domain("a", two), domain("c", two)]),
+      run([domain("a", two, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
+    ],
+  },
+  "a killed run that has deleted every record is repaired by taking them out of state": {
+    records: [],
+    runs: [
+      run(["a", "b", "c", "d"].map((name) => ({ ...a, name }))),
+      run(
+        ["a", "b", "c", "d"].map((name) => ({ ...a, name })),
+        { command: "destroy", killAfter: 1 },
+      ),
+    ],
+  },
   "a resource that imports a record keeps it when its former one is replaced": {
     records: [],
     runs: [
