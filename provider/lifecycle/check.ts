@@ -3,7 +3,7 @@ import type { Definition, Problem } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { SettingsUnknown } from "./connection";
 import type { Connect, Connection } from "./connection";
-import type { Importer } from "./import";
+import type { CheckedImport, Importer } from "./import";
 import type { Inputs, Options } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
@@ -19,10 +19,8 @@ export interface Declaration {
 }
 
 /** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
-export interface CheckedDeclaration {
+export interface CheckedDeclaration extends CheckedImport {
   readonly inputs: Inputs;
-  readonly problems: readonly Problem[];
-  readonly notes: readonly string[];
 }
 
 /** Checks what programs declare of one kind of resource; sends nothing, except to look at a record that is to be imported. */
