@@ -298,11 +298,9 @@ export function between(text, marker, content) {
   return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
 }
 
-/**
- * Bars of the largest size that the first machine has measured, at the highest latency: a group for each command, a bar for
- * each kind.
- */
-export function svgOf([results]) {
+/** Bars of the largest size that the machine with the most figures has measured, a group for each command. */
+export function svgOf(all) {
+  const [results] = [...all].sort((a, b) => b.runs.length - a.runs.length);
   const n = most(results.runs.map((run) => run.n));
   const latency = most(results.runs.filter((run) => run.n === n).map((run) => run.latency));
   const groups = Object.entries(commands).map(([command, title]) => ({
@@ -325,7 +323,10 @@ export function svgOf([results]) {
     }
     y += 14;
   }
-  const legend = Object.entries(kinds).map(
+  const shown = Object.entries(kinds).filter(([kind]) =>
+    groups.some(({ bars }) => bars.some((bar) => bar.kind === kind)),
+  );
+  const legend = shown.map(
     ([kind, title], index) =>
       `<rect class="${kind}" x="${20 + index * 140}" y="32" width="12" height="12" rx="2"/>` +
       `<text class="small" x="${38 + index * 140}" y="42">${title}</text>`,
