@@ -197,7 +197,7 @@ export class Client {
       `${name} was answered with status ${status} and something that is not JSON: ` +
         `"${excerpt(redacted(text))}". Check ${this.address.source}: does it lead to the API?`,
     );
-    return { failure: { kind: unreadable(message) }, error };
+    return { failure: { kind: "unreadable" }, error };
   }
 
   /** Whether a redirect says that a create had its effect, and where its result is; others only name another address. */

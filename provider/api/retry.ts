@@ -8,6 +8,8 @@ export type Failure =
   | { readonly kind: "timeout" }
   /** The API answered with this status; `retryAfter` is whether it says when to send the request again. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter: boolean }
+  /** The API has accepted the request, and what it says of it cannot be read. */
+  | { readonly kind: "unreadable" }
   /** Something that sending it again does not mend, such as a certificate or a host name; the request had no effect. */
   | { readonly kind: "final" };
 
@@ -37,6 +39,8 @@ export function nextStep(method: string, failure: Failure): Step {
       return repeatable ? "repeat" : "look up";
     case "timeout":
       return repeatable ? "repeat" : "look up only";
+    case "unreadable":
+      return repeatable ? "fail" : "look up only";
     case "final":
       return "fail";
     case "status":

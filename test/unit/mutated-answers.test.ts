@@ -55,6 +55,10 @@ const seen: Record<string, Case> = {
   "a 504, and the record eight seconds later": create(answered(504, 8000)),
   "a 202, and the record eight seconds later": create(answered(202, 8000)),
   "a 303 after the effect": create({ ...answered(303), location: "/api/v1/monitors" } as Mutation),
+  "a 202 that cannot be read, and the record a minute later": create({
+    ...answered(202, 60_000),
+    body: "html",
+  } as Mutation),
   "a 302 that leads nowhere after the effect": create(answered(302)),
   "a 501 after the effect": create(answered(501)),
   "a 308 to another record": create({

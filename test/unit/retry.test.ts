@@ -11,6 +11,7 @@ const policy: [string, Failure, Step, Step][] = [
   ["no connection", { kind: "unreachable" }, "repeat", "repeat"],
   ["connection cut", { kind: "cut" }, "repeat", "look up"],
   ["own timeout", { kind: "timeout" }, "repeat", "look up only"],
+  ["accepted with something that cannot be read", { kind: "unreadable" }, "fail", "look up only"],
   ["something final", { kind: "final" }, "fail", "fail"],
   ["301", status(301), "fail", "fail"],
   ["302", status(302), "fail", "look up briefly"],
