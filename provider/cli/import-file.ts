@@ -77,7 +77,7 @@ export function importSteps(
   if (resources.length === 0)
     return { commands: [], page: `${["# Next steps", "", ...refused].join("\n").trimEnd()}\n` };
   const plugin = [
-    ...(project.hasPackage ? [] : ["npm install pulumi-uptime"]),
+    ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
     ...(project.namesPlugin ? [] : ["npx pulumi-uptime plugin install"]),
   ];
   const start = project.exists ? [] : [`pulumi new ${language} --force`];
@@ -85,7 +85,7 @@ export function importSteps(
   const sdk =
     language === "yaml"
       ? []
-      : ["pulumi package add ./node_modules/pulumi-uptime/plugin/pulumi-resource-uptime"];
+      : ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
   const load = [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`];
   const preview = [`pulumi preview${onStack}`];

@@ -355,11 +355,11 @@ describe("for another language", () => {
       ]);
       const commands = [
         `pulumi new ${language} --force`,
-        "npm install pulumi-uptime",
+        "npm install --omit=peer pulumi-uptime",
         "npx pulumi-uptime plugin install",
         `pulumi config set uptime:baseUrl ${emulator.url}`,
         "pulumi config set --secret uptime:apiKey",
-        ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/pulumi-resource-uptime"] : []),
+        ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"] : []),
         `pulumi import --file uptime-import.json --out ${code}`,
         `# Copy the resources in ${code} to ${program}, then:`,
         "pulumi preview",
