@@ -83,9 +83,7 @@ export function importSteps(
   const start = project.exists ? [] : [`pulumi new ${language} --force`];
   const configure = project.exists ? [] : settingCommands(settings);
   const sdk =
-    language === "yaml"
-      ? []
-      : ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"];
+    language === "yaml" ? [] : ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
   const load = [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`];
   const preview = [`pulumi preview${onStack}`];
