@@ -227,7 +227,9 @@ export class Creator {
       this.records.take(id, resource);
       return id;
     };
-    const isNew = ({ id }: ApiRecord): boolean => !baseline.has(id) && !this.records.isHeld(id);
+    // An option `import` that names the id of a record that was not there yet has no claim to it.
+    const isNew = ({ id }: ApiRecord): boolean =>
+      !baseline.has(id) && !this.records.isInState(id) && !this.records.isTaken(id);
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
     for await (const page of this.collection.list(deadline)) {

@@ -105,6 +105,23 @@ const seen: Record<string, Scenario> = {
       ),
     ],
   },
+  "a create whose answer is lost finds its record, though an import that is refused names the same id": {
+    records: [],
+    runs: [
+      run([a, { ...b, args: { ...home, name: "Shop" }, import: "1" }], {
+        faults: [{ method: "POST", number: 1, fault: "lost" }],
+      }),
+    ],
+  },
+  "a refresh without the program says nothing of a record that a run for one resource has imported for it": {
+    records: [],
+    runs: [
+      run([a]),
+      run([a, { ...b, import: "1" }], { targets: [1] }),
+      run([a, { ...b, import: "1" }], { command: "refresh" }),
+      run([a]),
+    ],
+  },
   "a resource that adopts the record of the one that it replaces keeps it": {
     records: [{ kind: "domain", fields: one }],
     runs: [
