@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   appendFile,
+  copyFile,
   mkdir,
   mkdtemp,
   readdir,
@@ -108,10 +109,21 @@ const hostHasCrashed = /panic: send on closed channel[\s\S]*main\.\(\*nodeLangua
 const runtimes = { js: "nodejs", ts: "nodejs", yaml: "yaml", python: "python", go: "go" };
 
 /** The plugin is named for programs that use it; others do not load it. */
-function projectOf(runtime: string): string {
+function projectOf(language: Language): string {
   const path = JSON.stringify(join(repository, "plugin"));
-  return `name: workspace\nruntime: ${runtime}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
+  const options = language === "js" ? "{typescript: false}" : "{}";
+  return (
+    `name: workspace\nruntime: {name: ${runtimes[language]}, options: ${options}}\n` +
+    `plugins: {providers: [{name: uptime, path: ${path}}]}\n`
+  );
 }
+
+/** What makes a command cheaper, and changes nothing of what it does. */
+const cheaper = {
+  // The engine's commands are short, and need not collect garbage as often.
+  GOGC: "400",
+  NODE_OPTIONS: `--require ${join(__dirname, "lazy-sdk.cjs")}`,
+};
 
 /**
  * A Pulumi project in a temporary folder with its own state, home and settings, driven by the real CLI. It sees this
@@ -144,7 +156,7 @@ export class Workspace {
     const temporary = join(folder, "temporary");
     const folders = foldersIn(folder);
     for (const path of [...(Object.values(folders) as string[]), temporary]) await mkdir(path);
-    const env = { ...engineEnv(engine, { ...folders, temporary }), ...options.env };
+    const env = { ...engineEnv(engine, { ...folders, temporary }), ...cheaper, ...options.env };
     const workspace = new Workspace(folder, language, env);
     try {
       await workspace.lay(options);
@@ -345,12 +357,16 @@ export class Workspace {
   private async lay({ program, packages = [] }: WorkspaceOptions): Promise<void> {
     const modules = join(this.project, "node_modules");
     await mkdir(modules, { recursive: true });
-    await symlink(repository, join(modules, "pulumi-uptime"));
+    // The language host walks through everything in node_modules, and the repository itself holds a lot.
+    const own = join(modules, "pulumi-uptime");
+    await mkdir(own);
+    await copyFile(join(repository, "package.json"), join(own, "package.json"));
+    await symlink(join(repository, "dist"), join(own, "dist"));
     for (const name of ["@pulumi/pulumi", ...packages]) {
       await mkdir(dirname(join(modules, name)), { recursive: true });
       await symlink(join(repository, "node_modules", name), join(modules, name));
     }
-    await writeFile(join(this.project, "Pulumi.yaml"), projectOf(runtimes[this.language]));
+    await writeFile(join(this.project, "Pulumi.yaml"), projectOf(this.language));
     if (this.language === "js" || this.language === "ts")
       await writeFile(
         join(this.project, "package.json"),
