@@ -267,7 +267,7 @@ export class Client {
           return result("unreachable", `failed: connecting was not possible (${String(code)}). ${where}`);
       }
     if (code?.startsWith("ERR_SSL_"))
-      return result(unreadable(message), `failed: the TLS connection broke (${code}). ${where}`);
+      return result(cutOrFinal(message), `failed: the TLS connection broke (${code}). ${where}`);
     // The certificate is checked before anything is sent.
     if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
       return result("final", `failed: the server's certificate is not trusted (${code}). ${where}`);
@@ -275,7 +275,7 @@ export class Client {
       case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       case "ERR_BUFFER_TOO_LARGE":
         return result(
-          unreadable(message),
+          cutOrFinal(message),
           `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`,
         );
       case "ECONNRESET":
@@ -331,7 +331,7 @@ function stepAfter({ method, deadline }: ApiRequest, failure: Failure): Step {
 }
 
 /** How an attempt ended whose answer cannot be read: the same request gets no other, but a create may have had its effect. */
-function unreadable({ method }: ApiRequest): "cut" | "final" {
+function cutOrFinal({ method }: ApiRequest): "cut" | "final" {
   return method === "POST" ? "cut" : "final";
 }
 

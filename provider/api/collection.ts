@@ -5,7 +5,7 @@ import type { Definition } from "../definitions/field";
 import type { Pair } from "../definitions/kinds";
 import { parseUrl } from "../definitions/url";
 import type { Deadline } from "./deadline";
-import { ApiError, UptimeError } from "./errors";
+import { AnotherRecord, ApiError, UptimeError } from "./errors";
 import { shorten } from "./text";
 
 /** What an answer to a write tells. */
@@ -52,7 +52,7 @@ export class Collection {
     const record = recordIn(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
-      throw new UptimeError(`${answer.request} was answered with the record ${record.id} instead.`);
+      throw new AnotherRecord(`${answer.request} was answered with the record ${record.id} instead.`);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     throw new UptimeError(

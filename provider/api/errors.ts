@@ -48,5 +48,5 @@ export class LostAnswer extends UptimeError {
 /** Nothing is there under the id, proven by a list that does not hold it. */
 export class Gone extends UptimeError {}
 
-/** Under the id is a record, and it is not the one that state means. */
+/** Under the id is a record, and it is not the one that is meant. */
 export class AnotherRecord extends UptimeError {}

@@ -53,7 +53,7 @@ const environment: Readonly<Record<string, string>> = {
 /** What makes a setting's value of its string, or of undefined if it is not set. Throws {@link Malformed}. */
 type Parser<T> = (given: string | undefined) => T;
 
-/** Why a setting cannot be used; the message follows its name. */
+/** Why a setting cannot be used; the message follows its name, and never repeats the value: it may be a misplaced key. */
 class Malformed extends Error {}
 
 const options = {
@@ -82,23 +82,20 @@ function integer<Default extends number | undefined>(
     if (given === undefined) return byDefault;
     const value = /^\d+$/.test(given) ? Number(given) : NaN;
     if (!(value >= least && value <= most))
-      throw new Malformed(`must be a whole number from ${least} to ${most}, not ${JSON.stringify(given)}`);
+      throw new Malformed(`must be a whole number from ${least} to ${most}`);
     return value;
   };
 }
 
 function flag(given = "false"): boolean {
-  if (given !== "true" && given !== "false")
-    throw new Malformed(`must be true or false, not ${JSON.stringify(given)}`);
+  if (given !== "true" && given !== "false") throw new Malformed("must be true or false");
   return given === "true";
 }
 
 function goneStatuses(given = ""): readonly number[] {
   const codes = listOf(given.replace(/^\[(.*)\]$/s, "$1"));
   if (!codes.every((code) => /^4\d\d$/.test(code)))
-    throw new Malformed(
-      `must be a list of status codes from 400 to 499, such as 403,451, not ${JSON.stringify(given)}`,
-    );
+    throw new Malformed("must be a list of status codes from 400 to 499, such as 403,451");
   const refused = codes.find((code) => Object.hasOwn(neverGone, code));
   if (refused !== undefined)
     throw new Malformed(
@@ -124,9 +121,7 @@ const neverGone: Readonly<Record<string, string>> = {
 function parseLogLevel(given = "off"): LogLevel {
   const level = logLevels.find((one) => one === given);
   if (level === undefined)
-    throw new Malformed(
-      `must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}, not ${JSON.stringify(given)}`,
-    );
+    throw new Malformed(`must be ${logLevels.slice(0, -1).join(", ")} or ${logLevels.at(-1) ?? ""}`);
   return level;
 }
 

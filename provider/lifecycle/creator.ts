@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Deadline } from "../api/deadline";
-import { Gone, LostAnswer, UptimeError } from "../api/errors";
+import { AnotherRecord, Gone, LostAnswer, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { differs, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
@@ -157,12 +157,13 @@ export class Creator {
       return { id, record: await this.reader.show(id, deadline), status };
     } catch (error) {
       // Whatever else is wrong, the id is known and must be kept.
-      if (!(error instanceof Gone)) return { id, record: undefined, status };
+      if (!(error instanceof Gone || error instanceof AnotherRecord)) return { id, record: undefined, status };
       this.records.giveBack(id);
+      const isThere = error instanceof AnotherRecord;
+      const problem = isThere ? "another record is there" : `there is no such ${this.definition.singular}`;
       return new LostAnswer(
-        `${request} was answered with the id ${id}, but there is no such ${this.definition.singular}, so the new one was looked ` +
-          "for, and was not found.",
-        "keep looking",
+        `${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
+        isThere ? "give up" : "keep looking",
         { cause: error },
       );
     }

@@ -39,7 +39,7 @@ test.each(["quickstart", "team", "yaml"] as const)(
     // A stack belongs to a project, and the copied one has a name of its own.
     await workspace.run(["stack", "init", "dev"]);
     const { code, output } = await workspace.run(["preview"]);
-    expect({ code, output }).toMatchObject({ code: 0 });
+    expect({ code, output }).toEqual({ code: 0, output });
     expect(output).toMatch(/\+ \d+ to create/);
     expect(emulator.writes()).toEqual([]);
   },

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -76,6 +84,9 @@ const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert
 
 test("linked into a project, it works from TypeScript and ES modules, and state holds one short line of code", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
+  const own = join(workspace.project, "node_modules", "pulumi-uptime");
+  rmSync(own, { recursive: true });
+  symlinkSync(repository, own);
   // The same resources from a program in each language: only the first changes anything.
   replace(workspace, "index.ts", typeScript);
   await workspace.up();

@@ -361,7 +361,7 @@ export class Workspace {
     const own = join(modules, "pulumi-uptime");
     await mkdir(own);
     await copyFile(join(repository, "package.json"), join(own, "package.json"));
-    await symlink(join(repository, "dist"), join(own, "dist"));
+    for (const built of ["dist", "plugin"]) await symlink(join(repository, built), join(own, built));
     for (const name of ["@pulumi/pulumi", ...packages]) {
       await mkdir(dirname(join(modules, name)), { recursive: true });
       await symlink(join(repository, "node_modules", name), join(modules, name));

@@ -52,6 +52,17 @@ const seen: Record<string, Case> = {
     body: "empty",
   }),
   "a record that was there before": create({ mutate: "older" }),
+  "an id under which the server shows somebody else's record": create(
+    { mutate: "id", id: "01" },
+    {
+      dialect: { createAnswer: "id" },
+      others: 1,
+      mutations: [
+        { target: "list", number: 1, mutation: { mutate: "list", list: "empty" } as Mutation },
+        { target: "create", number: 1, mutation: { mutate: "id", id: "01" } as Mutation },
+      ],
+    },
+  ),
   "a 504, and the record eight seconds later": create(answered(504, 8000)),
   "a 202, and the record eight seconds later": create(answered(202, 8000)),
   "a 303 after the effect": create({ ...answered(303), location: "/api/v1/monitors" } as Mutation),
