@@ -157,7 +157,8 @@ export class Creator {
       return { id, record: await this.reader.show(id, deadline), status };
     } catch (error) {
       // Whatever else is wrong, the id is known and must be kept.
-      if (!(error instanceof Gone || error instanceof AnotherRecord)) return { id, record: undefined, status };
+      if (!(error instanceof Gone || error instanceof AnotherRecord))
+        return { id, record: undefined, status };
       this.records.giveBack(id);
       const isThere = error instanceof AnotherRecord;
       const problem = isThere ? "another record is there" : `there is no such ${this.definition.singular}`;

@@ -58,8 +58,8 @@ const seen: Record<string, Case> = {
       dialect: { createAnswer: "id" },
       others: 1,
       mutations: [
-        { target: "list", number: 1, mutation: { mutate: "list", list: "empty" } as Mutation },
-        { target: "create", number: 1, mutation: { mutate: "id", id: "01" } as Mutation },
+        { target: "list", number: 1, mutation: { mutate: "list", list: "empty" } },
+        { target: "create", number: 1, mutation: { mutate: "id", id: "01" } },
       ],
     },
   ),
