@@ -3,19 +3,16 @@ import type { Definition, Problem } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { SettingsUnknown } from "./connection";
 import type { Connect, Connection } from "./connection";
-import type { CheckedImport, Importer } from "./import";
-import type { Inputs, Options } from "./resource";
+import type { CheckedImport, DeclaredFields, Importer } from "./import";
+import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
-/** What a program declares of a resource, before anything of it is checked. */
-export interface Declaration {
-  /** Fields by property, and whatever else the program has written there. */
-  readonly declared: Readonly<Record<string, unknown>>;
+/** What a program declares, and what state has of it. */
+export interface Declaration extends DeclaredFields {
   readonly account?: unknown;
   readonly importId?: unknown;
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
   readonly old?: Inputs | undefined;
-  readonly options: Options;
 }
 
 /** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
@@ -33,7 +30,7 @@ export class Checker {
 
   /** The inputs with defaults filled in and removed fields made explicit, and all that is wrong with them. */
   async check(declaration: Declaration): Promise<CheckedDeclaration> {
-    const { declared, old, options } = declaration;
+    const { declared, old } = declaration;
     const values: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(declared))
       if (value !== undefined && value !== null) values[key] = value;
@@ -48,7 +45,7 @@ export class Checker {
     const inputs = { values, account, importId };
     const isRefused = problems.some(({ property }) => property === "import" || property === "account");
     if (importId === undefined || old || isRefused) return { inputs, problems, notes: [] };
-    const { problems: differences, notes } = await this.importer.check(inputs, importId, declared, options);
+    const { problems: differences, notes } = await this.importer.check(inputs, importId, declaration);
     const malformed = new Set(problems.map(({ property }) => topLevel(property)));
     const others = differences.filter(({ property }) => !malformed.has(property));
     return { inputs, problems: [...problems, ...others], notes };

@@ -19,6 +19,15 @@ export interface CheckedImport {
   readonly notes: readonly string[];
 }
 
+/** What a program declares of a resource, before anything of it is checked. */
+export interface DeclaredFields {
+  /** Fields by property, and whatever else the program has written there. */
+  readonly declared: Readonly<Record<string, unknown>>;
+  readonly options: Options;
+  /** Whether the engine imports the record by itself, so that no other one is created if this run deletes it. */
+  readonly isImportedByEngine?: boolean;
+}
+
 /** Imports records of one kind: in the preview, and then in the run. Nothing is ever written. */
 export class Importer {
   constructor(
@@ -30,8 +39,7 @@ export class Importer {
   async check(
     inputs: Inputs,
     id: string,
-    declared: Readonly<Record<string, unknown>>,
-    options: Options,
+    { declared, options, isImportedByEngine }: DeclaredFields,
   ): Promise<CheckedImport> {
     const { label, singular } = this.definition;
     const { resource, ignoreChanges } = options;
@@ -42,7 +50,10 @@ export class Importer {
     try {
       const connection = this.connect(inputs.account);
       const { records } = connection;
-      if (records.isSpent(id, resource)) return { problems: [], notes: [] };
+      if (records.isSpent(id, resource))
+        return isImportedByEngine
+          ? refuse(`names ${singular} ${id}, which this run deletes: remove the option import`)
+          : { problems: [], notes: [] };
       const holder = records.holderOf(id, resource);
       if (holder !== undefined)
         return refuse(

@@ -38,11 +38,12 @@ const run = (program: readonly Declared[], more: Partial<PlannedRun> = {}): Plan
   latencies: [1],
   ...more,
 });
-const domain = (name: string, args: Declared["args"], importId?: string): Declared => ({
+const domain = (name: string, args: Declared["args"], importId?: string, parent?: string): Declared => ({
   kind: "domain",
   name,
   args,
   ...(importId !== undefined && { import: importId }),
+  ...(parent !== undefined && { parent }),
 });
 const one = { name: "one.example" };
 const two = { name: "two.example", homepageUrl: "https://two.example/home" };
@@ -120,6 +121,27 @@ const seen: Record<string, Scenario> = {
       run([a, { ...b, import: "1" }], { targets: [1] }),
       run([a, { ...b, import: "1" }], { command: "refresh" }),
       run([a]),
+    ],
+  },
+  "a record that is deleted before its replacement is made is not imported meanwhile": {
+    records: [],
+    runs: [
+      run([domain("a", one)], { adoptExisting: true }),
+      run([domain("a", two), domain("a", one, "1", "x:y:Front")], {
+        adoptExisting: true,
+        command: "up --refresh",
+      }),
+    ],
+  },
+  "a resource that gave its record up to an import, and got no other, gets one in the next run": {
+    records: [],
+    runs: [
+      run([domain("a", one), domain("a", one, undefined, "x:y:Front")]),
+      run([domain("a", one, "2"), domain("a", one, undefined, "x:y:Front")], {
+        adoptExisting: true,
+        replace: [1],
+        faults: [{ method: "POST", number: 1, fault: "refused" }],
+      }),
     ],
   },
   "a resource that adopts the record of the one that it replaces keeps it": {

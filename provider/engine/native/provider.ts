@@ -120,6 +120,7 @@ export class NativeResources {
       declared,
       account,
       importId: stray === undefined ? imported?.id : undefined,
+      isImportedByEngine: true,
       old: isInState ? inputsIn(oldInputs) : undefined,
       options: this.optionsOf(request),
     });

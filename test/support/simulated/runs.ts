@@ -544,14 +544,16 @@ class World implements Result {
     const copy = structuredCopy(kept);
     let outcome = await this.execute(mended, `${title}, repaired`);
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
-    // other. Then the error names both, and a person must take one of them out.
+    // other. Then the error names both, and a person must take one of them out; unless one of them was waiting for its
+    // replacement, and has another record now.
     if (outcome.errors.some((error) => error.includes("Remove one of the two"))) {
       const doubled = this.doubled();
-      if (doubled.length > 0) {
-        const left = mended.program.filter((one) => !doubled.includes(urnOf(one)));
-        mended = { ...mended, program: sound(left) };
-        outcome = await this.execute(mended, `${title}, repaired without ${doubled.join(" and ")}`);
-      }
+      const left = mended.program.filter((one) => !doubled.includes(urnOf(one)));
+      mended = { ...mended, program: sound(left) };
+      outcome = await this.execute(
+        mended,
+        `${title}, repaired without ${doubled.join(" and ") || "a change"}`,
+      );
     }
     // A killed run may have deleted every record, and more than three that are missing are never taken out of state.
     if (outcome.errors.some((error) => error.includes("remove them from state with"))) {
