@@ -178,10 +178,11 @@ describe("of a program", () => {
     const right = await looked("--json");
     expect(right.code).toBe(0);
     expect(JSON.parse(right.stdout)).toMatchObject({ program: { imports: 1, refused: [] } });
-    write("index.ts", 'import { Config } from "@pulumi/pulumi"; new Config().requireSecret("token");');
+    // Not an error of the SDK's own: Node.js 20.20 takes half a minute to print its stack.
+    write("index.ts", 'throw new Error("There is no token");');
     const wrong = await looked();
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toMatch(/^The program in \S+ failed: .*mine:token/);
+    expect(wrong.stderr).toMatch(/^The program in \S+ failed: .*There is no token/);
   });
 
   const declaration = (options: string): string =>

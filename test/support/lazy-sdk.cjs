@@ -1,12 +1,17 @@
-// Loaded first by every program and provider of a test. Pulumi's SDK loads TypeScript and npm's dependency tree for programs
-// that serialize functions, which takes half a second in each process; with this, only those that use them load them.
+// Loaded first by every program and provider of a test, so that they load only what they use.
 const Module = require("node:module");
+
+// The language host that is a Go module does not know the option `typescript`, and has each program load TypeScript.
+if (process.env.TEST_LANGUAGE === "js") process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
+
+// Pulumi's SDK needs these only for programs that serialize functions.
+const isRarelyUsed = (request) => request === "@npmcli/arborist" || request.endsWith("/typescript-shim");
 
 const load = Module._load;
 
 Module._load = function (request, parent, isMain) {
   const whole = () => load.call(this, request, parent, isMain);
-  if (request !== "@npmcli/arborist" && !request.endsWith("/typescript-shim")) return whole();
+  if (!isRarelyUsed(request)) return whole();
   return new Proxy(
     {},
     // The SDK's compiled code asks first whether it imports an ES module, whose default export is then the module itself.

@@ -111,19 +111,16 @@ const runtimes = { js: "nodejs", ts: "nodejs", yaml: "yaml", python: "python", g
 /** The plugin is named for programs that use it; others do not load it. */
 function projectOf(language: Language): string {
   const path = JSON.stringify(join(repository, "plugin"));
-  const options = language === "js" ? "{typescript: false}" : "{}";
-  return (
-    `name: workspace\nruntime: {name: ${runtimes[language]}, options: ${options}}\n` +
-    `plugins: {providers: [{name: uptime, path: ${path}}]}\n`
-  );
+  return `name: workspace\nruntime: ${runtimes[language]}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
 }
 
-/** What makes a command cheaper, and changes nothing of what it does. */
-const cheaper = {
+/** What makes commands cheaper, and changes nothing of what they do. */
+const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
   GOGC: "400",
   NODE_OPTIONS: `--require ${join(__dirname, "lazy-sdk.cjs")}`,
-};
+  TEST_LANGUAGE: language,
+});
 
 /**
  * A Pulumi project in a temporary folder with its own state, home and settings, driven by the real CLI. It sees this
@@ -156,7 +153,7 @@ export class Workspace {
     const temporary = join(folder, "temporary");
     const folders = foldersIn(folder);
     for (const path of [...(Object.values(folders) as string[]), temporary]) await mkdir(path);
-    const env = { ...engineEnv(engine, { ...folders, temporary }), ...cheaper, ...options.env };
+    const env = { ...engineEnv(engine, { ...folders, temporary }), ...cheaper(language), ...options.env };
     const workspace = new Workspace(folder, language, env);
     try {
       await workspace.lay(options);
