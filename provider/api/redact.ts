@@ -42,8 +42,10 @@ export class Redactor {
 
   /** A redactor that also removes some more strings. */
   with(values: Iterable<string>, label = "[secret]"): Redactor {
-    const more = [...values].filter((value) => value !== "").map((value) => secretOf(value, label));
-    return more.length > 0 ? new Redactor([...this.secrets, ...more]) : this;
+    const more = new Set([...values].flatMap((value) => [value, folded(value)]));
+    more.delete("");
+    if (more.size === 0) return this;
+    return new Redactor([...this.secrets, ...[...more].map((value) => secretOf(value, label))]);
   }
 
   /** The text without any of the secrets, as well-formed Unicode. */
@@ -84,6 +86,9 @@ function secretOf(given: string, label: string): Secret {
     bytes: [value, Buffer.from(value).toString("latin1")],
   };
 }
+
+/** A value as it is after white space was lost on the way. */
+const folded = (value: string): string => value.replace(/[\s\p{Cc}]+/gu, " ").trim();
 
 const isShort = ({ forms }: Secret): boolean => (forms[0] ?? "").length < leastLength;
 

@@ -56,7 +56,7 @@ const echoes: Record<string, (text: string) => string> = {
 const odd = fc
   .array(fc.constantFrom(...Array.from("ßüñЖ漢😀<>&\"'/\\%+|=;#~ \n\t")), { minLength: 4, maxLength: 12 })
   .map((characters) => characters.join(""))
-  .filter((text) => (text.match(/[ßüñЖ漢😀]/gu) ?? []).length > 2);
+  .filter((text) => (text.match(/[ßüñЖ漢😀]/gu) ?? []).length > 2 && folded(text).length > 3);
 
 describe.each(Object.entries(echoes))("a secret %s", (_form, echo) => {
   test("is removed whatever it is", () => {
@@ -66,17 +66,23 @@ describe.each(Object.entries(echoes))("a secret %s", (_form, echo) => {
         expect(shown.split("[secret]")).toHaveLength(3);
         expect(shown).not.toMatch(/[ßüñЖ漢😀]/u);
       }),
-      { numRuns: sample(5, 50, 50) },
+      { numRuns: sample(5, 50, 5000) },
     );
   });
 
-  test.each(["12|Abc/d+e=", "p<ss>'word\"", "C:\\temp\\u00", "%41bc%", "&amp;&#39", "a  b\r\nc d"])(
-    "%j is removed, and nothing beside it",
-    (secret) => {
-      const shown = redacted(`It is "${echo(secret)}" now.`, secret);
-      expect(shown).toMatch(/^It is "(?:Basic )?\[secret\]\\*" now\.$/);
-    },
-  );
+  test.each([
+    "12|Abc/d+e=",
+    "p<ss>'word\"",
+    "C:\\temp\\u00",
+    "%41bc%",
+    "&amp;&#39",
+    "a  b\r\nc d",
+    "abc\\\\ ",
+    "abc\n",
+  ])("%j is removed, and nothing beside it", (secret) => {
+    const shown = redacted(`It is "${echo(secret)}" now.`, secret);
+    expect(shown).toMatch(/^It is "(?:Basic )?\[secret\]\\*" now\.$/);
+  });
 });
 
 test("a secret that is part of another one leaves nothing of the other", () => {
