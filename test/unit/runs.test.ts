@@ -144,6 +144,15 @@ const seen: Record<string, Scenario> = {
       }),
     ],
   },
+  "a record that is given up for another's import, which fails, is imported by the next run": {
+    records: [],
+    runs: [
+      run([domain("a", two), domain("c", two)]),
+      run([domain("a", two, "2"), domain("c", two, "1")], {
+        faults: [{ method: "DELETE", number: 1, fault: "refused" }],
+      }),
+    ],
+  },
   "a resource that adopts the record of the one that it replaces keeps it": {
     records: [{ kind: "domain", fields: one }],
     runs: [

@@ -684,25 +684,27 @@ class World implements Result {
       if (!this.exists(key) && !this.deletedByHand.has(key) && !this.condemned.has(`${urn} ${id}`))
         violated(`${urn} has the ${key}, which is not there`);
 
-    // No record is left behind, so none is made twice.
+    // No record is left behind, so none is made twice. One that a resource has given up for another's import, which then
+    // failed, is imported by the next run.
+    const imports = new Set(
+      run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])),
+    );
+    const isAwaited = (key: string): boolean => outcome.errors.length > 0 && imports.has(key);
     const isReported = outcome.errors.some((error) => error.includes("is not known"));
     const held = new Set(this.engine.state.map((entry) => keyOf(entry.kind, entry.id)));
     for (const key of this.createdByProvider) {
       if (held.has(key) || this.strays.has(key) || !this.exists(key)) continue;
-      if ((isKilled || isReported) && !existing.has(key)) this.strays.add(key);
+      if (((isKilled || isReported) && !existing.has(key)) || isAwaited(key)) this.strays.add(key);
       else violated(`the ${key} was created and no resource has it`);
     }
     for (const entry of before) {
       const key = keyOf(entry.kind, entry.id);
-      if (!held.has(key) && this.exists(key))
+      if (!held.has(key) && this.exists(key) && !isAwaited(key))
         violated(`${entry.urn} has left state, and the ${key} is still there`);
     }
 
     // Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one.
     const known = new Set([...held, ...before.map((entry) => keyOf(entry.kind, entry.id))]);
-    const imports = new Set(
-      run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])),
-    );
     for (const request of this.api.requests) {
       const { kind: of, effect } = request;
       if (!of || !effect || effect.made === "created") continue;
