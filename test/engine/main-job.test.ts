@@ -524,9 +524,8 @@ test("missing settings are named, and another address than state's drops nothing
   await workspace.setConfig({ "uptime:baseUrl": other.url });
   await workspace.write(declared("Renamed"));
   for (const args of [
-    ["up", "--yes", "--skip-preview", "--refresh"],
     ["up", "--yes", "--skip-preview"],
-    ["destroy", "--yes", "--skip-preview", "--run-program"],
+    ["destroy", "--yes", "--skip-preview", "--run-program", "--refresh"],
   ]) {
     const { code, output } = await workspace.run(args);
     expect(code).not.toBe(0);

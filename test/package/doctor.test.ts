@@ -14,6 +14,7 @@ import { join } from "node:path";
 
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
+import { cheaper } from "../support/workspace";
 import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 
@@ -113,16 +114,19 @@ describe("of a program", () => {
   const write = (file: string, content: string): void => {
     writeFileSync(join(folder, file), content);
   };
+  /** Types are checked once. */
+  const quick = { ...cheaper("ts"), PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
   /** The built command, which runs the program in a process of its own. */
-  const looked = (...args: string[]): Promise<Outcome> =>
-    ran(folder, ["doctor", "--program", ".", ...args], {
+  const looked = (more: { args?: string[]; env?: NodeJS.ProcessEnv } = {}): Promise<Outcome> =>
+    ran(folder, ["doctor", "--program", ".", ...(more.args ?? [])], {
       UPTIME_BASE_URL: emulator.url,
       UPTIME_API_KEY: emulator.apiKey,
+      ...more.env,
     });
   const ran = (cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> =>
     new Promise((resolve) => {
       const main = join(root, "dist", "provider", "cli", "main.js");
-      const child = spawn(process.execPath, [main, ...args], { cwd, env });
+      const child = spawn(process.execPath, [main, ...args], { cwd, env: { ...quick, ...env } });
       const outcome = { code: -1, stdout: "", stderr: "" };
       child.stdout.on("data", (chunk) => (outcome.stdout += String(chunk)));
       child.stderr.on("data", (chunk) => (outcome.stderr += String(chunk)));
@@ -152,7 +156,7 @@ describe("of a program", () => {
       "more.ts",
       `import { Monitor } from "pulumi-uptime"; export const again = new Monitor("again", { name: "x", url: "https://x.example/", interval: 60 }, { import: "2" });`,
     );
-    const { code, stdout, stderr } = await looked();
+    const { code, stdout, stderr } = await looked({ env: { PULUMI_NODEJS_TRANSPILE_ONLY: "false" } });
     expect([code, stderr]).toEqual([2, "Some checks failed; see above.\n"]);
     const failed = stdout.split("\n").filter((line) => line.startsWith("failed"));
     // One fault per line.
@@ -175,7 +179,7 @@ describe("of a program", () => {
       "index.ts",
       `import { Monitor } from "pulumi-uptime"; new Monitor("home", { name: "Home", url: "https://example.com/", interval: 60 }, { import: "1" });`,
     );
-    const right = await looked("--json");
+    const right = await looked({ args: ["--json"] });
     expect(right.code).toBe(0);
     expect(JSON.parse(right.stdout)).toMatchObject({ program: { imports: 1, refused: [] } });
     // Not an error of the SDK's own: Node.js 20.20 takes half a minute to print its stack.
@@ -351,7 +355,7 @@ describe("of a program", () => {
        new Monitor("home", { name: "Home", url: pulumi.secret("https://s3cret-user:pw@example.com/"), interval: 60 }, { import: "1" });`,
     );
     emulator.monitors.edit(1, { url: "https://0ther-s3cret@example.com/" });
-    const { code, stdout } = await looked("--json");
+    const { code, stdout } = await looked({ args: ["--json"] });
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
       program: {

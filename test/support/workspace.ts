@@ -115,7 +115,7 @@ function projectOf(language: Language): string {
 }
 
 /** What makes commands cheaper, and changes nothing of what they do. */
-const cheaper = (language: Language): Record<string, string> => ({
+export const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
   GOGC: "400",
   NODE_OPTIONS: `--require ${join(__dirname, "lazy-sdk.cjs")}`,
@@ -174,6 +174,11 @@ export class Workspace {
   /** What every command of this workspace sees: for other tools that run the CLI in it. */
   get environment(): Readonly<Record<string, string | undefined>> {
     return this.env;
+  }
+
+  /** From now on, programs in TypeScript are only compiled: an earlier command has checked their types. */
+  skipTypeChecks(): void {
+    this.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
   }
 
   /** Replaces the program. */
