@@ -153,6 +153,14 @@ const seen: Record<string, Scenario> = {
       }),
     ],
   },
+  "a record that a run for one resource adopts, while another one has it, goes with either": {
+    records: [],
+    runs: [
+      run([a]),
+      run([{ ...a, name: "c" }], { adoptExisting: true, targets: [0] }),
+      run([{ ...a, name: "c" }], { targets: [0], replace: [0] }),
+    ],
+  },
   "a resource that adopts the record of the one that it replaces keeps it": {
     records: [{ kind: "domain", fields: one }],
     runs: [

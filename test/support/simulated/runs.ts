@@ -426,6 +426,8 @@ class World implements Result {
   private readonly createdByProvider = new Set<string>();
   /** Records that resources have imported or adopted: by URN and id. */
   private readonly taken = new Set<string>();
+  /** Records that two resources have had, since a run that did not hear of both. */
+  private readonly shared = new Set<string>();
   /** Deletes that were begun: by URN and id. */
   private readonly condemned = new Set<string>();
 
@@ -676,13 +678,16 @@ class World implements Result {
       const other = holders.get(key);
       const isTaken = other && [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`));
       if (other && (isWhole || !isTaken)) violated(`${entry.urn} and ${other.urn} both have the ${key}`);
+      if (other) this.shared.add(key);
       holders.set(key, entry);
     }
 
     // No record that a resource has is deleted unless that resource goes.
-    for (const [key, { urn, id }] of holders)
-      if (!this.exists(key) && !this.deletedByHand.has(key) && !this.condemned.has(`${urn} ${id}`))
-        violated(`${urn} has the ${key}, which is not there`);
+    for (const [key, { urn, id }] of holders) {
+      const isExpected =
+        this.deletedByHand.has(key) || this.shared.has(key) || this.condemned.has(`${urn} ${id}`);
+      if (!this.exists(key) && !isExpected) violated(`${urn} has the ${key}, which is not there`);
+    }
 
     // No record is left behind, so none is made twice. One that a resource has given up for another's import, which then
     // failed, is imported by the next run.
