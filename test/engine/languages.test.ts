@@ -10,6 +10,8 @@ import { checkCSharp } from "../support/csharp";
 import type { Schema } from "../support/csharp";
 import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
+import type { StateResource } from "../support/workspace";
+import { addNasty } from "../support/nasty";
 import { isFull } from "../support/size";
 
 afterEach(stopStacks);
@@ -124,7 +126,114 @@ async function startPython(): Promise<Stack> {
   return stack;
 }
 
+/** A project in Go with the SDK, the SDK's module, and what brings the modules that a program needs. */
+async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Promise<unknown> }> {
+  const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+  const { bin } = await ensureLanguage("go", { log: console.warn });
+  const stack = await startStack({ language: "go" });
+  const { emulator, workspace } = stack;
+  Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+  const sdk = join(workspace.project, "sdk");
+  await generate(bin, "go", sdk);
+  const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";
+  await writeFile(
+    join(workspace.project, "go.mod"),
+    `module workspace\n\ngo 1.25\n\nrequire (\n\t${module} v0.0.0\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.250.0\n)\n\n` +
+      `replace ${module} => ./sdk\n`,
+  );
+  const env = { ...process.env, GOFLAGS: "" };
+  return { stack, module, tidy: () => run("go", ["mod", "tidy"], { cwd: workspace.project, env }) };
+}
+
+/**
+ * Imports an account by the commands that an export prints, into a program that declares what was imported. Pulumi writes
+ * such a program only with a language host that is newer than the last one that is a Go module.
+ */
+async function takeOver(
+  { emulator, workspace }: Stack,
+  language: string,
+  programOf: (resources: readonly [string, StateResource][]) => string,
+  prepare: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
+  addNasty(emulator, 20);
+  const headers = [{ key: "X-Token", value: canary("imported-header") }];
+  emulator.monitors.add({ ...site, request_headers: headers });
+  const args = ["export", "--out", ".", "--language", language, "--json"];
+  const exported = await cli(emulator, workspace.project, args, { env: workspace.environment });
+  expect(exported).toMatchObject({ code: 0 });
+  const { next, resources } = JSON.parse(exported.stdout) as { next: string[]; resources: object[] };
+  const command = next.find((line) => line.startsWith("pulumi import ")) ?? "";
+  const imported = await workspace.run([...command.split(" ").slice(1), "--yes"]);
+  expect(imported.output).toContain(`${resources.length} imported`);
+  const all = Object.entries(await workspace.resources());
+  expect(all).toHaveLength(resources.length);
+  await workspace.write(programOf(all));
+  await prepare();
+  emulator.forget();
+  await workspace.preview("--expect-no-changes");
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  expect(emulator.writes()).toEqual([]);
+}
+
+const declared = ({ inputs = {} }: StateResource): [string, unknown][] =>
+  Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
+const classOf = ({ type }: StateResource): string => type.split(":").at(-1) ?? "";
+const literal = (value: unknown): string => JSON.stringify(value);
+
+const inPython = (resources: readonly [string, StateResource][]): string =>
+  [
+    "import json",
+    "import pulumi",
+    "import pulumi_uptime as uptime",
+    ...resources.map(([name, resource]) => {
+      const values = declared(resource).map(([key, value]) => [
+        key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]);
+      const json = literal(literal(Object.fromEntries(values)));
+      return `uptime.${classOf(resource)}(${literal(name)}, **json.loads(${json}), opts=pulumi.ResourceOptions(protect=True))`;
+    }),
+    "",
+  ].join("\n");
+
+const inGo = (resources: readonly [string, StateResource][], module: string): string => {
+  const valueOf = (kind: string, key: string, value: unknown): string => {
+    if (Array.isArray(value))
+      return `pulumi.IntArray{${value.map((id) => `pulumi.Int(${String(id)})`).join(", ")}}`;
+    if (typeof value === "number") return `pulumi.Int(${value})`;
+    if (typeof value === "boolean") return `pulumi.Bool(${String(value)})`;
+    const isEnum = key === "AlertCondition" || key === "RequestMethod";
+    return `${isEnum ? `uptime.${kind}${key}` : "pulumi.String"}(${literal(value)})`;
+  };
+  const statements = resources.map(([name, resource]) => {
+    const kind = classOf(resource);
+    const values = declared(resource).map(([key, value]) => {
+      const field = key.replace(/^./, (letter) => letter.toUpperCase());
+      return `${field}: ${valueOf(kind, field, value)}`;
+    });
+    return `if _, err := uptime.New${kind}(ctx, ${literal(name)}, &uptime.${kind}Args{${values.join(", ")}}, pulumi.Protect(true)); err != nil { return err }`;
+  });
+  return `package main
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"${module}/uptime"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		${statements.join("\n\t\t")}
+		return nil
+	})
+}
+`;
+};
+
 if (isFull) {
+  test("an account is imported into a program in Python, and nothing is written", async () => {
+    await takeOver(await startPython(), "python", inPython);
+  });
+
   test("a program in Python lives through its whole life", async () => {
     await liveThrough(
       await startPython(),
@@ -177,20 +286,13 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     }
   });
 
+  test("an account is imported into a program in Go, and nothing is written", async () => {
+    const { stack, module, tidy } = await startGo();
+    await takeOver(stack, "go", (resources) => inGo(resources, module), tidy);
+  });
+
   test("a program in Go lives through its whole life", async () => {
-    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
-    const { bin } = await ensureLanguage("go", { log: console.warn });
-    const stack = await startStack({ language: "go" });
-    const { emulator, workspace } = stack;
-    Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
-    const sdk = join(workspace.project, "sdk");
-    await generate(bin, "go", sdk);
-    const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";
-    await writeFile(
-      join(workspace.project, "go.mod"),
-      `module workspace\n\ngo 1.25\n\nrequire (\n\t${module} v0.0.0\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.250.0\n)\n\n` +
-        `replace ${module} => ./sdk\n`,
-    );
+    const { stack, module, tidy } = await startGo();
     const goProgram = (interval: number) => `package main
 
 import (
@@ -221,8 +323,8 @@ func main() {
 	})
 }
 `;
-    await workspace.write(goProgram(60));
-    await run("go", ["mod", "tidy"], { cwd: workspace.project, env: { ...process.env, GOFLAGS: "" } });
+    await stack.workspace.write(goProgram(60));
+    await tidy();
     await liveThrough(stack, goProgram);
   });
 }
