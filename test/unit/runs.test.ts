@@ -114,12 +114,13 @@ const seen: Record<string, Scenario> = {
       }),
     ],
   },
-  "a refresh without the program says nothing of a record that a run for one resource has imported for it": {
+  "a refresh says nothing of a record that a run for one resource has imported for it": {
     records: [],
     runs: [
       run([a]),
       run([a, { ...b, import: "1" }], { targets: [1] }),
       run([a, { ...b, import: "1" }], { command: "refresh" }),
+      run([{ ...b, import: "1" }], { command: "refresh --run-program" }),
       run([a]),
     ],
   },

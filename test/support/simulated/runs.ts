@@ -666,10 +666,9 @@ class World implements Result {
     }
 
     // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
-    // so one that imports or adopts may then have the record of one that was there before. Nor does a refresh that runs no
-    // program find it.
+    // so one that imports or adopts may then have the record of one that was there before. A refresh does not find it.
     const old = new Set(before.map((entry) => `${entry.urn} ${entry.id}`));
-    const isWhole = outcome.errors.length === 0 && !run.targets && run.command !== "refresh";
+    const isWhole = outcome.errors.length === 0 && !run.targets && run.command.startsWith("up");
     const holders = new Map<string, Entry>();
     for (const entry of present) {
       const key = keyOf(entry.kind, entry.id);
