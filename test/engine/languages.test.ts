@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
-import { checkCSharp } from "../support/csharp";
-import type { Schema } from "../support/csharp";
 import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
+import { checkCSharp, checkJava } from "../support/untested-sdks";
+import type { Schema } from "../support/untested-sdks";
 import type { StateResource } from "../support/workspace";
 import { addNasty } from "../support/nasty";
 import { isFull } from "../support/size";
@@ -270,21 +270,28 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     expect(emulator.monitors.all()).toEqual([]);
   });
 
-  // Neither its compiler nor its language host can be had everywhere, so this looks at the code.
-  test("the SDK in C# has each resource, property, enum and function, keeps secrets, and no name of it breaks the build", async () => {
-    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
-    const { bin } = await ensureLanguage("csharp", { log: console.warn });
-    const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-csharp-"));
-    try {
-      await run(join(bin[0] ?? "", "pulumi-uptime-csharp"), [schemaFile, folder]);
-      const sources = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".cs"));
-      const code = new Map<string, string>();
-      for (const name of sources) code.set(name, await readFile(join(folder, name), "utf8"));
-      checkCSharp(JSON.parse(await readFile(schemaFile, "utf8")) as Schema, code);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+  // Their language hosts cannot be had everywhere, so this looks at the code.
+  test.each([
+    ["csharp", "", checkCSharp],
+    ["java", join("src", "main", "java", "com", "pulumi", "uptime"), checkJava],
+  ] as const)(
+    "the SDK in %s has each resource, property, enum and function, and keeps secrets",
+    async (language, place, check) => {
+      const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+      const { bin } = await ensureLanguage("untested", { log: console.warn });
+      const folder = await mkdtemp(join(tmpdir(), `pulumi-uptime-${language}-`));
+      try {
+        await run(join(bin[0] ?? "", "pulumi-uptime-untested"), [schemaFile, language, folder]);
+        const sources = join(folder, place);
+        const code = new Map<string, string>();
+        for (const name of await readdir(sources, { recursive: true }))
+          if (/\.(cs|java)$/.test(name)) code.set(name, await readFile(join(sources, name), "utf8"));
+        check(JSON.parse(await readFile(schemaFile, "utf8")) as Schema, code);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 
   test("an account is imported into a program in Go, and nothing is written", async () => {
     const { stack, module, tidy } = await startGo();

@@ -1,6 +1,6 @@
 import type { Engine } from "./install.mjs";
 
-export type Language = "yaml" | "python" | "go" | "csharp";
+export type Language = "yaml" | "python" | "go" | "untested";
 
 export function ensureLanguage(
   language: Language,

@@ -24,8 +24,8 @@ const languages = {
     { module: "sdks", target: `${SDK}/go/pulumi-language-go` },
     { module: "codegen", target: "." },
   ],
-  // Its SDK can be generated here, but its language host is no Go module that can be had.
-  csharp: [{ module: "csharp", target: "." }],
+  // SDKs in C# and Java can be generated here, but their language hosts are no Go modules that can be had.
+  untested: [{ module: "untested", target: "." }],
 };
 
 /** An engine that runs programs in a language: the user's own if it can, else one that is installed once for this machine. */

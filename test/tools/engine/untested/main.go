@@ -1,5 +1,6 @@
-// Command csharp writes the C# SDK of a schema: csharp SCHEMA FOLDER. It is a module of its own because C#'s generator left
-// pkg/v3 after this version, and where it is now cannot be had from the Go module proxy.
+// Command untested writes the SDK of a schema for a language that no test can run: untested SCHEMA LANGUAGE FOLDER. It is a
+// module of its own because C#'s generator left pkg/v3 after this version, and where it is now cannot be had from the Go
+// module proxy.
 package main
 
 import (
@@ -10,20 +11,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pulumi/pulumi-java/pkg/codegen/java"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/dotnet"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fail(fmt.Errorf("usage: csharp SCHEMA FOLDER"))
+	if len(os.Args) != 4 {
+		fail(fmt.Errorf("usage: untested SCHEMA LANGUAGE FOLDER"))
 	}
-	if err := generate(os.Args[1], os.Args[2]); err != nil {
+	if err := generate(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fail(err)
 	}
 }
 
-func generate(file, folder string) error {
+func generate(file, language, folder string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -43,7 +45,15 @@ func generate(file, folder string) error {
 	logo := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer logo.Close()
 	pkg.LogoURL = logo.URL
-	files, err := dotnet.GeneratePackage("csharp", pkg, nil, nil)
+	var files map[string][]byte
+	switch language {
+	case "csharp":
+		files, err = dotnet.GeneratePackage("uptime", pkg, nil, nil)
+	case "java":
+		files, err = java.GeneratePackage("uptime", pkg, nil, nil, false, false)
+	default:
+		err = fmt.Errorf("no SDK can be generated for %q, only for csharp and java", language)
+	}
 	if err != nil {
 		return err
 	}

@@ -69,3 +69,28 @@ export function checkCSharp(schema: Schema, code: ReadonlyMap<string, string>): 
     }
   }
 }
+
+/** Checks the Java that was generated from a schema, by file, for what a program needs. */
+export function checkJava(schema: Schema, code: ReadonlyMap<string, string>): void {
+  for (const [token, { inputProperties, requiredInputs, aliases }] of Object.entries(schema.resources)) {
+    const name = shortName(token);
+    const [source = "", args = ""] = [`${name}.java`, `${name}Args.java`].map((file) => code.get(file));
+    expect(source).toContain(`@ResourceType(type="${token}")`);
+    for (const { type } of aliases) expect(source).toContain(`Alias.builder().type("${type}").build()`);
+    for (const key of Object.keys(inputProperties)) {
+      expect(args).toContain(
+        `@Import(name="${key}"${requiredInputs.includes(key) ? ", required=true" : ""})`,
+      );
+      expect(source).toContain(`@Export(name="${key}", `);
+    }
+    const [, secretOutputs = ""] = /additionalSecretOutputs\(List\.of\(([^)]*)\)/.exec(source) ?? [];
+    expect([...secretOutputs.matchAll(/"(\w+)"/g)].map(([, key]) => key).sort()).toEqual(
+      secretsIn(inputProperties),
+    );
+  }
+  for (const [token, { enum: values }] of Object.entries(schema.types))
+    for (const { value } of values ?? [])
+      expect(code.get(`enums/${shortName(token)}.java`)).toMatch(new RegExp(`\\w+\\("${value}"\\)[,;]`));
+  for (const token of Object.keys(schema.functions))
+    expect(code.get("UptimeFunctions.java")).toContain(`"${token}"`);
+}
