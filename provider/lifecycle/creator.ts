@@ -93,7 +93,7 @@ export class Creator {
     }));
     const equal: ApiRecord[] = [];
     for (const brief of await inTime(reading, deadline, this.clock)) {
-      const isFree = (): boolean => !this.records.isHeld(brief.id) && !this.records.isEnded(brief.id);
+      const isFree = (): boolean => !this.records.isClaimed(brief.id) && !this.records.isEnded(brief.id);
       if (!isFree() || !this.agrees(brief, values)) continue;
       const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
       if (isFree() && this.agrees(whole, values) && isRecordOf(this.definition, whole)) equal.push(whole);
@@ -230,8 +230,7 @@ export class Creator {
       return id;
     };
     // An option `import` that names the id of a record that was not there yet has no claim to it.
-    const isNew = ({ id }: ApiRecord): boolean =>
-      !baseline.has(id) && !this.records.isInState(id) && !this.records.isTaken(id);
+    const isNew = ({ id }: ApiRecord): boolean => !baseline.has(id) && !this.records.isHeld(id);
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
     for await (const page of this.collection.list(deadline)) {

@@ -229,13 +229,14 @@ export class RecordsOfKind {
     return this.entries.get(id)?.takenBy !== undefined;
   }
 
-  /** Whether the record belongs to some resource, as far as this process has heard. */
+  /** Whether some resource has the record, as far as this process has heard. */
   isHeld(id: string): boolean {
-    const entry = this.entries.get(id);
-    return (
-      entry !== undefined &&
-      (entry.isInState || entry.takenBy !== undefined || entry.importedBy !== undefined)
-    );
+    return this.isInState(id) || this.isTaken(id);
+  }
+
+  /** Whether some resource has the record, or is to import it. */
+  isClaimed(id: string): boolean {
+    return this.isHeld(id) || this.entries.get(id)?.importedBy !== undefined;
   }
 
   /** A resource has the option `import` with this id; the one that had it first keeps it, and is returned. */
