@@ -14,7 +14,7 @@ import { anyCharacter } from "../support/arbitraries";
 import { instantClock } from "../support/clock";
 import { sample } from "../support/size";
 
-const runs = sample(200, 2000, 100_000);
+const runs = sample(100, 2000, 100_000);
 const definitions = [monitor, domain] as const;
 
 const names = [

@@ -126,7 +126,7 @@ describe("an import", () => {
           }
           expect(emulator.writes()).toEqual([]);
         }),
-        { numRuns: sample(10, 60, 1000) },
+        { numRuns: sample(4, 60, 1000) },
       );
     },
   );

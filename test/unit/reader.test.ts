@@ -120,7 +120,7 @@ describe("many reads", () => {
   // A thousand in one way of paging is enough for a usual run.
   test.each(
     dialectChoices.paging.flatMap((paging, index) =>
-      sample([8], index === 0 ? [1, 8, 64] : [8], [1, 8, 64]).map((parallel) => {
+      sample(index % 2 === 0 ? [8] : [], index === 0 ? [1, 8, 64] : [8], [1, 8, 64]).map((parallel) => {
         const pages = sample(2, index === 0 && parallel === 8 ? 10 : 2, 10);
         return [paging, parallel, pages] as const;
       }),
@@ -215,7 +215,7 @@ describe("many reads", () => {
   });
 
   test("go one by one behind a page that repeats", async () => {
-    const known = await monitors(250);
+    const known = await monitors(150);
     emulator.dialect = { paging: "meta" };
     const body: unknown = await firstPage();
     emulator.forget();

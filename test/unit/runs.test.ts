@@ -17,7 +17,7 @@ test.each(fronts)(
         await play(scenario, front);
       }),
       // A scenario has four runs on average, those that look whether all is well included.
-      { numRuns: sample(5, 60, 5000) },
+      { numRuns: sample(3, 60, 5000) },
     );
   },
   10_000_000,
