@@ -4,8 +4,10 @@ const Module = require("node:module");
 // The language host that is a Go module does not know the option `typescript`, and has each program load TypeScript.
 if (process.env.TEST_LANGUAGE === "js") process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
 
-// Pulumi's SDK needs these only for programs that serialize functions.
-const isRarelyUsed = (request) => request === "@npmcli/arborist" || request.endsWith("/typescript-shim");
+// Pulumi's SDK needs these only for programs that serialize functions or run Pulumi themselves.
+const isRarelyUsed = (request) =>
+  ["@npmcli/arborist", "normalize-package-data", "./automation"].includes(request) ||
+  /\/(typescript-shim|v8Hooks)$/.test(request);
 
 const load = Module._load;
 
@@ -14,9 +16,14 @@ Module._load = function (request, parent, isMain) {
   if (!isRarelyUsed(request)) return whole();
   return new Proxy(
     {},
-    // The SDK's compiled code asks first whether it imports an ES module, whose default export is then the module itself.
     {
-      get: (_, name) => (name === "__esModule" ? true : name === "default" ? whole() : whole()[name]),
+      get: (_, name) => {
+        // The SDK's compiled code asks first whether it imports an ES module, whose default export is then the module itself.
+        if (name === "__esModule") return true;
+        // Before each program, the SDK switches V8's debugger on.
+        if (name === "isInitializedAsync") return () => Promise.resolve();
+        return name === "default" ? whole() : whole()[name];
+      },
     },
   );
 };
