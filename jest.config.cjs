@@ -27,5 +27,6 @@ module.exports = {
   // A test on the real engine runs it several times, some seconds each, and many more on a machine that is busy.
   testTimeout: 900_000,
   testSequencer: "<rootDir>/test/tools/sequencer.cjs",
-  maxWorkers: 2,
+  // One more than the cores of CI's machines, because tests on the engine wait a tenth of their time.
+  maxWorkers: 3,
 };

@@ -165,7 +165,7 @@ describe("many records", () => {
       dialectChoices.emptyAs.map((emptyAs) => ({ paging, listBrief, emptyAs })),
     ),
   );
-  test.each(dialects.filter((_, index) => index % sample(7, 1, 1) === 0))(
+  test.each(dialects.filter((_, index) => index % sample(13, 1, 1) === 0))(
     "are all there, with all their fields: %j",
     async (dialect) => {
       speak({ ...dialect, list: "bare", ids: "string" });
