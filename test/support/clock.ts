@@ -92,6 +92,7 @@ export class NetworkClock extends VirtualClock {
   private readonly held = new Set<string>();
   private sleeping = 0;
   private isRunning = false;
+  private hasStopped = false;
 
   constructor() {
     super();
@@ -99,8 +100,9 @@ export class NetworkClock extends VirtualClock {
     for (const channel of ends) subscribe(channel, this.end);
   }
 
-  /** To be called at the end of a test. */
+  /** To be called at the end of a test: what still waits then waits for ever. */
   stop(): void {
+    this.hasStopped = true;
     unsubscribe("undici:request:create", this.begin);
     for (const channel of ends) unsubscribe(channel, this.end);
   }
@@ -136,7 +138,7 @@ export class NetworkClock extends VirtualClock {
   private async run(): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
-    for (let quiet = 0; this.sleeping > 0;) {
+    for (let quiet = 0; this.sleeping > 0 && !this.hasStopped;) {
       await new Promise(setImmediate);
       quiet = [...this.sent.values()].every((name) => this.held.has(name)) ? quiet + 1 : 0;
       // What an answer leads to in this process takes some turns of the event loop.

@@ -42,13 +42,14 @@ export class NativeStack extends ModelStack {
 export function nativeProcess(
   kind: "monitor" | "domain",
   config: Readonly<Record<string, string>>,
+  clock: Clock = systemClock,
 ): Provider {
   const engine = {
     attach: () => undefined,
     log: () => undefined,
     flush: () => Promise.resolve(),
   } as unknown as Engine;
-  const session = new Session(engine, {});
+  const session = new Session(engine, {}, clock);
   const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
   return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
 }

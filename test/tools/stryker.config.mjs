@@ -8,13 +8,15 @@ import jest from "../../jest.config.cjs";
 
 const [unit] = jest.projects;
 // The tests that say what fields mean, and what an operation does.
-const tests = ["check", "dialects", "equality", "semantics"];
+const tests = ["check", "dialects", "equality", "import", "semantics"];
 
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
   mutate: [
     "provider/definitions/kinds.ts",
+    "provider/lifecycle/check.ts",
     "provider/lifecycle/compare.ts",
+    "provider/lifecycle/import.ts",
     "provider/lifecycle/lifecycle.ts",
   ],
   // What an error says is looked at by the test of docs/errors.md; here only what the code does counts.
@@ -29,9 +31,11 @@ export default {
       ...unit,
       rootDir: undefined,
       testTimeout: jest.testTimeout,
+      setupFiles: ["<rootDir>/test/tools/no-shrinking.cjs"],
       testMatch: tests.map((name) => `**/test/unit/${name}.test.ts`),
     },
   },
+  testRunnerNodeArgs: ["--always-sparkplug"],
   coverageAnalysis: "perTest",
   ignoreStatic: true,
   disableTypeChecks: false,

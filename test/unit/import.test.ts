@@ -112,7 +112,7 @@ describe("an import", () => {
           table.clear();
           emulator.dialect = dialect;
           const more = { "uptime:goneStatuses": "403" };
-          const before = new ModelStack(kind, config(more));
+          const before = new ModelStack(kind, config(more), {}, clock);
           await before.up(declared);
           emulator.forget();
           const importId = before.state?.id;
@@ -171,7 +171,7 @@ describe("an import is refused in the preview", () => {
 
   test("but for what ignoreChanges names", async () => {
     const importId = add({ interval: 300 });
-    const one = new ModelStack("monitor", config(), { importer: "home", ignoreChanges: ["interval"] });
+    const one = new ModelStack("monitor", config(), { importer: "home", ignoreChanges: ["interval"] }, clock);
     await one.up({ ...home, importId });
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
@@ -199,7 +199,9 @@ describe("an import is refused in the preview", () => {
   });
 
   test("when importId is declared as if it were a property", async () => {
-    const message = await refusal(new ModelStack("monitor", config()).preview({ ...home, importId: "1" }));
+    const message = await refusal(
+      new ModelStack("monitor", config(), {}, clock).preview({ ...home, importId: "1" }),
+    );
     expect(message).toBe(": import is an option of Monitor, and importId is not a property of it");
   });
 
@@ -378,7 +380,7 @@ describe("with the option kept, no record is lost", () => {
   });
 
   test("by a new name of a resource that was not imported, in one run", async () => {
-    const old = new ModelStack("monitor", config());
+    const old = new ModelStack("monitor", config(), {}, clock);
     await old.up(home);
     const renamed = old.beside({ importer: "renamed" });
     old.nextRun(renamed);
@@ -419,7 +421,7 @@ describe("with uptime:adoptExisting", () => {
   });
 
   test("an adopted record is not deleted with the resource that had it before", async () => {
-    const old = new ModelStack("monitor", config(adopting));
+    const old = new ModelStack("monitor", config(adopting), {}, clock);
     await old.up(home);
     const renamed = old.beside();
     old.nextRun(renamed);

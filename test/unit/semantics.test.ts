@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
 import { unknown } from "../support/calls";
+import { NetworkClock } from "../support/clock";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
@@ -29,11 +30,15 @@ const optional: Record<string, string[]> = {
   domain: ["homepageUrl", "notFoundUrl"],
 };
 
+let clock = new NetworkClock();
 let emulator: Emulator;
 beforeAll(async () => {
-  emulator = await Emulator.start();
+  emulator = await Emulator.start({ sleep: (...args) => clock.hold(...args) });
 });
-afterAll(() => emulator.stop());
+afterAll(() => {
+  clock.stop();
+  return emulator.stop();
+});
 
 const tableOf = (kind: Kind) => (kind === "monitor" ? emulator.monitors : emulator.domains);
 
@@ -42,11 +47,14 @@ function stackFor(front: keyof typeof fronts, kind: Kind, dialect: Partial<Diale
   emulator.monitors.clear();
   emulator.forget();
   emulator.dialect = { ...dialect };
-  return new fronts[front](kind, {
+  clock.stop();
+  clock = new NetworkClock();
+  const config = {
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
     "uptime:goneStatuses": "403",
-  });
+  };
+  return new fronts[front](kind, config, {}, clock);
 }
 
 function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {

@@ -1,3 +1,5 @@
+import { systemClock } from "../../api/clock";
+import type { Clock } from "../../api/clock";
 import { logOf, logOutput } from "../../api/log";
 import { UptimeError } from "../../api/errors";
 import { Redactor } from "../../api/redact";
@@ -32,14 +34,16 @@ export class KeptResource extends UptimeError {
 export class Session {
   private config: Config = configOf({});
   private readonly interruption = new AbortController();
-  private readonly connections = new Connections();
+  private readonly connections: Connections;
   private readonly resources = new Map<Definition, NativeResources>();
   private hasEnded = false;
 
   constructor(
     private readonly engine: Engine,
     private readonly env: NodeJS.ProcessEnv,
+    clock: Clock = systemClock,
   ) {
+    this.connections = new Connections(clock);
     logOutput.write = (line) => {
       engine.log("info", line);
     };
