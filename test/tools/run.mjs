@@ -52,7 +52,7 @@ async function runAll() {
   await step(full ? "Tests at full size" : "Tests", () => Promise.all([runJest(tests), check]));
   if (whole && full) {
     const stryker = join(root, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js");
-    const args = [stryker, "run", join(root, "test", "tools", "stryker.config.mjs")];
+    const args = [stryker, "run", join(root, "test", "tools", "mutations", "config.mjs")];
     const small = { ...env, ...marked(mark), PULUMI_UPTIME_QUICK: "1" };
     await step("Mutations", () => runStep(process.execPath, args, { env: small })).catch(note);
   }

@@ -1,14 +1,13 @@
 // Breaks what gives fields and operations their meaning, in many small ways, and sees that a test fails for each. Part of
-// `npm run test:full`; alone: `PULUMI_UPTIME_QUICK=1 npx stryker run test/tools/stryker.config.mjs`, with
+// `npm run test:full`; alone: `PULUMI_UPTIME_QUICK=1 npx stryker run test/tools/mutations/config.mjs`, with
 // `--mutate provider/definitions/kinds.ts:60-90` for some lines.
 import { mkdtempSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import jest from "../../jest.config.cjs";
+import jest from "../../../jest.config.cjs";
+import sequencer from "./sequencer.cjs";
 
 const [unit] = jest.projects;
-// The tests that say what fields mean, and what an operation does.
-const tests = ["check", "dialects", "equality", "import", "semantics"];
 
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
@@ -31,8 +30,10 @@ export default {
       ...unit,
       rootDir: undefined,
       testTimeout: jest.testTimeout,
-      setupFiles: ["<rootDir>/test/tools/no-shrinking.cjs"],
-      testMatch: tests.map((name) => `**/test/unit/${name}.test.ts`),
+      testSequencer: "<rootDir>/test/tools/mutations/sequencer.cjs",
+      testEnvironment: "./test/tools/mutations/environment.cjs",
+      setupFiles: ["<rootDir>/test/tools/mutations/setup.cjs"],
+      testMatch: sequencer.tests.map((name) => `**/test/unit/${name}.test.ts`),
     },
   },
   testRunnerNodeArgs: ["--always-sparkplug"],
