@@ -1,10 +1,10 @@
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
-import { endWithEngine } from "./engine/host";
+import { prepareHost } from "./engine/host";
 import { Session } from "./lifecycle/connection";
 
-endWithEngine();
+prepareHost();
 
 const session = new Session();
 

@@ -90,8 +90,8 @@ export function pageIn(body: unknown, definition: Definition): Page | undefined 
   const records = list.map((entry) => recordIn(entry, definition));
   if (!records.every((record) => record !== undefined)) return undefined;
   if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
-  const { last_page, total } = metaOf(body);
-  return { records, next: nextPage(body), last: numberIn(last_page), total: numberIn(total) };
+  const { total } = metaOf(body);
+  return { records, next: nextPage(body), last: lastPage(body), total: numberIn(total) };
 }
 
 function idIn(body: Record<string, unknown>): string | undefined {
@@ -101,17 +101,30 @@ function idIn(body: Record<string, unknown>): string | undefined {
 }
 
 function nextPage(body: Record<string, unknown>): Page["next"] {
-  const links = isObject(body.links) ? body.links : {};
+  const links = linksOf(body);
   const meta = metaOf(body);
-  const next = links.next ?? body.next_page_url ?? meta.next_page_url;
-  // Of the address only the query is used: behind a proxy the rest is often another host's, and the token stays here.
-  const address = typeof next === "string" && next !== "" && parseUrl(next, "http://list.invalid");
-  if (address) return address.searchParams;
+  const next = queryIn(links.next ?? body.next_page_url ?? meta.next_page_url);
+  if (next) return next;
   const current = numberIn(meta.current_page);
   const last = numberIn(meta.last_page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
   return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
+}
+
+/** The number of the last page, or NaN. */
+function lastPage(body: Record<string, unknown>): number {
+  return numberIn(metaOf(body).last_page ?? queryIn(linksOf(body).last)?.get("page"));
+}
+
+/** Of an address only the query is used: behind a proxy the rest is often another host's, and the token stays here. */
+function queryIn(address: unknown): URLSearchParams | undefined {
+  if (typeof address !== "string" || address === "") return undefined;
+  return parseUrl(address, "http://list.invalid")?.searchParams;
+}
+
+function linksOf(body: Record<string, unknown>): Record<string, unknown> {
+  return isObject(body.links) ? body.links : {};
 }
 
 function metaOf(body: Record<string, unknown>): Record<string, unknown> {

@@ -37,34 +37,50 @@ export function deadlineAfter(
   milliseconds?: number,
   { clock = systemClock, cancel, secrets = [] }: DeadlineOptions = {},
 ): Deadline {
-  const either = (signal: AbortSignal): AbortSignal =>
-    shared(cancel ? AbortSignal.any([signal, cancel]) : signal);
-  if (milliseconds !== undefined)
-    return { signal: either(clock.timeout(milliseconds)), at: clock.now() + milliseconds, secrets };
-  const over = new AbortController();
-  let at = clock.now() + defaultMilliseconds;
+  let at = clock.now() + (milliseconds ?? defaultMilliseconds);
   let givenBackTo = -Infinity;
-  const check = (): void => {
-    const left = at - clock.now();
-    if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
-    else over.abort();
+  const extend = (from: number, to: number): void => {
+    at += Math.max(0, to - Math.max(from, givenBackTo));
+    givenBackTo = Math.max(givenBackTo, to);
   };
-  check();
+  return endingAt(() => at, clock, cancel, { secrets, ...(milliseconds === undefined && { extend }) });
+}
+
+/** A deadline that is some time before another one, and moves with it. */
+export function deadlineBefore(deadline: Deadline, milliseconds: number, clock: Clock): Deadline {
+  const { signal, extend, secrets = [] } = deadline;
+  return endingAt(() => deadline.at - milliseconds, clock, signal, { secrets, ...(extend && { extend }) });
+}
+
+/** Most reads of a refresh send nothing, so a signal and its timer are made only when something waits for them. */
+function endingAt(
+  at: () => number,
+  clock: Clock,
+  cancel: AbortSignal | undefined,
+  rest: Pick<Deadline, "extend" | "secrets">,
+): Deadline {
+  let signal: AbortSignal | undefined;
   return {
-    secrets,
-    signal: either(over.signal),
+    ...rest,
     get at() {
-      return at;
+      return at();
     },
-    extend: (from, to) => {
-      at += Math.max(0, to - Math.max(from, givenBackTo));
-      givenBackTo = Math.max(givenBackTo, to);
+    get signal() {
+      return (signal ??= signalAt(at, clock, cancel));
     },
   };
 }
 
-/** Any number of requests of an operation may wait for one signal, which is no leak. */
-function shared(signal: AbortSignal): AbortSignal {
+function signalAt(at: () => number, clock: Clock, cancel: AbortSignal | undefined): AbortSignal {
+  const over = new AbortController();
+  const check = (): void => {
+    const left = at() - clock.now();
+    if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
+    else over.abort();
+  };
+  check();
+  const signal = cancel ? AbortSignal.any([over.signal, cancel]) : over.signal;
+  // Any number of requests of an operation may wait for it, which is no leak.
   setMaxListeners(0, signal);
   return signal;
 }

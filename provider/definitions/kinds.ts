@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 import { decodeHTMLStrict } from "entities";
 
@@ -64,6 +65,8 @@ export function parse(field: Field, raw: unknown): Value {
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
 export function equal(field: Field, declared: Value, other: Value): boolean {
+  // Most values have not changed, and finding out what they mean takes longer.
+  if (isDeepStrictEqual(declared, other)) return true;
   if (field.kind === "boolean") return (declared ?? false) === (other ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
   if (isNothing(declared)) return isNothing(other);

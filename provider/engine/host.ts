@@ -1,10 +1,19 @@
 import { fstatSync } from "node:fs";
 import { connect } from "node:net";
 
+import { compileWebAssemblyOnce } from "./v8";
+
 const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
 
 /** How often to look whether the engine is still there if its end cannot be seen at the standard input. */
 const lookMilliseconds = 2000;
+
+/** Prepares this process if it is the SDK's host of dynamic providers, and not a program or a test. */
+export function prepareHost(): void {
+  if (!isHost) return;
+  compileWebAssemblyOnce();
+  endWithEngine();
+}
 
 /**
  * Ends this process with the engine that has started it. The SDK's host of dynamic providers outlives an engine that is
@@ -14,8 +23,7 @@ const lookMilliseconds = 2000;
  * At the end of a run the engine interrupts its plugins, and shows what they print until they are gone. Without a listener
  * they would be gone at once, and the log's summary with them.
  */
-export function endWithEngine(): void {
-  if (!isHost) return;
+function endWithEngine(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => process.exit());
   if (!fstatSync(0).isFIFO()) {
     watchEngine();

@@ -2,6 +2,7 @@ import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
+import { deadlineBefore } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
 import { AnotherRecord, Gone, LostAnswer, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
@@ -321,21 +322,7 @@ export class Creator {
   private earlier(deadline: Deadline): Deadline {
     const { clock } = this;
     const kept = Math.min(keptBack.most, (deadline.at - clock.now()) * keptBack.part);
-    const over = new AbortController();
-    const check = (): void => {
-      const left = deadline.at - kept - clock.now();
-      if (left > 0) clock.timeout(left).addEventListener("abort", check, { once: true });
-      else over.abort();
-    };
-    check();
-    return {
-      signal: AbortSignal.any([deadline.signal, over.signal]),
-      get at() {
-        return deadline.at - kept;
-      },
-      ...(deadline.extend && { extend: deadline.extend }),
-      ...(deadline.secrets && { secrets: deadline.secrets }),
-    };
+    return deadlineBefore(deadline, kept, clock);
   }
 
   private unknownEffect(): string {

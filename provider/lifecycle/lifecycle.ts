@@ -145,15 +145,10 @@ export class Lifecycle {
     }
     this.assertSameRecord(connection, outputs, record);
     const { importId, claim } = outputs;
-    const read = this.outputs({ ...outputs, importId }, record, { claim, isStrict: true });
+    const attributes = takesAttributes ? undefined : outputs.attributes;
     return {
       id,
-      outputs: takesAttributes
-        ? read
-        : {
-            ...read,
-            attributes: cleaned(outputs.attributes, outputCleaner(this.definition, outputs.values)),
-          },
+      outputs: this.outputs({ ...outputs, importId }, record, { claim, attributes, isStrict: true }),
     };
   }
 
@@ -289,7 +284,7 @@ export class Lifecycle {
   private outputs(
     declared: Inputs | Outputs,
     record: ApiRecord,
-    { claim, isPartial, isStrict }: OutputOptions,
+    { claim, attributes, isPartial, isStrict }: OutputOptions,
   ): Outputs & { readonly values: Record<string, Value> } {
     const values: Record<string, Value> = {};
     for (const key of managedIn(this.definition, declared.values)) {
@@ -305,7 +300,9 @@ export class Lifecycle {
     const clean = outputCleaner(this.definition, declared.values, values);
     return {
       values,
-      attributes: attributesOf(this.definition, record, Object.keys(values), clean),
+      attributes: attributes
+        ? cleaned(attributes, clean)
+        : attributesOf(this.definition, record, Object.keys(values), clean),
       account: declared.account,
       importId: declared.importId,
       server: address.hash,
@@ -343,6 +340,8 @@ export class Lifecycle {
 
 interface OutputOptions {
   readonly claim: string | undefined;
+  /** Those that state holds, if they are to stay; otherwise the record's. */
+  readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean;
   /** Whether a value that cannot be read is an error; otherwise the wanted one is kept. */
   readonly isStrict?: boolean;

@@ -3,6 +3,7 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
+import { compileWebAssemblyOnce } from "../v8";
 import { endWithEngine } from "./end";
 import { Engine } from "./engine";
 import { methodsOf } from "./server";
@@ -34,5 +35,6 @@ if (args.includes("--version")) {
     }
     console.log(port);
   });
+  compileWebAssemblyOnce();
   endWithEngine();
 }
