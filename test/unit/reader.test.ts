@@ -136,6 +136,24 @@ describe("many reads", () => {
     },
   );
 
+  test.each([
+    ["links", 4],
+    ["nextPageUrl", 4],
+    ["meta", 4],
+    // Nothing says how many pages there are.
+    ["bare", 11],
+  ] as const)(
+    "take the pages of the list at once with the paging %s: %i answers, one after the other",
+    async (paging, answers) => {
+      const known = await monitors(1000);
+      emulator.dialect = { paging };
+      emulator.fault = () => ({ kind: "delay", delayMs: 1000 });
+      const begun = clock.now();
+      expect(await refresh(known)).toEqual(outputsOf(known));
+      expect(clock.now() - begun).toBe(answers * 1000);
+    },
+  );
+
   // Every way of showing a record, with the list and without it.
   const shown = Object.entries(dialectChoices).flatMap(([option, choices]) =>
     ["record", "list", "paging", "patch", "gone", "emptyLists", "listBrief"].includes(option)
