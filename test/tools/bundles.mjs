@@ -1,4 +1,5 @@
-// Builds plugin/: the provider plugin for all languages of Pulumi, as a folder that needs nothing but Node.js.
+// Builds what Pulumi starts as bundles, because it waits while they are loaded: plugin/, the provider plugin for all languages, as
+// a folder that needs nothing but Node.js, and the provider of the dynamic resources.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,20 +9,35 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
 
+/** What the provider uses of undici. An alias would also stand for the modules in undici. */
+const undici = {
+  name: "undici",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, "test", "tools", "undici.cjs") })),
+};
+
+/** Bundles a module of the provider with all that it imports. */
+const bundled = (entry, outfile) =>
+  build({
+    entryPoints: [join(root, "provider", entry)],
+    outfile,
+    plugins: [undici],
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+
+const provider = join(root, "dist", "provider", "provider.js");
+await bundled("provider.ts", provider);
+// That of the module that it was made of.
+rmSync(`${provider}.map`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
-await build({
-  entryPoints: [join(root, "provider", "engine", "native", "main.ts")],
-  outfile: join(folder, bundle),
-  bundle: true,
-  platform: "node",
-  target: "node20",
-  format: "cjs",
-  // The engine waits while all of it is parsed.
-  minify: true,
-  legalComments: "none",
-  logLevel: "warning",
-});
+await bundled(join("engine", "native", "main.ts"), join(folder, bundle));
 // A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
 writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/bin/sh\nexec node "\${0%/*}/${bundle}" "$@"\n`);
 writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
