@@ -118,9 +118,10 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
   // The plugin is one bundled file, so what it alone is made of is not in the build.
   const modules = provider.filter((name) => !name.startsWith("provider/engine/native/"));
-  const built = modules.flatMap((module) =>
-    [".js", ".js.map", ".d.ts"].map((ending) => `dist/${module}${ending}`),
-  );
+  // The provider of the dynamic resources is bundled in its own place, without a source map.
+  const endingsOf = (module: string): string[] =>
+    module === "provider/provider" ? [".js", ".d.ts"] : [".js", ".js.map", ".d.ts"];
+  const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(md|json)$/.test(name))
