@@ -1,5 +1,3 @@
-import { setMaxListeners } from "node:events";
-
 import type { ApiRecord } from "../api/answer";
 import type { Value } from "../definitions/kinds";
 import { Gone, UptimeError } from "../api/errors";
@@ -37,8 +35,6 @@ export async function complete(
   deadline: Deadline,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  // Each request listens to this signal, and there may be any number of them.
-  setMaxListeners(0, deadline.signal);
   const isWhole = await wholeness(reader, deadline, listed);
   const records = await Promise.all(
     listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, deadline)))),
