@@ -29,6 +29,8 @@ export default {
     config: {
       ...unit,
       rootDir: undefined,
+      // Stryker adds this to jest.config.cjs, whose projects would run each test once more for each of them.
+      projects: [],
       testTimeout: jest.testTimeout,
       testSequencer: "<rootDir>/test/tools/mutations/sequencer.cjs",
       testEnvironment: "./test/tools/mutations/environment.cjs",
