@@ -1,13 +1,12 @@
 import { once, EventEmitter } from "node:events";
 import { blocksOf } from "../support/blocks";
 import { Postgres } from "../support/postgres";
+import { fullTest, isFull } from "../support/size";
 import { programOf, startStack, stopStacks } from "../support/stack";
-
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 
 let postgres: Postgres | undefined;
 beforeAll(async () => {
-  if (full) postgres = await Postgres.start();
+  if (isFull) postgres = await Postgres.start();
 });
 afterEach(stopStacks);
 afterAll(() => postgres?.stop());
@@ -46,7 +45,7 @@ function shown(pid: number): RegExp {
 }
 
 /** The same on each backend; PostgreSQL, which must be installed, at full size only. */
-test.each(full ? ["local files", "PostgreSQL"] : ["local files"])(
+test.each(isFull ? ["local files", "PostgreSQL"] : ["local files"])(
   "state in %s: of two runs at once, the second says that the stack is locked, and does nothing",
   async (backend) => {
     const env: Record<string, string> =
@@ -95,11 +94,11 @@ test.each(full ? ["local files", "PostgreSQL"] : ["local files"])(
       expect(emulator.monitors.all()).toEqual([]);
     }
   },
-  full ? 600_000 : 120_000,
 );
 
-if (full)
-  test("without checkpoints, a run that is killed leaves nothing in state; the next one adopts what it has created", async () => {
+fullTest(
+  "without checkpoints, a run that is killed leaves nothing in state; the next one adopts what it has created",
+  async () => {
     const names = Array.from({ length: 20 }, (_, index) => `site-${index}`);
     const { emulator, workspace } = await startStack({
       program: programOf(
@@ -136,4 +135,5 @@ if (full)
     ).toEqual(names.sort());
     expect(emulator.monitors.all().map(({ id }) => id)).toEqual(expect.arrayContaining(created));
     await workspace.up("--expect-no-changes");
-  }, 600_000);
+  },
+);

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Emulator, Fault, FaultDecision, ReceivedRequest, Table } from "../../provider/emulator";
 import { defaultsOf, domain, monitor } from "../../provider/emulator/resources";
+import { isFull } from "../support/size";
 import { type Declared, programOf, startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 const apiKey = "canary-of-the-key-4711";
 const secret = "canary-of-a-secret-0815";
 
 /** At full size `CHAOS_SEEDS=3,7` runs these seeds alone. */
 const seeds =
-  process.env.CHAOS_SEEDS?.split(",").map(Number) ?? range(full ? 10 : 1).map((index) => index + 1);
+  process.env.CHAOS_SEEDS?.split(",").map(Number) ?? range(isFull ? 10 : 1).map((index) => index + 1);
 
 /** Processes and folders of a test, to be ended and removed after it. */
 const started: number[] = [];
@@ -174,9 +174,9 @@ class Trial {
 }
 
 describe("a server on a bad day, that is restarted in the middle", () => {
-  const [monitors, domains, perSecond] = full ? [280, 20, 50] : [10, 2, 25];
+  const [monitors, domains, perSecond] = isFull ? [280, 20, 50] : [10, 2, 25];
   // Each create that failed is looked for twice, five seconds apart; with more at once these waits overlap.
-  const parallel = full ? [] : ["--parallel", "32"];
+  const parallel = isFull ? [] : ["--parallel", "32"];
 
   test.each(seeds)(
     "loses, doubles and leaks nothing (seed %d)",
@@ -222,14 +222,14 @@ describe("a server on a bad day, that is restarted in the middle", () => {
       }
       await phase("destroy");
       await expectExactly([], emulator, workspace);
-      if (full) console.info(`Seed ${seed}: ${report.join("; ")}`);
+      if (isFull) console.info(`Seed ${seed}: ${report.join("; ")}`);
     },
     1_800_000,
   );
 });
 
 describe("an `up` that is killed", () => {
-  const monitors = full ? 60 : 24;
+  const monitors = isFull ? 60 : 24;
 
   /** Runs an `up` and ends one of its processes at a certain create, or a moment later. */
   async function killedUp(

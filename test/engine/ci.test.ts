@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { fullTest, isFull } from "../support/size";
 import { programOf, type Stack, startStack, stopStacks } from "../support/stack";
 import { bodyOf, marker, Shell } from "../support/workflow";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 const secretHeader = "canary-0815";
 
 afterEach(stopStacks);
@@ -112,7 +112,7 @@ test("drift by night, with the real command: an issue says what was edited, and 
   expect(await shell.step("apply", "Apply", values)).toMatchObject({ code: 0 });
   const output = join(workspace.project, ".ci-output");
   emulator.forget();
-  if (full) {
+  if (isFull) {
     expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 0 });
     expect(readFileSync(output, "utf8")).toBe("code=0\n");
   }
@@ -134,23 +134,22 @@ test("drift by night, with the real command: an issue says what was edited, and 
   expect(emulator.writes()).toEqual([]);
 });
 
-if (full)
-  test("GitLab: the same, with the real commands", async () => {
-    const { emulator, workspace, shell, values } = await checkout();
-    const env = {
-      STACK: workspace.stack,
-      PULUMI_BACKEND_URL: values["secrets.PULUMI_BACKEND_URL"] ?? "",
-      PULUMI_CONFIG_PASSPHRASE: values["secrets.PULUMI_CONFIG_PASSPHRASE"] ?? "",
-      UPTIME_BASE_URL: emulator.url,
-      UPTIME_API_KEY: emulator.apiKey,
-    };
-    expect(await shell.job("apply", env)).toMatchObject({ code: 0 });
-    expect(emulator.monitors.all()).toMatchObject([{ interval: 60 }]);
-    await workspace.write(program(300));
-    shell.replace("curl", 'return "[]"');
-    expect(await shell.job("preview", env)).toMatchObject({ code: 0 });
-    expect(bodyOf(shell.calls().at(-1))).toContain("\n!     interval: 60 => 300\n");
-    await workspace.write(program(61));
-    expect((await shell.job("preview", env)).code).not.toBe(0);
-    expect(bodyOf(shell.calls().at(-1))).toContain("### The preview failed");
-  });
+fullTest("GitLab: the same, with the real commands", async () => {
+  const { emulator, workspace, shell, values } = await checkout();
+  const env = {
+    STACK: workspace.stack,
+    PULUMI_BACKEND_URL: values["secrets.PULUMI_BACKEND_URL"] ?? "",
+    PULUMI_CONFIG_PASSPHRASE: values["secrets.PULUMI_CONFIG_PASSPHRASE"] ?? "",
+    UPTIME_BASE_URL: emulator.url,
+    UPTIME_API_KEY: emulator.apiKey,
+  };
+  expect(await shell.job("apply", env)).toMatchObject({ code: 0 });
+  expect(emulator.monitors.all()).toMatchObject([{ interval: 60 }]);
+  await workspace.write(program(300));
+  shell.replace("curl", 'return "[]"');
+  expect(await shell.job("preview", env)).toMatchObject({ code: 0 });
+  expect(bodyOf(shell.calls().at(-1))).toContain("\n!     interval: 60 => 300\n");
+  await workspace.write(program(61));
+  expect((await shell.job("preview", env)).code).not.toBe(0);
+  expect(bodyOf(shell.calls().at(-1))).toContain("### The preview failed");
+});

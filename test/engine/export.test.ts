@@ -9,16 +9,16 @@ import type { Outcome } from "../support/cli";
 import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
+import { isFull, sample } from "../support/size";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Stack } from "../support/stack";
 
 afterEach(stopStacks);
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 const options = Object.entries(dialectChoices);
 
 /** At full size every choice of every option, each with others; a small run speaks one mixture. */
-const dialects: Partial<Dialect>[] = full
+const dialects: Partial<Dialect>[] = isFull
   ? Array.from({ length: Math.max(...options.map(([, choices]) => choices.length)) }, (_, index) =>
       Object.fromEntries(options.map(([option, choices]) => [option, choices[index % choices.length]])),
     )
@@ -35,7 +35,8 @@ async function tool({ emulator, workspace }: Stack, ...args: string[]): Promise<
 const isExportable = ({ dates }: Partial<Dialect>): boolean => dates !== "+02:00";
 
 // Several runs of the engine, at full size with ten times as many records.
-jest.setTimeout(full ? 1_800_000 : 300_000);
+jest.setTimeout(isFull ? 1_800_000 : 300_000);
+const records = sample(45, 45, 400);
 
 test.each(dialects.filter(isExportable))(
   "an account is taken over by its program and its state, and nothing is written: %j",
@@ -47,7 +48,7 @@ test.each(dialects.filter(isExportable))(
       config: { "uptime:goneStatuses": "403" },
     });
     const { emulator, workspace } = stack;
-    addNasty(emulator, full ? 400 : 40);
+    addNasty(emulator, records);
     // Something is in the stack already, and stays as it is.
     const other = `import * as pulumi from "@pulumi/pulumi";\nnew pulumi.ComponentResource("test:index:Other", "other");\n`;
     await workspace.write(other);
@@ -79,7 +80,7 @@ test.each(dialects.filter(isExportable))(
     emulator.forget();
     const preview = await workspace.preview("--expect-no-changes");
     workspace.skipTypeChecks();
-    expect(preview.output).toMatch(new RegExp(`Resources:\\s+${(full ? 400 : 40) + 4 + 2} unchanged`));
+    expect(preview.output).toMatch(new RegExp(`Resources:\\s+${records + 4 + 2} unchanged`));
     expect(emulator.requests).toEqual([]);
     await workspace.preview("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
@@ -91,7 +92,7 @@ test.each(dialects.filter(isExportable))(
   async (dialect) => {
     const stack = await startStack({ language: "ts", emulator: { dialect } });
     const { emulator, workspace } = stack;
-    addNasty(emulator, full ? 400 : 40);
+    addNasty(emulator, records);
     // As in a folder where nothing is yet.
     for (const file of ["Pulumi.yaml", "package.json", "tsconfig.json", "index.ts"])
       rmSync(join(workspace.project, file));
@@ -107,9 +108,7 @@ test.each(dialects.filter(isExportable))(
     await run("config", "set-all", "--json", readFileSync(secrets, "utf8"));
     rmSync(secrets);
 
-    expect(await run("up", "--yes", "--skip-preview")).toMatch(
-      new RegExp(`${(full ? 400 : 40) + 4 + 1} created`),
-    );
+    expect(await run("up", "--yes", "--skip-preview")).toMatch(new RegExp(`${records + 4 + 1} created`));
     workspace.skipTypeChecks();
     await run("preview", "--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
@@ -129,7 +128,7 @@ test.each(dialects.filter(isExportable))(
 test("an account is imported into a program in YAML that Pulumi generates, without secrets, and nothing is written", async () => {
   const stack = await startStack({ language: "yaml", emulator: { dialect: { password: "plain" } } });
   const { emulator, workspace } = stack;
-  addNasty(emulator, full ? 400 : 45);
+  addNasty(emulator, records);
   emulator.monitors.add({
     name: "Secret",
     url: "https://secret.example/",

@@ -15,10 +15,10 @@ import { pathToFileURL } from "node:url";
 import type ts from "typescript";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
+import { isFull } from "../support/size";
 import { startStack, stopStacks } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
-const full = process.env.PULUMI_UPTIME_FULL === "1";
 const repository = join(__dirname, "..", "..");
 let folder: string;
 let packed: ReturnType<typeof pack>;
@@ -332,7 +332,7 @@ const nameOf = ({ manager, node, sdk, program, workspaces, library }: Install) =
     ...(library ? [`a library ${library}`] : []),
   ].join(", ");
 
-if (full)
+if (isFull)
   describe("installed by", () => {
     let tools: Tools;
     let library: string;

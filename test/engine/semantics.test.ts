@@ -4,11 +4,12 @@ import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import type { Inputs } from "../support/model";
 import { expected, held } from "../support/oracle";
 import type { Kind } from "../support/oracle";
+import { sample } from "../support/size";
 import { programOf, startStack, stopStacks } from "../support/stack";
 import type { Declared } from "../support/stack";
 
 // A sample of what semantics.test.ts shows under a model of the engine, under the engine itself.
-const rounds = process.env.PULUMI_UPTIME_FULL === "1" ? 8 : 1;
+const rounds = sample(1, 1, 8);
 const each = 10;
 
 afterEach(stopStacks);

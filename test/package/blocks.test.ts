@@ -7,6 +7,7 @@ import { blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import { npm, versionHere } from "../support/installs";
+import { fullTest } from "../support/size";
 
 const root = join(__dirname, "..", "..");
 const blocks = pages.flatMap((page) => blocksOf(page));
@@ -253,24 +254,23 @@ describe("the unit test in docs/testing.md", () => {
     expect(passes(write, command, another)).toBe(false);
   });
 
-  if (process.env.PULUMI_UPTIME_FULL === "1")
-    test("runs by the command on the page, after the documented install", () => {
-      const how = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
-      execFileSync(process.execPath, [join(root, "dist", "provider", "cli", "main.js"), "init", folder]);
-      npm(folder, "install", `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`, ...how);
-      const commands = inLanguage("sh")
-        .filter(({ page }) => page === "docs/testing.md")
-        .flatMap(({ code }) => commandsIn(code));
-      const [, ...tools] = commands.find(([, , flag]) => flag === "--save-dev") ?? [];
-      const [, tool = "", ...args] = commands.find((words) => words.includes("--test")) ?? [];
-      npm(folder, ...tools, ...how);
-      const write = (file: string, code: string) => {
-        writeFileSync(join(folder, file), code);
-      };
-      const command = [join("node_modules", ".bin", tool), ...args];
-      expect(passes(write, command)).toBe(true);
-      expect(passes(write, command, another)).toBe(false);
-    });
+  fullTest("runs by the command on the page, after the documented install", () => {
+    const how = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+    execFileSync(process.execPath, [join(root, "dist", "provider", "cli", "main.js"), "init", folder]);
+    npm(folder, "install", `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`, ...how);
+    const commands = inLanguage("sh")
+      .filter(({ page }) => page === "docs/testing.md")
+      .flatMap(({ code }) => commandsIn(code));
+    const [, ...tools] = commands.find(([, , flag]) => flag === "--save-dev") ?? [];
+    const [, tool = "", ...args] = commands.find((words) => words.includes("--test")) ?? [];
+    npm(folder, ...tools, ...how);
+    const write = (file: string, code: string) => {
+      writeFileSync(join(folder, file), code);
+    };
+    const command = [join("node_modules", ".bin", tool), ...args];
+    expect(passes(write, command)).toBe(true);
+    expect(passes(write, command, another)).toBe(false);
+  });
 });
 
 test("the field in CONTRIBUTING.md is added by that block alone", async () => {

@@ -6,6 +6,7 @@ import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { readSettings } from "../../provider/api/settings";
+import { isFull } from "../support/size";
 
 const root = join(__dirname, "..", "..");
 const definitions = [domain, monitor];
@@ -22,7 +23,7 @@ test("the API's reference can be built, and every name in it is there", async ()
   }).not.toThrow();
 });
 
-if (process.env.PULUMI_UPTIME_FULL === "1")
+if (isFull)
   describe("the site, in a browser", () => {
     let folder: string;
     beforeAll(async () => {

@@ -10,6 +10,6 @@ export function sample<Value>(quick: Value, usual: Value, full: Value): Value {
 }
 
 /** A test of `npm run test:full` only: what it shows on the real engine, `npm test` shows of a model of it. */
-export function fullTest(name: string, run: () => Promise<void>): void {
+export function fullTest(name: string, run: jest.ProvidesCallback): void {
   if (isFull) test(name, run);
 }
