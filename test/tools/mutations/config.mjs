@@ -34,6 +34,7 @@ export default {
       testTimeout: jest.testTimeout,
       testSequencer: "<rootDir>/test/tools/mutations/sequencer.cjs",
       testEnvironment: "./test/tools/mutations/environment.cjs",
+      testRunner: "./test/tools/mutations/jest-circus.cjs",
       setupFiles: ["<rootDir>/test/tools/mutations/setup.cjs"],
       testMatch: sequencer.tests.map((name) => `**/test/unit/${name}.test.ts`),
     },
