@@ -48,6 +48,7 @@ const valid = { name: "Home", url: "https://example.com/", interval: 60 };
 
 const refused = async (inputs: object): Promise<Record<string, string>> => {
   const { problems } = await monitors.check({}, { ...valid, ...inputs });
+  expect(new Set(problems.map(({ property }) => property)).size).toBe(problems.length);
   return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
 };
 
@@ -104,6 +105,8 @@ test("a field that is declared anew is a change, even when its value is that of 
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
   [{ interval: "60" }, { interval: /not "60"; the nearest is 60$/ }],
+  [{ interval: "3600" }, { interval: /not "3600"; the nearest is 3600$/ }],
+  [{ interval: [60] }, { interval: /not \[60\]$/ }],
   [
     { interval: undefined, url: null },
     { interval: /^is required$/, url: /^is required$/ },
@@ -122,9 +125,12 @@ test.each([
   [{ url: "https://" }, { url: /absolute URL/ }],
   [{ url: "https://a b/" }, { url: /absolute URL/ }],
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
+  [{ url: "https://[" }, { url: /absolute URL/ }],
   [
-    { alertChannelIds: [1, "x", -1, 1.5] },
-    { "alertChannelIds[1]": /id of an alert channel/, "alertChannelIds[2]": /./, "alertChannelIds[3]": /./ },
+    { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"]] },
+    Object.fromEntries(
+      [1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /id of an alert channel/]),
+    ),
   ],
   [{ alertChannelIds: "1" }, { alertChannelIds: /^must be a list of ids/ }],
   [
@@ -133,12 +139,19 @@ test.each([
   ],
   [{ requestHeaders: { "X-A": "b" } }, { requestHeaders: /list of \{ key, value \}/ }],
   [{ requestHeaders: [{ key: "A" }] }, { "requestHeaders[0].value": /./ }],
+  [{ requestHeaders: ["A: b"] }, { "requestHeaders[0]": /^must be \{ key, value \}, both strings$/ }],
+  [
+    { requestHeaders: [{ key: "A", value: "b " }] },
+    { "requestHeaders[0].value": /begin or end with spaces/ },
+  ],
   [
     { requestHeaders: [{ name: "A", value: "b" }] },
     { "requestHeaders[0].key": /./, "requestHeaders[0].name": /key and value/ },
   ],
   [{ maintenanceStartAt: "2030-02-30T00:00:00" }, { maintenanceStartAt: /date that exists/ }],
   [{ maintenanceStartAt: "2030-02-20 00:00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
+  [{ maintenanceStartAt: "2030-02-20T00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
+  [{ maintenanceStartAt: "2030-02-20T00:00:00.000" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
     { maintenanceStartAt: /without a time zone, not "2030-02-20T00:00:00\+02:00"$/ },
@@ -165,6 +178,12 @@ test("all problems of a resource are told at once", async () => {
   expect(
     Object.keys(await refused({ name: "", url: "x", interval: 1, sslAlertDays: 5, nonsense: 1 })),
   ).toHaveLength(5);
+});
+
+test("a long value is cut after a hundred characters", async () => {
+  const text = (length: number): string => `${"a".repeat(length - 3)} `;
+  expect((await refused({ name: text(100) })).name).toMatch(/, not "a{97} "$/);
+  expect((await refused({ name: text(101) })).name).toMatch(/, not "a{98} …$/);
 });
 
 test("a secret's value is not in the reason for which it is refused", async () => {
