@@ -72,6 +72,20 @@ describe("many imports", () => {
     expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
     expect(emulator.writes()).toEqual([]);
   });
+
+  test("compare what a list does not show with the record itself", async () => {
+    emulator.dialect = { listBrief: true };
+    const first = resource();
+    for (let number = 0; number < 20; number++) {
+      const importId = add({ ssl_alert_days: 7 });
+      await first.beside({ importer: `m${number}` }).up({ ...home, sslAlertDays: 7, importId });
+    }
+    const importId = add({ ssl_alert_days: 7 });
+    const other = first.beside({ importer: "other" });
+    expect(await refusal(other.preview({ ...home, sslAlertDays: 14, importId }))).toContain(
+      "sslAlertDays is 14 in the program and 7 in monitor 21",
+    );
+  });
 });
 
 describe("an import", () => {
@@ -100,6 +114,19 @@ describe("an import", () => {
     expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
       Array(2).fill(`GET /api/v1/monitors/${importId}`),
     );
+    expect(warnings).toEqual(
+      Array(2).fill(
+        'Monitor home imports monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
+      ),
+    );
+  });
+
+  test("of a domain is told with its name", async () => {
+    const importId = String(emulator.domains.add({ name: "first.example" }).id);
+    await resource("domain").preview({ name: "first.example", importId });
+    expect(warnings).toEqual([
+      'Domain home imports domain 1 ("first.example"). Nothing is created or changed.',
+    ]);
   });
 
   test.each<"monitor" | "domain">(["monitor", "domain"])(
@@ -166,7 +193,13 @@ describe("an import is refused in the preview", () => {
       `cacheBuster is false in the program and true in monitor 1. ${end}`,
     ]);
     expect(message).not.toContain("canary");
+    expect(warnings).toEqual([]);
     expect(emulator.writes()).toEqual([]);
+  });
+
+  test("when a property cannot be read", async () => {
+    const message = await refusal(resource().preview({ ...home, importId: add({ interval: "often" }) }));
+    expect(message).toContain('interval cannot be compared: The API shows interval as "often"');
   });
 
   test("but for what ignoreChanges names", async () => {
