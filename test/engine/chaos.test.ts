@@ -39,7 +39,8 @@ function randomOf(seed: number): () => number {
 
 /**
  * A server on a bad day: a fifth of the requests fail before they have an effect, a twentieth of the writes lose their
- * answer, the rest may be slow, and only so many requests a second are answered at all.
+ * answer, the rest may be slow, and only so many requests a second are answered at all. No request fails more than three
+ * times in a row: it would fail as often as it may be sent in one of 4,000 cases, and with it every tenth run.
  */
 function chaos(random: () => number, perSecond: number): FaultDecision {
   const before = [{ kind: "cut", effect: false } as const, ...[500, 502, 503].map(failure)];
@@ -50,14 +51,21 @@ function chaos(random: () => number, perSecond: number): FaultDecision {
   ];
   const one = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)];
   const window = { begun: 0, requests: 0 };
-  return ({ method, at }) => {
+  const inARow = new Map<string, number>();
+  return ({ method, path, body, at }) => {
     if (at.getTime() - window.begun >= 1000) Object.assign(window, { begun: at.getTime(), requests: 0 });
     if (++window.requests > perSecond)
       return { kind: "answer", effect: false, status: 429, headers: { "retry-after": "1" } };
     const delayMs = random() < 0.1 ? Math.round(random() * 300) : 0;
     const dice = random();
-    if (dice < 0.2) return { delayMs, ...(one(before) ?? failure(500)) };
-    if (dice < 0.25 && method !== "GET") return { delayMs, ...(one(after) ?? failure(500)) };
+    const fault = dice < 0.2 ? one(before) : dice < 0.25 && method !== "GET" ? one(after) : undefined;
+    const request = JSON.stringify([method, path, body]);
+    const failures = inARow.get(request) ?? 0;
+    if (fault && failures < 3) {
+      inARow.set(request, failures + 1);
+      return { delayMs, ...fault };
+    }
+    inARow.delete(request);
     return delayMs > 0 ? { kind: "delay", delayMs } : undefined;
   };
 }
