@@ -336,6 +336,19 @@ describe("attributes", () => {
     expect(await one.up(home)).toBe("same");
   });
 
+  test("stay as they are in a refresh, but for those of an operation that failed half-way", async () => {
+    const one = stack("monitor", { "uptime:maxRetries": "0" });
+    emulator.fault = ({ method }) =>
+      method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
+    await expect(one.up({ ...home, pause: true })).rejects.toThrow("status 500");
+    emulator.fault = undefined;
+    for (const uptime of [1, 2]) {
+      emulator.monitors.edit(1, { uptime });
+      await one.refresh();
+      expect(outputsOf(one).attributes).toMatchObject({ uptime: 1 });
+    }
+  });
+
   test("keep awkward keys and numbers, and rename what the engine claims for itself", async () => {
     const one = stack("monitor", { "uptime:refreshAttributes": "true" });
     await one.up(home);
