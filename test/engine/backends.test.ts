@@ -94,6 +94,7 @@ test.each(isFull ? ["local files", "PostgreSQL"] : ["local files"])(
       expect(emulator.monitors.all()).toEqual([]);
     }
   },
+  isFull ? 600_000 : 120_000,
 );
 
 fullTest(
@@ -136,4 +137,5 @@ fullTest(
     expect(emulator.monitors.all().map(({ id }) => id)).toEqual(expect.arrayContaining(created));
     await workspace.up("--expect-no-changes");
   },
+  600_000,
 );

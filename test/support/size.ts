@@ -9,7 +9,7 @@ export function sample<Value>(quick: Value, usual: Value, full: Value): Value {
   return [quick, usual, full][size] as Value;
 }
 
-/** A test of `npm run test:full` only: what it shows on the real engine, `npm test` shows of a model of it. */
-export function fullTest(name: string, run: jest.ProvidesCallback): void {
-  if (isFull) test(name, run);
+/** A test of `npm run test:full` only: it takes long, and `npm test` shows the same of a model or in part. */
+export function fullTest(...args: Parameters<jest.It>): void {
+  if (isFull) test(...args);
 }
