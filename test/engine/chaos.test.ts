@@ -40,7 +40,7 @@ function randomOf(seed: number): () => number {
 /**
  * A server on a bad day: a fifth of the requests fail before they have an effect, a twentieth of the writes lose their
  * answer, the rest may be slow, and only so many requests a second are answered at all. No request fails more than three
- * times in a row: it would fail as often as it may be sent in one of 4,000 cases, and with it every tenth run.
+ * times in a row: otherwise one in 4,000 fails as often as it may be sent, and with it every tenth run of 300 resources.
  */
 function chaos(random: () => number, perSecond: number): FaultDecision {
   const before = [{ kind: "cut", effect: false } as const, ...[500, 502, 503].map(failure)];

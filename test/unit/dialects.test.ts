@@ -40,6 +40,10 @@ const only = (): Readonly<Record<string, unknown>> => {
   if (!record || others.length > 0) throw new Error("there must be one monitor");
   return record;
 };
+const failUpdates = (): void => {
+  emulator.fault = ({ method }) =>
+    method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
+};
 const outputsOf = (of: ModelStack): Inputs => of.state?.outputs ?? {};
 
 describe("wire forms", () => {
@@ -305,8 +309,7 @@ describe("pause", () => {
     async (pauseShown) => {
       speak({ pauseShown });
       const one = stack("monitor", { "uptime:maxRetries": "0" });
-      emulator.fault = ({ method }) =>
-        method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
+      failUpdates();
       await expect(one.up({ ...home, pause: true })).rejects.toThrow(
         /^The Monitor was created with the id 1, but PATCH .*status 500/,
       );
@@ -338,8 +341,7 @@ describe("attributes", () => {
 
   test("stay as they are in a refresh, but for those of an operation that failed half-way", async () => {
     const one = stack("monitor", { "uptime:maxRetries": "0" });
-    emulator.fault = ({ method }) =>
-      method === "PATCH" ? { kind: "answer", effect: false, status: 500 } : undefined;
+    failUpdates();
     await expect(one.up({ ...home, pause: true })).rejects.toThrow("status 500");
     emulator.fault = undefined;
     for (const uptime of [1, 2]) {
