@@ -4,7 +4,7 @@ const project = (displayName) => ({
   rootDir: __dirname,
   testEnvironment: "node",
   testMatch: [`<rootDir>/test/${displayName}/**/*.test.ts`],
-  transform: { "\\.(ts|mjs)$": "<rootDir>/test/tools/transform.cjs" },
+  transform: { "\\.(ts|mjs)$": "<rootDir>/tools/transform.cjs" },
   // node_modules/pulumi-uptime is this folder, and dist/ holds the same names once more.
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/node_modules/pulumi-uptime/"],
 });
@@ -26,7 +26,7 @@ module.exports = {
   ],
   // A test on the real engine runs it several times, some seconds each, and many more on a machine that is busy.
   testTimeout: 900_000,
-  testSequencer: "<rootDir>/test/tools/sequencer.cjs",
+  testSequencer: "<rootDir>/tools/sequencer.cjs",
   // One more than the cores of CI's machines, because tests on the engine wait a tenth of their time.
   maxWorkers: 3,
 };

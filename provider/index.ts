@@ -1,5 +1,5 @@
-export { Domain, Monitor } from "./resources";
-export type { DomainArgs, DomainState, MonitorArgs, MonitorState } from "./resources";
+export { Domain, Monitor } from "./sdk/resources";
+export type { DomainArgs, DomainState, MonitorArgs, MonitorState } from "./sdk/resources";
 export type { RequestHeader, RequestHeaderArgs } from "./definitions/field";
 export {
   getDomain,
@@ -10,7 +10,7 @@ export {
   getMonitorOutput,
   getMonitors,
   getMonitorsOutput,
-} from "./lookups";
+} from "./sdk/lookups";
 export type {
   GetDomainArgs,
   GetDomainOutputArgs,
@@ -22,4 +22,4 @@ export type {
   GetMonitorResult,
   GetMonitorsArgs,
   GetMonitorsOutputArgs,
-} from "./lookups";
+} from "./sdk/lookups";

@@ -1,10 +1,10 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
 import { domain } from "./definitions/domain";
 import { monitor } from "./definitions/monitor";
-import { nativeType } from "./engine/identity";
-import { invokeAll, invokeAllOutput, invokeOne, invokeOneOutput, nativeFront } from "./engine/native-front";
-import type * as lookups from "./lookups";
-import * as resources from "./resources";
+import { nativeType } from "./definitions/identity";
+import { invokeAll, invokeAllOutput, invokeOne, invokeOneOutput, nativeFront } from "./sdk/native-binding";
+import type * as lookups from "./sdk/lookups";
+import * as resources from "./sdk/resources";
 
 export type * from "./index";
 

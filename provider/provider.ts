@@ -7,6 +7,9 @@ import { Session } from "./lifecycle/connection";
 prepareHost();
 
 const session = new Session();
+process.once("exit", () => {
+  session.endLogs();
+});
 
 // The string in every resource's state asks for these by name.
 export const domain = dynamicProvider(domainDefinition, session);

@@ -1,9 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
-import { Agent, request } from "undici";
-import type { Dispatcher } from "undici";
-
 import { isObject } from "../definitions/kinds";
 import type { Pair } from "../definitions/kinds";
 import { parseUrl } from "../definitions/url";
@@ -14,13 +11,14 @@ import type { Deadline } from "./deadline";
 import { ApiError, LostAnswer, UptimeError } from "./errors";
 import { isRefusal, Limiter } from "./limiter";
 import type { Ended } from "./limiter";
-import { logOf } from "./log";
-import type { Log } from "./log";
+import { Log } from "./log";
 import { Redactor } from "./redact";
 import { backoff, nextStep } from "./retry";
 import type { Failure, Step } from "./retry";
 import type { Address, Settings } from "./settings";
 import { excerpt } from "./text";
+import { bodyLimit, httpTransport } from "./transport";
+import type { HttpResponse, Transport } from "./transport";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -53,15 +51,14 @@ interface FailedAttempt {
 }
 
 /** What came back over HTTP. */
-interface HttpResponse {
+interface Response {
   readonly status: number;
-  readonly headers: Dispatcher.ResponseData["headers"];
+  readonly headers: HttpResponse["headers"];
   readonly text: string;
   /** Where it redirects to, if that was not followed. */
   readonly target: URL | undefined;
 }
 
-const bodyLimit = 32 * 1024 * 1024;
 /** Of a longer text in an error only the beginning is redacted and shown, which takes less than a moment. */
 const errorLimit = 64 * 1024;
 const redirectLimit = 3;
@@ -76,7 +73,7 @@ export class Client {
   readonly redactor: Redactor;
   readonly log: Log;
   private readonly clock: Clock;
-  private readonly dispatcher: Dispatcher;
+  private readonly transport: Transport;
   private readonly limiter: Limiter;
 
   constructor(
@@ -84,13 +81,14 @@ export class Client {
     private readonly settings: Settings,
     {
       clock = systemClock,
-      log = logOf(settings.logLevel),
-    }: { readonly clock?: Clock; readonly log?: Log } = {},
+      log = new Log(settings.logLevel),
+      transport = httpTransport(),
+    }: { readonly clock?: Clock; readonly log?: Log; readonly transport?: Transport } = {},
   ) {
     this.clock = clock;
     this.log = log;
     this.redactor = new Redactor().with([settings.apiKey], "[key]");
-    this.dispatcher = new Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
+    this.transport = transport;
     this.limiter = new Limiter(settings, {
       now: () => clock.now(),
       date: () => clock.date(),
@@ -176,7 +174,7 @@ export class Client {
     }
   }
 
-  private resultOf(response: HttpResponse, message: ApiRequest, name: string): Answer | FailedAttempt {
+  private resultOf(response: Response, message: ApiRequest, name: string): Answer | FailedAttempt {
     const { status, headers, text, target } = response;
     const body = parsed(text);
     const [location, date] = [headers.location, headers.date].map((value) =>
@@ -215,11 +213,11 @@ export class Client {
     url: URL,
     signal: AbortSignal,
     redirects = 0,
-  ): Promise<HttpResponse> {
+  ): Promise<Response> {
     const { method, form } = message;
-    const response = await request(url, {
+    const { status, headers, body } = await this.transport({
+      url,
       method,
-      dispatcher: this.dispatcher,
       signal,
       headers: {
         accept: "application/json",
@@ -228,8 +226,6 @@ export class Client {
       },
       body: form ? encodeForm(form) : null,
     });
-    const { statusCode: status, headers } = response;
-    const bytes = Buffer.from(await response.body.arrayBuffer());
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect where it was sent.
     const isFollowed =
@@ -239,7 +235,7 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(message, target, signal, redirects + 1);
-    return { status, headers, text: await decode(bytes, headers), target };
+    return { status, headers, text: await decode(body, headers), target };
   }
 
   private failed(error: unknown, message: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
@@ -370,7 +366,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 };
 
 /** The text of a body: some servers compress without being asked. */
-async function decode(bytes: Buffer, headers: Dispatcher.ResponseData["headers"]): Promise<string> {
+async function decode(bytes: Buffer, headers: HttpResponse["headers"]): Promise<string> {
   const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
   const plain = bytes.length > 0 ? ((await decoders[encoding]?.(bytes)) ?? bytes) : bytes;
   const charset = /charset="?([\w-]+)/i.exec(String(headers["content-type"] ?? ""))?.[1] ?? "utf-8";

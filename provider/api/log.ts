@@ -19,11 +19,9 @@ export interface SentRequest {
   readonly waited: number;
 }
 
-/** Where lines go. Pulumi shows what a dynamic provider prints; a plugin has to put another function here. */
-export const logOutput = {
-  write: (line: string): void => {
-    process.stderr.write(`${line}\n`);
-  },
+/** Pulumi shows what a dynamic provider prints. */
+const printed = (line: string): void => {
+  process.stderr.write(`${line}\n`);
 };
 
 /** Says what was sent; Pulumi shows it under "Diagnostics". */
@@ -39,9 +37,7 @@ export class Log {
 
   constructor(
     private readonly level: LogLevel,
-    private readonly write: (line: string) => unknown = (line) => {
-      logOutput.write(line);
-    },
+    private readonly write: (line: string) => unknown = printed,
     private readonly clock: Pick<Clock, "now" | "date"> = systemClock,
   ) {}
 
@@ -113,20 +109,6 @@ export class Log {
     if (this.level === "json") this.write(JSON.stringify({ log: "uptime", time, event, ...values }));
     else this.write(`uptime: ${text.filter(Boolean).join(", ")}`);
   }
-}
-
-const logs = new Map<LogLevel, Log>();
-
-/** The log of this process, whatever resources and addresses it serves; its summary is printed when the process ends. */
-export function logOf(level: LogLevel): Log {
-  const known = logs.get(level);
-  if (known) return known;
-  const log = new Log(level);
-  logs.set(level, log);
-  process.once("exit", () => {
-    log.end();
-  });
-  return log;
 }
 
 function add(counts: Map<string, number>, name: string): void {

@@ -3,13 +3,13 @@ import { relative, resolve } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { assertFree, assertPrintable, writeNewFiles } from "./files";
-import { startCommands } from "./next-steps";
-import { readProject } from "./project";
-import { shellWord, visible } from "./quoting";
-import { scaffold } from "./scaffold";
-import type { CommandContext } from "./terminal";
-import { dependency } from "./version";
+import { assertFree, assertPrintable, writeNewFiles } from "./shared/files";
+import { startCommands } from "./export/next-steps";
+import { readProject } from "./shared/project";
+import { shellWord, visible } from "./shared/quoting";
+import { scaffold } from "./shared/scaffold";
+import type { CommandContext } from "./shared/terminal";
+import { dependency } from "./shared/version";
 
 const program = `import { Monitor } from "pulumi-uptime";
 

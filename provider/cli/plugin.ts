@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { installPlugin } from "./pulumi-cli";
-import { visible } from "./quoting";
-import type { CommandContext } from "./terminal";
-import { packageFolder, version } from "./version";
+import { installPlugin } from "./shared/pulumi-cli";
+import { visible } from "./shared/quoting";
+import type { CommandContext } from "./shared/terminal";
+import { packageFolder, version } from "./shared/version";
 
 export function configure(command: Command, context: CommandContext): void {
   command.addHelpText(

@@ -3,9 +3,9 @@ import { Command, CommanderError } from "commander";
 
 import { UptimeError } from "../api/errors";
 import type * as emulatorCommand from "../emulator/cli";
-import { visible } from "./quoting";
-import type { CommandContext } from "./terminal";
-import { version } from "./version";
+import { visible } from "./shared/quoting";
+import type { CommandContext } from "./shared/terminal";
+import { version } from "./shared/version";
 
 /** The file of a command. */
 interface CommandFile {
@@ -27,22 +27,22 @@ const commands: readonly {
   {
     name: "export",
     purpose: "Write a Pulumi program that imports the records in the API. Writes nothing to the API.",
-    load: () => require("./export") as CommandFile,
+    load: () => require("./export/export") as CommandFile,
   },
   {
     name: "drift",
     purpose: "List what differs between a stack's state and the API. Changes neither, and runs no program.",
-    load: () => require("./drift") as CommandFile,
+    load: () => require("./drift/drift") as CommandFile,
   },
   {
     name: "comment",
     purpose: "Turn a preview and the drift into a comment for a pull request.",
-    load: () => require("./comment") as CommandFile,
+    load: () => require("./comment/comment") as CommandFile,
   },
   {
     name: "doctor",
     purpose: "Check versions, settings, and how the server responds. Only reads.",
-    load: () => require("./doctor") as CommandFile,
+    load: () => require("./doctor/doctor") as CommandFile,
   },
   {
     name: "plugin",

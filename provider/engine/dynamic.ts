@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { dynamic } from "@pulumi/pulumi";
 
 import { Gone, UptimeError } from "../api/errors";
-import { logOf } from "../api/log";
 import { Redactor } from "../api/redact";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
@@ -12,7 +11,7 @@ import { isEmpty } from "../definitions/kinds";
 import { secretsIn } from "../lifecycle/attributes";
 import { Session } from "../lifecycle/connection";
 import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
-import { secretOf } from "./marks";
+import { secretOf } from "../definitions/marks";
 import {
   declarationIn,
   inputProperties,
@@ -78,7 +77,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     configure: async (request) => {
       config = request.config;
       // So that a run that sends nothing is summarized too.
-      logOf(readLogLevel(config));
+      session.logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {

@@ -5,8 +5,12 @@ import { Collection } from "../api/collection";
 import { deadlineAfter } from "../api/deadline";
 import type { Deadline } from "../api/deadline";
 import { UptimeError } from "../api/errors";
+import { Log } from "../api/log";
+import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
+import { httpTransport } from "../api/transport";
+import type { Transport } from "../api/transport";
 import type { Definition } from "../definitions/field";
 import { secretsIn } from "./attributes";
 import { Creator } from "./creator";
@@ -42,11 +46,40 @@ export type Connect = (account: string | undefined) => Connection;
 /** The settings of an account cannot be known yet, as those of a provider that the program makes. */
 export class SettingsUnknown extends UptimeError {}
 
-/** What all resources of one process share: an HTTP client and a ledger for each address and key, and the time. */
-export class Session {
-  private readonly accounts = new Map<string, { readonly client: Client; readonly ledger: Ledger }>();
+/** What a process has around it; a test has its own. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  readonly transport?: Transport;
+  /** Shows a line of the log. */
+  readonly print?: (line: string) => unknown;
+}
 
-  constructor(readonly clock: Clock = systemClock) {}
+/** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
+export class Session {
+  readonly clock: Clock;
+  private readonly accounts = new Map<string, { readonly client: Client; readonly ledger: Ledger }>();
+  private readonly logs = new Map<LogLevel, Log>();
+  private readonly transport: Transport;
+  private readonly print: Surroundings["print"];
+
+  constructor({ clock = systemClock, transport = httpTransport(), print }: Surroundings = {}) {
+    this.clock = clock;
+    this.transport = transport;
+    this.print = print;
+  }
+
+  /** The log of this process, whatever resources and addresses it serves. */
+  logOf(level: LogLevel): Log {
+    let log = this.logs.get(level);
+    if (!log) this.logs.set(level, (log = new Log(level, this.print, this.clock)));
+    return log;
+  }
+
+  /** Prints the log's summary. */
+  endLogs(): void {
+    for (const log of this.logs.values()) log.end();
+    this.logs.clear();
+  }
 
   /** Connects to each account once, when it is first needed. */
   connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
@@ -73,7 +106,11 @@ export class Session {
     const known = this.accounts.get(name);
     if (known) return known;
     const account = {
-      client: new Client(address, settings, { clock: this.clock }),
+      client: new Client(address, settings, {
+        clock: this.clock,
+        log: this.logOf(settings.logLevel),
+        transport: this.transport,
+      }),
       ledger: new Ledger(this.clock),
     };
     this.accounts.set(name, account);

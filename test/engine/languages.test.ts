@@ -108,7 +108,7 @@ async function generate(bin: readonly string[], language: string, folder: string
 
 /** A project in Python, with the SDK installed as `pulumi package add` and `pulumi install` do. */
 async function startPython(): Promise<Stack> {
-  const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+  const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
   const { bin } = await ensureLanguage("python", { log: console.warn });
   const tools = join(root, "node_modules", ".cache", "pulumi-uptime-python");
   const stack = await startStack({
@@ -128,7 +128,7 @@ async function startPython(): Promise<Stack> {
 
 /** A project in Go with the SDK, the SDK's module, and what brings the modules that a program needs. */
 async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Promise<unknown> }> {
-  const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+  const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
   const { bin } = await ensureLanguage("go", { log: console.warn });
   const stack = await startStack({ language: "go" });
   const { emulator, workspace } = stack;
@@ -277,7 +277,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
   ] as const)(
     "the SDK in %s has each resource, property, enum and function, and keeps secrets",
     async (language, place, check) => {
-      const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+      const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
       const { bin } = await ensureLanguage("untested", { log: console.warn });
       const folder = await mkdtemp(join(tmpdir(), `pulumi-uptime-${language}-`));
       try {

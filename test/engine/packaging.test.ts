@@ -117,7 +117,7 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
   const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
   // The plugin is one bundled file, so what it alone is made of is not in the build.
-  const modules = provider.filter((name) => !name.startsWith("provider/engine/native/"));
+  const modules = provider.filter((name) => !name.startsWith("provider/engine/plugin/"));
   // The provider of the dynamic resources is bundled in its own place, without a source map.
   const endingsOf = (module: string): string[] =>
     module === "provider/provider" ? [".js", ".d.ts"] : [".js", ".js.map", ".d.ts"];

@@ -93,8 +93,8 @@ describe("the commands on the pages", () => {
   const helps = new Map<string, string>();
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
-    const { ensureEngine } = await import("../tools/engine/install.mjs");
-    const { enginePath } = await import("../tools/engine/env.mjs");
+    const { ensureEngine } = await import("../../tools/engine/install.mjs");
+    const { enginePath } = await import("../../tools/engine/env.mjs");
     const path = enginePath(await ensureEngine({ log: console.warn }), process.env.PATH);
     env = { ...process.env, PATH: path, PULUMI_SKIP_UPDATE_CHECK: "true" };
   });
@@ -293,7 +293,7 @@ test("the field in CONTRIBUTING.md is added by that block alone", async () => {
     { ...options, lib: ["lib.es2023.d.ts"] },
   );
   expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*31/)]);
-  const { sentencesOf } = await import("../tools/docs.mjs");
+  const { sentencesOf } = await import("../../tools/docs.mjs");
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");
 });
 

@@ -27,7 +27,7 @@ describe("a step of `npm test`", () => {
   function step(stdout: string, stderr: string): { status: number | null; stdout: string; stderr: string } {
     const printing = `process.stdout.write(process.env.FIRST); process.stderr.write(process.env.SECOND);`;
     const script = `
-      import { runStep } from "./test/tools/setup.mjs";
+      import { runStep } from "./tools/setup.mjs";
       await runStep(process.execPath, ["-e", ${JSON.stringify(printing)}]).catch((error) => {
         console.log(error.message);
         process.exitCode = 3;

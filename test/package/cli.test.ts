@@ -15,9 +15,9 @@ import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
-import { readProject } from "../../provider/cli/project";
-import { shellWord } from "../../provider/cli/quoting";
-import { scanSource } from "../../provider/cli/source-scan";
+import { readProject } from "../../provider/cli/shared/project";
+import { shellWord } from "../../provider/cli/shared/quoting";
+import { scanSource } from "../../provider/cli/export/source-scan";
 import { Emulator } from "../../provider/emulator";
 import { anyCharacter } from "../support/arbitraries";
 import { cli, declaredBy } from "../support/cli";

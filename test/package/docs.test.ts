@@ -13,11 +13,11 @@ const definitions = [domain, monitor];
 const read = (...path: string[]): string => readFileSync(join(root, ...path), "utf8");
 const settings = read("docs", "settings.md");
 
-const docs = () => import("../tools/docs.mjs");
+const docs = () => import("../../tools/docs.mjs");
 
 test("the API's reference can be built, and every name in it is there", async () => {
   // TypeDoc's warnings are errors.
-  const { buildSite } = await import("../tools/site.mjs");
+  const { buildSite } = await import("../../tools/site.mjs");
   expect(() => {
     buildSite();
   }).not.toThrow();
@@ -28,7 +28,7 @@ if (isFull)
     let folder: string;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-site-"));
-      const { buildSite } = await import("../tools/site.mjs");
+      const { buildSite } = await import("../../tools/site.mjs");
       buildSite(folder);
     });
     afterAll(() => {
@@ -36,12 +36,12 @@ if (isFull)
     });
 
     test("can be read on a phone, in light and dark, searched, and each link leads somewhere", async () => {
-      const { problemsIn } = await import("../tools/site.mjs");
+      const { problemsIn } = await import("../../tools/site.mjs");
       expect(await problemsIn(folder)).toEqual([]);
     });
 
     test("is refused if a page is too wide, cannot be read, or links to nothing", async () => {
-      const { problemsIn } = await import("../tools/site.mjs");
+      const { problemsIn } = await import("../../tools/site.mjs");
       const page = join(folder, "docs", "drift.html");
       const wrong =
         '<p style="width: 900px; color: #ccc; background: #ddd"><a href="ci.html#nowhere">wide</a></p></body>';
@@ -228,7 +228,7 @@ describe("the map in CONTRIBUTING.md", () => {
 
 describe("the picture in the README", () => {
   const svg = read("docs", "preview.svg");
-  const picture = () => import("../tools/picture.mjs");
+  const picture = () => import("../../tools/picture.mjs");
 
   test("is drawn as the demo draws its text", async () => {
     const { engineIn, svgOf, textIn } = await picture();

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Engine } from "../tools/engine/install.mjs" with { "resolution-mode": "import" };
+import type { Engine } from "../../tools/engine/install.mjs" with { "resolution-mode": "import" };
 
 const installer = join(__dirname, "..", "tools", "engine", "install.mjs");
 const pinned = /pulumi\/pkg\/v3 v(\S+)/.exec(
@@ -48,7 +48,7 @@ const environment = (forced?: string) => ({
 });
 
 async function ensure(forced?: string): Promise<Engine> {
-  const { ensureEngine } = await import("../tools/engine/install.mjs");
+  const { ensureEngine } = await import("../../tools/engine/install.mjs");
   return ensureEngine({ log: (line) => logged.push(line), env: environment(forced) });
 }
 
@@ -246,7 +246,7 @@ describe("the environment for the CLI", () => {
   const engine: Engine = { bin: ["/engine/bin"], version: "3.250.0", source: "go" };
 
   test("nothing of the person's own Pulumi or credentials reaches it", async () => {
-    const { engineEnv } = await import("../tools/engine/env.mjs");
+    const { engineEnv } = await import("../../tools/engine/env.mjs");
     const own = {
       PATH: "/usr/bin",
       LANG: "C",
@@ -262,7 +262,7 @@ describe("the environment for the CLI", () => {
   });
 
   test("the engine comes first on PATH, unless it is there already", async () => {
-    const { enginePath } = await import("../tools/engine/env.mjs");
+    const { enginePath } = await import("../../tools/engine/env.mjs");
     expect(enginePath(engine, ["/a", path].join(delimiter))).toMatch(/^\/engine\/bin:\/a:/);
     expect(enginePath(engine, ["/a", "/engine/bin"].join(delimiter))).toMatch(/^\/a:\/engine\/bin/);
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 /** Runs a shell in the background of another one, which ends at once, as a killed CLI leaves what it had started. */
 async function leaveBehind(mark: string, command: string): Promise<void> {
-  const { marked } = await import("../tools/left-behind.mjs");
+  const { marked } = await import("../../tools/left-behind.mjs");
   const shell = spawn("sh", ["-c", `(${command}) >/dev/null 2>&1 &`], {
     env: { ...process.env, ...marked(mark) },
     stdio: "ignore",
@@ -14,7 +14,7 @@ async function leaveBehind(mark: string, command: string): Promise<void> {
 const onLinux = process.platform === "linux";
 
 test("a process that a run leaves behind is found by its environment, named and ended", async () => {
-  const { endProcessesOf, processesOf } = await import("../tools/left-behind.mjs");
+  const { endProcessesOf, processesOf } = await import("../../tools/left-behind.mjs");
   const mark = `left-${process.pid}`;
   await leaveBehind(mark, "exec sleep 600");
   const left = await endProcessesOf(mark, 0.3);
@@ -29,7 +29,7 @@ test("a process that a run leaves behind is found by its environment, named and 
 });
 
 test("a process that ends by itself in time is not one that is left", async () => {
-  const { endProcessesOf } = await import("../tools/left-behind.mjs");
+  const { endProcessesOf } = await import("../../tools/left-behind.mjs");
   const mark = `ends-${process.pid}`;
   await leaveBehind(mark, "exec sleep 0.5");
   expect(await endProcessesOf(mark)).toEqual(onLinux ? [] : undefined);

@@ -17,7 +17,7 @@ export function npm(cwd: string, ...args: string[]): string {
 
 /** Packs this repository as it is published, and returns the tarball and the files in it. */
 export function pack(folder: string): { tarball: string; files: string[] } {
-  const script = join(repository, "test", "tools", "package.mjs");
+  const script = join(repository, "tools", "package.mjs");
   const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], {
     env: cleanEnv,
     encoding: "utf8",
@@ -76,8 +76,8 @@ export class Tools {
 
   /** A PATH on which `node` is of that version, and the engine is there. */
   async pathWith(version: NodeVersion): Promise<string> {
-    const { ensureEngine } = await import("../tools/engine/install.mjs");
-    const { enginePath } = await import("../tools/engine/env.mjs");
+    const { ensureEngine } = await import("../../tools/engine/install.mjs");
+    const { enginePath } = await import("../../tools/engine/env.mjs");
     const path = enginePath(await ensureEngine({ log: console.warn }), process.env.PATH);
     return [join(this.folder, "node_modules", `node-${version}`, "bin"), path].join(delimiter);
   }

@@ -163,7 +163,7 @@ export class ModelStack {
  */
 export function dynamicProcess(shared?: Session): ProviderOf {
   return (kind, config, clock) => {
-    const provider = dynamicProvider(definitions[kind], shared ?? new Session(clock));
+    const provider = dynamicProvider(definitions[kind], shared ?? new Session({ clock }));
     const host = provider as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
     void host.configure({
       config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },

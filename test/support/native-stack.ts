@@ -1,8 +1,8 @@
 import type { Clock } from "../../provider/api/clock";
 import { systemClock } from "../../provider/api/clock";
-import type { Engine } from "../../provider/engine/native/engine";
-import { methodsOf } from "../../provider/engine/native/server";
-import { Session } from "../../provider/engine/native/session";
+import type { Engine } from "../../provider/engine/plugin/engine";
+import { methodsOf } from "../../provider/engine/plugin/grpc";
+import { Session } from "../../provider/engine/plugin/session";
 import type { Provider } from "./calls";
 import { ModelStack } from "./model";
 import type { Inputs } from "./model";
@@ -49,7 +49,7 @@ export function nativeProcess(
     log: () => undefined,
     flush: () => Promise.resolve(),
   } as unknown as Engine;
-  const session = new Session(engine, {}, clock);
+  const session = new Session(engine, {}, clock && { clock });
   const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
   return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
 }

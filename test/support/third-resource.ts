@@ -9,11 +9,11 @@ import type {
 
 import { choice, text } from "../../provider/definitions/field";
 import type { AccountArgs, ArgsOf, Definition, OutputsOf } from "../../provider/definitions/field";
-import { typeToken } from "../../provider/engine/identity";
-import { all, allOutput, one, oneOutput } from "../../provider/engine/invoke";
-import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "../../provider/engine/invoke";
-import { argsToRead, isOf, UptimeResource } from "../../provider/engine/resource";
-import type { AttributesState } from "../../provider/engine/resource";
+import { typeToken } from "../../provider/definitions/identity";
+import { all, allOutput, one, oneOutput } from "../../provider/sdk/invoke";
+import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "../../provider/sdk/invoke";
+import { argsToRead, isOf, UptimeResource } from "../../provider/sdk/resource";
+import type { AttributesState } from "../../provider/sdk/resource";
 
 // A resource that the API does not have, written as a contributor would add one: its definition, its class and its lookups.
 

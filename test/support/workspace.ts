@@ -140,9 +140,9 @@ export class Workspace {
   }
 
   static async create(options: WorkspaceOptions): Promise<Workspace> {
-    const { ensureEngine } = await import("../tools/engine/install.mjs");
-    const { engineEnv } = await import("../tools/engine/env.mjs");
-    const { ensureLanguage } = await import("../tools/engine/languages.mjs");
+    const { ensureEngine } = await import("../../tools/engine/install.mjs");
+    const { engineEnv } = await import("../../tools/engine/env.mjs");
+    const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
     const { language = "js" } = options;
     const engine =
       language === "js" || language === "ts"

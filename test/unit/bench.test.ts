@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { fullTest } from "../support/size";
 
-const report = () => import("../tools/bench/report.mjs");
+const report = () => import("../../tools/bench/report.mjs");
 type Results = Parameters<Awaited<ReturnType<typeof report>>["limitsOf"]>[0];
 type Run = Results["runs"][number];
 
@@ -150,14 +150,14 @@ test("tables and picture show what was measured, and find their place in the doc
 
 test("the page and the picture show the results that are kept", async () => {
   const { between, limitsOfAll, markdownOf, svgOf, textOf } = await report();
-  const read = (...path: string[]) => readFileSync(join(__dirname, "..", ...path), "utf8");
+  const read = (...path: string[]) => readFileSync(join(__dirname, "..", "..", ...path), "utf8");
   const kept = read("tools", "bench", "results.json");
   const results = JSON.parse(kept) as Results[];
   expect(textOf(results)).toBe(kept);
-  const page = read("..", "docs", "performance.md");
+  const page = read("docs", "performance.md");
   const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf(results)}`;
   expect(between(page, "bench", figures)).toBe(page);
-  expect(read("..", "docs", "performance.svg")).toBe(svgOf(results));
+  expect(read("docs", "performance.svg")).toBe(svgOf(results));
   expect(limitsOfAll(results).filter(({ holds }) => holds !== true)).toEqual([]);
 });
 
@@ -192,7 +192,7 @@ test("what cannot be measured is refused before anything runs", () => {
   const run =
     (...args: string[]) =>
     () =>
-      execFileSync(process.execPath, [join(__dirname, "..", "tools", "bench", "run.mjs"), ...args], {
+      execFileSync(process.execPath, [join(__dirname, "..", "..", "tools", "bench", "run.mjs"), ...args], {
         stdio: "pipe",
       });
   expect(run("--n", "many")).toThrow('--n takes whole numbers from 1, separated by commas, not "many".');
@@ -207,7 +207,7 @@ fullTest(
     const args = ["--n", "2", "--latency", "0", "--repeat", "1", "--no-limits"];
     const output = execFileSync(
       process.execPath,
-      [join(__dirname, "..", "tools", "bench", "run.mjs"), ...args],
+      [join(__dirname, "..", "..", "tools", "bench", "run.mjs"), ...args],
       {
         encoding: "utf8",
       },

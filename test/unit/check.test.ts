@@ -3,7 +3,7 @@ import { Lifecycle } from "../../provider/lifecycle/lifecycle";
 import { monitor } from "../../provider/definitions/monitor";
 import type { Definition, Problem } from "../../provider/definitions/field";
 import { readSettings } from "../../provider/api/settings";
-import { unknownValue } from "../../provider/engine/marks";
+import { unknownValue } from "../../provider/definitions/marks";
 import {
   declarationIn,
   inputProperties,

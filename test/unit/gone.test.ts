@@ -1,7 +1,7 @@
 import type { dynamic } from "@pulumi/pulumi";
 
 import { keyHash, readSettings } from "../../provider/api/settings";
-import { importedResources } from "../../provider/cli/imported-state";
+import { importedResources } from "../../provider/cli/export/imported-state";
 import { definitions } from "../../provider/definitions";
 import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
@@ -62,7 +62,7 @@ const configOf = (more: Readonly<Record<string, string>> = {}): Record<string, s
 /** A run of Pulumi: one process, which both kinds share. */
 function newRun(more: Readonly<Record<string, string>> = {}): Run {
   const settings = configOf(more);
-  const session = new Session(clock);
+  const session = new Session({ clock });
   const providerOf = (definition: Definition): Provider => {
     const provider = dynamicProvider(definition, session) as Provider;
     void provider.configure({
@@ -479,7 +479,7 @@ describe("the key in state", () => {
 
   test("is set by `export --state`", async () => {
     const ids = [1, 2].map((number) => String(emulator.monitors.add({ ...record, name: `M${number}` }).id));
-    const session = new Session(clock);
+    const session = new Session({ clock });
     const connectTo = (definition: Definition): Connect =>
       session.connector(definition, (account) => {
         const settings = configOf();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Release } from "../tools/release.mjs" with { "resolution-mode": "import" };
+import type { Release } from "../../tools/release.mjs" with { "resolution-mode": "import" };
 
 const root = join(__dirname, "..", "..");
 const json = (name: string) => JSON.parse(readFileSync(join(root, name), "utf8")) as unknown;
@@ -69,7 +69,7 @@ describe("a release", () => {
     hasCorpus: true,
   };
   const problemsOf = async (change: Partial<Release>) =>
-    (await import("../tools/release.mjs")).problemsOf({ ...right, ...change });
+    (await import("../../tools/release.mjs")).problemsOf({ ...right, ...change });
 
   test("is one when tag, version, lockfile, changelog and corpus agree", async () => {
     expect(await problemsOf({})).toEqual([]);
@@ -108,7 +108,7 @@ describe("a release", () => {
 
 describe("what is published", () => {
   const manifest = { version: "1.2.3", repository: { url: "git+https://example.com/me/uptime.git" } };
-  const packaging = () => import("../tools/package.mjs");
+  const packaging = () => import("../../tools/package.mjs");
 
   test("has homepage and bugs from the repository's address, which is in one line of package.json", async () => {
     const { publishedManifest } = await packaging();

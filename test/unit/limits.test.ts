@@ -96,7 +96,7 @@ describe("at the same time", () => {
       "uptime:apiKey": emulator.apiKey,
       "uptime:maxConcurrency": "2",
     };
-    const together = dynamicProcess(new Session(clock));
+    const together = dynamicProcess(new Session({ clock }));
     const monitors = new ModelStack("monitor", config, {}, undefined, together);
     const domains = new ModelStack("domain", config, {}, undefined, together);
     await Promise.all([

@@ -1,10 +1,11 @@
-import { Log, logOf } from "../../provider/api/log";
+import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
+import { Session } from "../../provider/lifecycle/connection";
 import { blocksOf } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { NetworkClock } from "../support/clock";
-import { ModelStack } from "../support/model";
+import { dynamicProcess, ModelStack } from "../support/model";
 
 const request: SentRequest = {
   method: "GET",
@@ -116,9 +117,11 @@ describe("the provider's log", () => {
   let clock: NetworkClock;
   let emulator: Emulator;
   let printed: string;
+  let session: Session;
   beforeEach(async () => {
     // In pieces, so that this file, printed beside a failure, does not hold them.
     clock = new NetworkClock();
+    session = new Session({ clock });
     emulator = await Emulator.start({ apiKey: ["canary", "key"].join("-"), sleep: clock.hold });
     printed = "";
     jest.spyOn(process.stderr, "write").mockImplementation((text) => {
@@ -153,7 +156,7 @@ describe("the provider's log", () => {
       "uptime:logLevel": level,
       ...more,
     };
-    return new ModelStack(kind, config, {}, clock);
+    return new ModelStack(kind, config, {}, clock, dynamicProcess(session));
   }
 
   const messageOf = (operation: Promise<unknown>): Promise<string> =>
@@ -201,7 +204,7 @@ describe("the provider's log", () => {
     await one.destroy();
     await messageOf(stack("domain", level).up({ name: "a.example" }));
     // The process ends.
-    logOf(level).end();
+    session.endLogs();
     return errors.join("\n");
   }
 

@@ -1,13 +1,13 @@
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
-import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
-import { definitionOf, functionOf, typeIn } from "../../provider/engine/tokens";
-import { decode, encode } from "../../provider/engine/native/values";
-import { secretOf, unknownValue } from "../../provider/engine/marks";
+import { changedSettings, checkedSettings, configOf } from "../../provider/engine/plugin/provider-settings";
+import { definitionOf, functionOf, typeIn } from "../../provider/engine/plugin/tokens";
+import { decode, encode } from "../../provider/engine/plugin/values";
+import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
 import { nativeProcess } from "../support/native-stack";
-import schema from "../../provider/engine/native/schema.json";
+import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
 

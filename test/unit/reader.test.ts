@@ -38,7 +38,7 @@ function newProcess(more: Record<string, string> = {}, time: Clock = clock): Pro
     "uptime:maxRetries": "0",
     ...more,
   };
-  const provider = dynamicProvider(monitor, new Session(time)) as Provider;
+  const provider = dynamicProvider(monitor, new Session({ clock: time })) as Provider;
   void provider.configure({
     config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
   });

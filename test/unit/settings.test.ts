@@ -1,4 +1,4 @@
-import { settingNames } from "../../provider/api/setting-names";
+import { settingNames } from "../../provider/definitions/setting-names";
 import { keyHash, readFlag, readSettings } from "../../provider/api/settings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
-import { settingNames } from "../../provider/api/setting-names";
-import { settingsWarnings } from "../../provider/engine/warnings";
+import { settingNames } from "../../provider/definitions/setting-names";
+import { settingsWarnings } from "../../provider/sdk/warnings";
 import { settled, startMocks } from "../support/mocks";
 
 const all = () => true;

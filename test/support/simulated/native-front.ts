@@ -1,5 +1,5 @@
-import type { methodsOf } from "../../../provider/engine/native/server";
-import type { Session } from "../../../provider/engine/native/session";
+import type { methodsOf } from "../../../provider/engine/plugin/grpc";
+import type { Session } from "../../../provider/engine/plugin/session";
 import { nativeCalls } from "../native-calls";
 import type { Front } from "./front";
 
@@ -15,8 +15,8 @@ export const nativeFront: Front = {
     }),
 
   provider(process, kind, settings) {
-    const server = process.load("provider/engine/native/server") as { methodsOf: typeof methodsOf };
-    const { Session: OwnSession } = process.load("provider/engine/native/session") as {
+    const server = process.load("provider/engine/plugin/grpc") as { methodsOf: typeof methodsOf };
+    const { Session: OwnSession } = process.load("provider/engine/plugin/session") as {
       Session: typeof Session;
     };
     const engine = {

@@ -1,0 +1,118 @@
+import type { ApiRecord } from "../../api/answer";
+import type { Definition, Problem, RequestHeader } from "../../definitions/field";
+import { isEmpty } from "../../definitions/kinds";
+import type { Value } from "../../definitions/kinds";
+import { valuesIn } from "../../lifecycle/records";
+import { problemsOf } from "../../lifecycle/validate";
+import { ConfigValue } from "./module-source";
+import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
+import { slug } from "./names";
+import type { ConfigKeys, Names } from "./names";
+
+/** What a program has to declare so that it matches a record. */
+export interface Declaration {
+  /** By property. Secrets are in the clear. */
+  readonly values: ReadonlyMap<string, Exclude<Value, null>>;
+  /** Why the provider would refuse it. */
+  readonly problems: readonly string[];
+}
+
+/** A record with what a program has to declare for it. */
+export interface DeclaredRecord {
+  readonly definition: Definition;
+  readonly record: ApiRecord;
+  readonly declaration: Declaration;
+}
+
+/**
+ * What of a record a program has to declare: what the record shows, what is not empty, and what is not the default.
+ *
+ * @param escaped whether the server shows strings HTML-escaped
+ */
+export function declarationOf(definition: Definition, record: ApiRecord, escaped: boolean): Declaration {
+  const unreadable: Problem[] = [];
+  const shown = valuesIn(definition, record, {
+    escaped,
+    refuse: (property, reason) => unreadable.push({ property, reason }),
+  });
+  const values = new Map<string, Exclude<Value, null>>();
+  for (const [key, value] of shown) {
+    const field = definition.fields[key];
+    if (!field || field.writeOnly || value === null || isEmpty(value)) continue;
+    const isDefault =
+      field.default === undefined
+        ? value === false || (field.zeroIsEmpty === true && value === 0)
+        : value === field.default;
+    if (!isDefault || field.required) values.set(key, value);
+  }
+  const refused = problemsOf(definition, Object.fromEntries(values)).filter(
+    ({ property }) => !unreadable.some((problem) => problem.property === property),
+  );
+  return {
+    values,
+    problems: [...unreadable, ...refused].map(
+      ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
+    ),
+  };
+}
+
+/** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
+export function moduleResource(
+  definition: Definition,
+  id: string,
+  { values, problems }: Declaration,
+  account: string | undefined,
+  names: Names,
+  keys: ConfigKeys,
+): ModuleResource {
+  const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
+  const { name, identifier } = names.give(definition.singular, id, ...texts);
+  const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
+  for (const [key, value] of values) {
+    const isSecret = definition.fields[key]?.secret === true;
+    properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
+    // The API does not show whether there is a password.
+    if (key === "requestAuthUsername")
+      properties.set("requestAuthPassword", new ConfigValue(keys.give(`${name}-password`), true));
+  }
+  return { definition, id, name, identifier, properties, problems };
+}
+
+function secretValue(
+  name: string,
+  property: string,
+  value: Exclude<Value, null>,
+  keys: ConfigKeys,
+): ConfigValue | SecretHeader[] {
+  if (!isHeaders(value)) return new ConfigValue(keys.give(`${name}-${slug(property)}`), false);
+  return value.map(({ key }) => ({
+    key,
+    value: new ConfigValue(keys.give(`${name}-${slug(key, 24) || "header"}`), false),
+  }));
+}
+
+function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "object");
+}
+
+/** Values of secrets by key, in the form that `pulumi config set-all --json` reads. */
+export type SecretValues = Record<string, { readonly value: string; readonly secret: true }>;
+
+/** The values that a resource's secrets have in its record. */
+export function secretValuesOf({ properties }: ModuleResource, { values }: Declaration): SecretValues {
+  const secrets: SecretValues = {};
+  const add = ({ key }: ConfigValue, value: string): void => {
+    secrets[key] = { value, secret: true };
+  };
+  for (const [property, declared] of properties) {
+    const value = values.get(property);
+    if (value === undefined) continue;
+    if (declared instanceof ConfigValue)
+      add(declared, typeof value === "string" ? value : JSON.stringify(value));
+    else if (isHeaders(value) && Array.isArray(declared))
+      (declared as readonly SecretHeader[]).forEach((header, index) => {
+        if (header.value instanceof ConfigValue) add(header.value, value[index]?.value ?? "");
+      });
+  }
+  return secrets;
+}

@@ -1,0 +1,124 @@
+import type { Definition } from "../../definitions/field";
+import type { Value } from "../../definitions/kinds";
+import { isObject } from "../../definitions/kinds";
+import { stringLiteral, visible } from "../shared/quoting";
+
+/** A value that the program reads from the stack's configuration. */
+export class ConfigValue {
+  constructor(
+    readonly key: string,
+    /** Whether the program runs without it. */
+    readonly optional: boolean,
+  ) {}
+}
+
+/** A header whose value is in the stack's configuration. */
+export interface SecretHeader {
+  readonly key: string;
+  readonly value: ConfigValue;
+}
+
+/** What a program declares for a property. */
+export type PropertyValue = Exclude<Value, null> | ConfigValue | readonly SecretHeader[];
+
+/** A resource that a module declares. */
+export interface ModuleResource {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly name: string;
+  readonly identifier: string;
+  readonly properties: ReadonlyMap<string, PropertyValue>;
+  /** Why the provider would refuse it; such a resource is written as a comment. */
+  readonly problems: readonly string[];
+}
+
+/** A module that declares resources. */
+export function moduleSource(resources: readonly ModuleResource[]): string {
+  const active = resources.filter(({ problems }) => problems.length === 0);
+  const statements = resources.map((resource) =>
+    resource.problems.length === 0 ? statementOf(resource) : commentOf(resource),
+  );
+  const config = "const config = new pulumi.Config();";
+  if (active.some(usesConfig)) statements.unshift(config);
+  else if (resources.some(usesConfig)) statements.unshift(`// ${config}`);
+  // Without an import or export a file is not a module.
+  if (active.length === 0) statements.push("export {};");
+  const head = [
+    "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
+    ...importsOf(active, resources),
+  ];
+  return `${[head.join("\n"), ...statements].join("\n\n")}\n`;
+}
+
+/** The imports that the resources need; those that only commented resources need are comments too. */
+function importsOf(active: readonly ModuleResource[], all: readonly ModuleResource[]): string[] {
+  const sdk = 'import * as pulumi from "@pulumi/pulumi";';
+  const classesOf = (resources: readonly ModuleResource[]): string[] =>
+    [...new Set(resources.map(({ definition }) => definition.label))].sort();
+  const classImport = (names: readonly string[]): string =>
+    `import { ${names.join(", ")} } from "pulumi-uptime";`;
+  const used = classesOf(active);
+  const unused = classesOf(all).filter((name) => !used.includes(name));
+  return [
+    ...(active.some(usesConfig) ? [sdk] : all.some(usesConfig) ? [`// ${sdk}`] : []),
+    ...(used.length > 0 ? [classImport(used)] : []),
+    ...(unused.length > 0 ? [`// ${classImport(unused)}`] : []),
+  ];
+}
+
+function usesConfig(resource: ModuleResource): boolean {
+  return configValuesOf(resource).length > 0;
+}
+
+/** What a resource reads from the configuration. */
+export function configValuesOf({ properties }: Pick<ModuleResource, "properties">): ConfigValue[] {
+  return [...properties.values()].flatMap((value) => {
+    if (value instanceof ConfigValue) return [value];
+    return isSecretHeaders(value) ? value.map((header) => header.value) : [];
+  });
+}
+
+function isSecretHeaders(value: PropertyValue): value is readonly SecretHeader[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject);
+}
+
+function statementOf({ definition, identifier, name, id, properties }: ModuleResource): string {
+  return [
+    `export const ${identifier} = new ${definition.label}(`,
+    `  ${stringLiteral(name)},`,
+    "  {",
+    ...[...properties].map(([key, value]) => `    ${key}: ${expression(value, "    ")},`),
+    "  },",
+    `  { import: ${stringLiteral(id)}, protect: true },`,
+    ");",
+  ].join("\n");
+}
+
+function commentOf(resource: ModuleResource): string {
+  const { definition, id, problems } = resource;
+  const lines = [
+    `The ${definition.singular} ${visible(id)} is not managed yet: ${problems.map(visible).join("; ")}.`,
+    "Correct it in the API and here, then remove the comment signs.",
+    ...statementOf(resource).split("\n"),
+  ];
+  return lines.map((line) => `// ${line}`).join("\n");
+}
+
+function expression(value: PropertyValue, margin: string): string {
+  if (value instanceof ConfigValue)
+    return `config.${value.optional ? "getSecret" : "requireSecret"}(${stringLiteral(value.key)})`;
+  if (isSecretHeaders(value)) {
+    const entry = `${margin}  `;
+    const lines = value.flatMap((header) => [
+      `${entry}{`,
+      `${entry}  key: ${stringLiteral(header.key)},`,
+      `${entry}  value: ${expression(header.value, entry)},`,
+      `${entry}},`,
+    ]);
+    return ["[", ...lines, `${margin}]`].join("\n");
+  }
+  if (typeof value === "string") return stringLiteral(value);
+  if (Array.isArray(value))
+    return `[${value.map((entry) => (typeof entry === "string" ? stringLiteral(entry) : String(entry))).join(", ")}]`;
+  return JSON.stringify(value);
+}

@@ -1,0 +1,115 @@
+import { visible } from "../shared/quoting";
+import { labelIn } from "../shared/resource-types";
+import { counted } from "../shared/terminal";
+
+/** What an export did, or would do in a dry run. */
+export interface ExportReport {
+  readonly directory: string;
+  readonly dryRun: boolean;
+  readonly newProject: boolean;
+  /** `typescript`, or the language of the code that Pulumi generates. */
+  readonly language: string;
+  /** The kinds of record that were asked for, in the singular. */
+  readonly kinds: readonly string[];
+  readonly files: readonly string[];
+  readonly resources: readonly ExportedResource[];
+  /** How many records the program or the stack had already. */
+  readonly known: number;
+  /** The keys that the stack's configuration must hold, or may hold. */
+  readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
+  /** The file that holds the state to import. */
+  readonly state: string | undefined;
+  /** How many resources that state has more than the stack has. */
+  readonly adopted: number;
+  readonly next: readonly string[];
+  /** What else a person should know. */
+  readonly notes: readonly string[];
+}
+
+/** A resource in the report. */
+export interface ExportedResource {
+  readonly type: string;
+  readonly id: string;
+  readonly name: string;
+  readonly file: string;
+  /** Why the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
+  readonly problems: readonly string[];
+}
+
+const kindOf = (type: string): string => labelIn(type).toLowerCase();
+
+/** What an export did, for a person. */
+export function exportText(report: ExportReport): string {
+  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state } = report;
+  const wrote = dryRun ? "Would write" : "Wrote";
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
+  const refused = resources.filter(({ problems }) => problems.length > 0);
+  const required = secrets.filter(({ optional }) => !optional).length;
+  const passwords = secrets.length - required;
+  const isProgram = report.language === "typescript";
+  const lines: string[] = [];
+
+  if (resources.length > 0)
+    lines.push(
+      `${wrote} ${countsOf(report)} to ${directory}${known > 0 ? `; ${known} more were known already` : ""}:`,
+      ...files.map((file) => `  ${file}`),
+    );
+  else
+    lines.push(
+      known > 0 ? `Nothing is new: ${counted(known, "record")} known already.` : "No record matches.",
+    );
+  if (state !== undefined)
+    lines.push(`${wrote} ${state}: the stack's state and ${counted(adopted, "more resource")}.`);
+  if (refused.length > 0)
+    lines.push(
+      "",
+      `The provider would refuse these records. ${
+        isProgram
+          ? "They are comments in the program; correct them in the API and in the program:"
+          : "They are left out; correct them in the API and export again:"
+      }`,
+      ...refused.map(
+        ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
+      ),
+    );
+  if (secrets.length > 0 && !isProgram)
+    lines.push(
+      "",
+      "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. They " +
+        `stay as they are in the API; ${page} says how to manage them.`,
+    );
+  if (required > 0 && isProgram)
+    lines.push(
+      "",
+      `Set ${counted(required, "value")} of request headers as secrets in the stack's configuration.`,
+    );
+  if (passwords > 0 && isProgram)
+    lines.push(
+      `${counted(passwords, "monitor")} ${passwords === 1 ? "has" : "have"} a user name; the API does not show whether ` +
+        `there is a password. ${page} says more.`,
+    );
+  lines.push(...notes.flatMap((note) => ["", note]));
+  if (report.next.length > 0 && !dryRun)
+    lines.push(
+      "",
+      report.newProject || resources.length === 0 || !isProgram
+        ? `Next, in ${directory}:`
+        : `Import the new modules in the program, as ${page} says. Then, in ${directory}:`,
+      ...shortened(report.next, page).map((command) => `  ${command}`),
+    );
+  return `${lines.map(visible).join("\n")}\n`;
+}
+
+/** How many resources there are of each kind that an export was asked for. */
+function countsOf({ resources, kinds }: ExportReport): string {
+  const counts = kinds.map((kind) =>
+    counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind),
+  );
+  return counts.join(" and ");
+}
+
+/** A list that fits on a screen; the page has all of it. */
+function shortened(commands: readonly string[], page: string): readonly string[] {
+  if (commands.length <= 16) return commands;
+  return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
+}

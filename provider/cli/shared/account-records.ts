@@ -1,0 +1,45 @@
+import type { ApiRecord } from "../../api/answer";
+import { deadlineAfter } from "../../api/deadline";
+import type { Connection } from "../../lifecycle/connection";
+import { readAll } from "../../lifecycle/records";
+import { Progress } from "./terminal";
+import type { OutputStream } from "./terminal";
+
+/** Which records of an account are wanted. */
+export interface RecordFilter {
+  readonly search?: string | undefined;
+  readonly searchBy?: string | undefined;
+  readonly statusPage?: string | undefined;
+}
+
+/** A large account on a slow server takes a while. */
+const hour = 3_600_000;
+
+/** The records of one kind, the oldest first. */
+export async function readRecords(
+  connection: Connection,
+  stderr: OutputStream,
+  { search, searchBy, statusPage }: RecordFilter = {},
+): Promise<readonly ApiRecord[]> {
+  const { definition } = connection.collection;
+  const filter = {
+    ...(search !== undefined && { search }),
+    ...(search !== undefined && searchBy !== undefined && { search_by: searchBy }),
+    ...(statusPage !== undefined && { status_page_id: statusPage }),
+  };
+  const progress = new Progress(stderr);
+  try {
+    progress.show(`Reading ${definition.plural} …`);
+    const records = await readAll(connection, deadlineAfter(hour), filter, (count) => {
+      progress.show(`Reading ${definition.plural}: ${count} …`);
+    });
+    return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));
+  } finally {
+    progress.end();
+  }
+}
+
+/** Ids are numbers of any size: of two, the longer is the larger. */
+function isOlder(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}

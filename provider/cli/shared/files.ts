@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { UptimeError } from "../../api/errors";
+
+/** A file's text. Throws an error for the person who named the file. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UptimeError(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Writes files by name, none of which may exist. */
+export function writeNewFiles(directory: string, files: ReadonlyMap<string, string>): void {
+  for (const name of files.keys()) assertFree(join(directory, name));
+  for (const [name, content] of files) writeNewFile(join(directory, name), content, 0o666);
+}
+
+/** Writes a file that only its owner can read. */
+export function writeSecretFile(path: string, content: string): void {
+  writeNewFile(path, content, 0o600);
+}
+
+/** Throws if something is at a path. */
+export function assertFree(path: string): void {
+  if (exists(path)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
+}
+
+/** Commands and documents show paths, so a path must be one line of visible characters. */
+export function assertPrintable(path: string, option: string): void {
+  // eslint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(path))
+    throw new UptimeError(
+      `${option} must be a path without control characters, not ${JSON.stringify(path)}.`,
+    );
+}
+
+export function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function writeNewFile(path: string, content: string, mode: number): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content, { flag: "wx", mode });
+  } catch (error) {
+    if (isExisting(error)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
+    throw new UptimeError(`${path} cannot be written: ${messageOf(error)}`);
+  }
+}
+
+function isExisting(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

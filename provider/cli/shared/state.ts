@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+
+import { z } from "zod";
+
+import { UptimeError } from "../../api/errors";
+import { isEmpty, isObject } from "../../definitions/kinds";
+import { markKey, secretMark } from "../../definitions/marks";
+
+const stateResource = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  custom: z.boolean().optional(),
+  id: z.string().optional(),
+  inputs: z.record(z.string(), z.unknown()).optional(),
+  outputs: z.record(z.string(), z.unknown()).optional(),
+  additionalSecretOutputs: z.array(z.string()).nullish(),
+  /** Waits for its deletion; another one has taken its place. */
+  delete: z.boolean().optional(),
+  /** Only read, not managed. */
+  external: z.boolean().optional(),
+  /** The provider's URN and id. */
+  provider: z.string().optional(),
+  /** The program's option, where the engine keeps it. */
+  ignoreChanges: z.array(z.string()).optional(),
+});
+
+const deployment = z.looseObject({
+  version: z.number(),
+  deployment: z.looseObject({ resources: z.array(stateResource).nullish() }),
+});
+
+/** A resource in state. */
+export type StateResource = z.infer<typeof stateResource>;
+/** What `pulumi stack export` prints and `pulumi stack import` reads. */
+export type Deployment = z.infer<typeof deployment>;
+
+/** The deployment in the text of a file or an output. */
+export function parseDeployment(text: string, source: string): Deployment {
+  try {
+    return deployment.parse(JSON.parse(text));
+  } catch {
+    throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
+  }
+}
+
+/** The resources of a state that are neither only read nor about to be deleted. */
+export function managedResources({ deployment }: Deployment): StateResource[] {
+  return (deployment.resources ?? []).filter(
+    ({ id, external, delete: isLeaving }) => id !== undefined && external !== true && isLeaving !== true,
+  );
+}
+
+function isSecret(value: unknown): value is { plaintext?: unknown; value?: unknown } {
+  return isObject(value) && value[markKey] === secretMark;
+}
+
+function holdsSecret(value: unknown): boolean {
+  if (isSecret(value)) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsSecret);
+}
+
+/** The properties of a resource that state keeps secret, as a whole or in part. */
+export function secretPropertiesOf({
+  inputs,
+  outputs,
+  additionalSecretOutputs,
+}: StateResource): ReadonlySet<string> {
+  const marked = [inputs, outputs].flatMap((properties = {}) =>
+    Object.keys(properties).filter((key) => holdsSecret(properties[key])),
+  );
+  return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
+}
+
+/** A property of state with its secrets decrypted; undefined if it is still encrypted. */
+export function decrypted(value: unknown): unknown {
+  if (isSecret(value)) {
+    // As a program hands it over.
+    if (value.value !== undefined) return decrypted(value.value);
+    try {
+      return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  if (Array.isArray(value)) {
+    const entries = value.map(decrypted);
+    return entries.includes(undefined) ? undefined : entries;
+  }
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, entry]) => [key, decrypted(entry)] as const);
+  return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);
+}
+
+/** Properties of state with their secrets in the clear, and the names of those that are still encrypted. */
+export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): {
+  plain: Record<string, unknown>;
+  encrypted: string[];
+} {
+  const entries = Object.entries(properties).map(([key, value]) => [key, decrypted(value)] as const);
+  return {
+    plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+    encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
+  };
+}
+
+/** A resource to add to a state: its own properties as Pulumi keeps them. */
+export interface AddedResource {
+  readonly type: string;
+  readonly name: string;
+  readonly id: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /** Properties to encrypt. */
+  readonly secrets: readonly string[];
+}
+
+const providerType = "pulumi:providers:pulumi-nodejs";
+const stackType = "pulumi:pulumi:Stack";
+
+/** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
+export function withResources(
+  base: Deployment,
+  { stack, project }: { readonly stack: string; readonly project: string },
+  added: readonly AddedResource[],
+): Deployment {
+  const present = base.deployment.resources ?? [];
+  const urnOf = (type: string, name: string): string => `urn:pulumi:${stack}::${project}::${type}::${name}`;
+  const root: StateResource = present.find(({ type }) => type === stackType) ?? {
+    urn: urnOf(stackType, `${project}-${stack}`),
+    custom: false,
+    type: stackType,
+  };
+  const isHost = ({ type, urn }: StateResource): boolean =>
+    type === providerType && urn.endsWith(`::${providerType}::default`);
+  const host = present.find(isHost) ?? {
+    urn: urnOf(providerType, "default"),
+    custom: true,
+    id: randomUUID(),
+    type: providerType,
+  };
+  const resources = added.map(({ type, name, id, inputs, outputs, secrets }): StateResource => ({
+    urn: urnOf(type, name),
+    custom: true,
+    id,
+    type,
+    inputs: encrypted(inputs, secrets),
+    outputs: encrypted(outputs, secrets),
+    parent: root.urn,
+    protect: true,
+    provider: `${host.urn}::${host.id ?? ""}`,
+    ...(secrets.length > 0 && { additionalSecretOutputs: [...secrets] }),
+  }));
+  const rest = present.filter((resource) => resource !== root && resource !== host);
+  return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...resources] } };
+}
+
+/** Marks values as secrets that the engine must encrypt when it imports the state. */
+function encrypted(
+  properties: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      key,
+      secrets.includes(key) && !isEmpty(value)
+        ? { [markKey]: secretMark, plaintext: JSON.stringify(value) }
+        : value,
+    ]),
+  );
+}

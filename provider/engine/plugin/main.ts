@@ -1,0 +1,40 @@
+// What the executable `pulumi-resource-uptime` runs. The engine waits for the port, so only the protocol is loaded before it.
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+
+import { version } from "../../../package.json";
+import { compileWebAssemblyOnce } from "../v8";
+import { endWithEngine } from "./end";
+import { Engine } from "./engine";
+import { methodsOf } from "./grpc";
+import type * as schemas from "./schema";
+import type * as sessions from "./session";
+
+const args = process.argv.slice(2);
+
+if (args.includes("--version")) {
+  console.log(version);
+} else {
+  // The engine gives its address as the last argument, after options such as `--tracing`.
+  const engine = new Engine(args.findLast((arg) => /^\S+:\d+$/.test(arg)));
+  let session: sessions.Session | undefined;
+  const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
+  server.addService(
+    ResourceProviderService,
+    methodsOf(engine, version, {
+      /* eslint-disable @typescript-eslint/no-require-imports */
+      session: () => (session ??= new (require("./session") as typeof sessions).Session(engine, process.env)),
+      schema: () => (require("./schema") as typeof schemas).schemaOf(version),
+      /* eslint-enable @typescript-eslint/no-require-imports */
+    }),
+  );
+  server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
+    if (error) {
+      console.error(`pulumi-resource-uptime could not open a port: ${error.message}`);
+      process.exit(1);
+    }
+    console.log(port);
+  });
+  compileWebAssemblyOnce();
+  endWithEngine();
+}

@@ -1,0 +1,31 @@
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
+
+import { isObject } from "../../definitions/kinds";
+import { markKey, secretMark } from "../../definitions/marks";
+import type { Properties } from "../request";
+
+/** Properties as the engine sends them. Secrets become their plain values. */
+export function decode(struct: Struct | undefined): Properties {
+  const decoded = struct ? plain(struct.toJavaScript()) : {};
+  return isObject(decoded) ? decoded : {};
+}
+
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  if (value[markKey] === secretMark) return plain(value.value);
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plain(entry)]));
+}
+
+/** The same in the protocol's form, which has no undefined. */
+export function encode(properties: Properties): Struct {
+  return Struct.fromJavaScript(defined(properties) as Record<string, JavaScriptValue>);
+}
+
+function defined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(defined);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  return Object.fromEntries(entries.map(([key, entry]) => [key, defined(entry)]));
+}

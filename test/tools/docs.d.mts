@@ -1,5 +1,0 @@
-import type { Definition } from "../../provider/definitions/field";
-
-export function pathOf(definition: Definition): string;
-export function pageOf(definition: Definition, from?: { source?: string; present?: string }): string;
-export function sentencesOf(source: string): Map<string, string>;

@@ -1,0 +1,288 @@
+// `npm run bench`: how long the commands of Pulumi take with this provider, beside the floor and a conventional one.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ensureLanguage } from "../engine/languages.mjs";
+import { root, setup } from "../setup.mjs";
+import { programOf } from "./programs.mjs";
+import { killAll, Project } from "./project.mjs";
+import {
+  attributesBytes,
+  between,
+  commands,
+  format,
+  kinds,
+  limitsOf,
+  markdownOf,
+  measuredOnce,
+  merged,
+  optionsMarkdown,
+  ownBytes,
+  svgOf,
+  textOf,
+} from "./report.mjs";
+
+const usage = `Usage: npm run bench -- [options]
+
+  --n LIST          numbers of monitors (default 100,500,1000)
+  --latency LIST    milliseconds until the API answers (default 0,20)
+  --only LIST       of ${Object.keys(kinds).join(", ")} (default all)
+  --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
+  --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
+  --quick           100 monitors at 20 ms: about two minutes
+  --options         instead: what Pulumi's own options change, with 500 monitors at 20 ms
+  --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
+  --write           write docs/performance.md and .svg also when not everything was measured; what tools/bench/results.json
+                    holds of the rest, from this machine, is kept
+  --help            this text
+
+On a machine that has nothing else to do. The conventional provider and YAML are measured once for each size; above 500
+monitors only at the highest latency, since it takes minutes.
+`;
+const yes = ["--yes", "--skip-preview"];
+const argsOf = {
+  up: ["up", ...yes],
+  preview: ["preview"],
+  again: ["up", ...yes],
+  refresh: ["refresh", ...yes],
+  edit: ["up", ...yes],
+  destroy: ["destroy", ...yes],
+};
+
+const date = new Date().toISOString().slice(0, 10);
+const apis = new Set();
+const projects = new Set();
+
+try {
+  await main();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 2;
+} finally {
+  killAll();
+  for (const { child } of apis) child.disconnect();
+  for (const project of projects) await project.dispose();
+}
+
+async function main() {
+  const options = readOptions();
+  if (!options) return;
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, killAll);
+  const { engine } = await setup({ log: console.log });
+  const [{ model = "unknown" } = {}] = cpus();
+  const { version } = createRequire(import.meta.url)("@pulumi/pulumi/package.json");
+  const machine =
+    `${cpus().length} cores (${model}), Node ${process.version}, Pulumi ${engine.version} with @pulumi/pulumi ${version}, ` +
+    "state in local files";
+  console.log(machine);
+  await warmUp(engine);
+  if (options.options) return measureOptions(engine, machine, options);
+
+  const results = { machine, runs: [], sizes: [] };
+  for (const n of options.n)
+    for (const latency of options.latency) await measure(engine, results, options, n, latency);
+  console.log(`\n${markdownOf([results])}`);
+  if (options.write) {
+    const file = join(root, "tools", "bench", "results.json");
+    const all = options.isPart ? merged(JSON.parse(readFileSync(file, "utf8")), results) : [results];
+    writeFileSync(file, textOf(all));
+    write("bench", `![Seconds of each command](performance.svg)\n\n${markdownOf(all)}`);
+    writeFileSync(join(root, "docs", "performance.svg"), svgOf(all));
+    console.log("\ndocs/performance.md, docs/performance.svg and tools/bench/results.json are written.");
+  }
+  const failed = limitsOf(results).filter(({ holds }) => holds === false);
+  for (const { what, measured } of failed)
+    console.error(`Does not hold: ${what} (measured: ${format(measured)}).`);
+  if (failed.length > 0 && options.limits) process.exitCode = 1;
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    allowNegative: true,
+    options: {
+      n: { type: "string" },
+      latency: { type: "string" },
+      only: { type: "string", default: Object.keys(kinds).join() },
+      commands: { type: "string", default: Object.keys(commands).join() },
+      repeat: { type: "string", default: "3" },
+      quick: { type: "boolean", default: false },
+      options: { type: "boolean", default: false },
+      limits: { type: "boolean", default: true },
+      write: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return undefined;
+  }
+  const numbers = (name, text, least) => {
+    const list = text.split(",").map(Number);
+    if (list.every((value) => Number.isInteger(value) && value >= least)) return list;
+    throw new Error(`--${name} takes whole numbers from ${least}, separated by commas, not "${text}".`);
+  };
+  const [n, latency] =
+    values.quick || values.options ? [values.quick ? "100" : "500", "20"] : ["100,500,1000", "0,20"];
+  const names = (option, known) => {
+    const list = values[option].split(",");
+    const unknown = list.find((name) => !(name in known));
+    if (unknown === undefined) return list;
+    throw new Error(
+      `--${option} takes ${Object.keys(known).join(", ")}, separated by commas, not "${unknown}".`,
+    );
+  };
+  const only = names("only", kinds);
+  const measured = names("commands", commands);
+  if (!measured.includes("up"))
+    throw new Error("--commands needs up: without it there is nothing to measure.");
+  const isPart =
+    values.quick ||
+    [values.n, values.latency].some((value) => value !== undefined) ||
+    only.length < Object.keys(kinds).length ||
+    measured.length < Object.keys(commands).length;
+  return {
+    ...values,
+    commands: Object.keys(commands).filter((command) => measured.includes(command)),
+    n: numbers("n", values.n ?? n, 1),
+    latency: numbers("latency", values.latency ?? latency, 0),
+    repeat: numbers("repeat", values.repeat, 1)[0],
+    only,
+    isPart,
+    write: values.write || !isPart,
+  };
+}
+
+async function startApi() {
+  const child = fork(join(root, "tools", "bench", "api.mjs"));
+  const [{ url, apiKey }] = await once(child, "message");
+  /** Sets the latency and answers with the requests since the last time. */
+  const take = async (latency) => {
+    child.send({ latency });
+    const [{ counts }] = await once(child, "message");
+    return counts;
+  };
+  const api = { child, url, apiKey, take };
+  apis.add(api);
+  return api;
+}
+
+/** A project with an account of its own: what else is in an account is listed too. */
+async function newProject(engine, kind) {
+  const host = kind === "yaml" ? await ensureLanguage("yaml", { log: console.log }) : engine;
+  const project = await Project.create({ engine: host, api: await startApi(), kind });
+  projects.add(project);
+  return project;
+}
+
+async function end(project) {
+  project.api.child.disconnect();
+  apis.delete(project.api);
+  projects.delete(project);
+  await project.dispose();
+}
+
+/** The first run reads half of node_modules from disk. */
+async function warmUp(engine) {
+  const project = await newProject(engine, "ours");
+  await project.write(programOf("ours", 1));
+  await project.pulumi(["stack", "init", "warm"]);
+  await project.pulumi(argsOf.preview);
+  await end(project);
+}
+
+/**
+ * All commands at one size. Ours and the floor take turns at each command, and change places with each repetition, so that
+ * a machine that becomes slower or faster meanwhile does so for all.
+ */
+async function measure(engine, results, options, n, latency) {
+  const { repeat, only, latency: latencies } = options;
+  const paired = only.filter((kind) => !measuredOnce.includes(kind));
+  const slow = n > 500 && latency < Math.max(...latencies);
+  const once = only.filter((kind) => measuredOnce.includes(kind) && !slow);
+  for (let repetition = 0; repetition < repeat; repetition++) {
+    const order = [...(repetition % 2 ? paired.reverse() : paired), ...(repetition === 0 ? once : [])];
+    const stacks = [];
+    for (const kind of order) {
+      const project = await newProject(engine, kind);
+      await project.pulumi(["stack", "init", "bench"]);
+      stacks.push({ kind, project });
+    }
+    for (const command of options.commands) {
+      for (const { kind, project } of stacks) {
+        await project.write(programOf(kind, n, command === "edit"));
+        await project.api.take(latency);
+        const seconds = await project.pulumi(argsOf[command]);
+        const requests = await project.api.take(latency);
+        results.runs.push({ n, latency, repetition, kind, command, seconds, requests, date });
+        console.log(
+          `N ${n}, ${latency} ms, ${kind}: ${command} ${seconds.toFixed(1)} s ${JSON.stringify(requests)}`,
+        );
+        if (command === "up") results.sizes.push({ n, latency, kind, project, ...sizeOf(kind, project) });
+      }
+    }
+    for (const size of results.sizes.filter(({ project }) => project)) {
+      size.peak = size.project.peak;
+      delete size.project;
+    }
+    for (const { project } of stacks) await end(project);
+  }
+}
+
+function sizeOf(kind, project) {
+  const state = project.state("bench");
+  if (kind === "native") return { state: state.length, attributes: attributesBytes(state.toString()) };
+  if (kind !== "ours") return { state: state.length };
+  const { monitor } = createRequire(import.meta.url)("../../dist/provider/definitions/monitor.js");
+  return { state: state.length, own: ownBytes(state.toString(), Object.keys(monitor.fields)) };
+}
+
+/** What the engine offers to a person who finds it slow, one at a time. */
+async function measureOptions(engine, machine, { n: [n], latency: [latency], write: writing }) {
+  const variants = [
+    { title: "the defaults" },
+    {
+      title: "`--parallel 32` and `uptime:maxConcurrency` 32",
+      args: ["--parallel", "32"],
+      config: { "uptime:maxConcurrency": "32" },
+    },
+    { title: "`PULUMI_DIY_BACKEND_ZSTD=true`", env: { PULUMI_DIY_BACKEND_ZSTD: "true" } },
+    {
+      title: "`PULUMI_SKIP_CHECKPOINTS=true` and `uptime:adoptExisting`",
+      env: { PULUMI_SKIP_CHECKPOINTS: "true" },
+      config: { "uptime:adoptExisting": "true" },
+    },
+    { title: `five stacks of ${Math.ceil(n / 5)}, one after another`, stacks: 5 },
+  ];
+  const rows = [];
+  for (const { title, args = [], env = {}, config = {}, stacks = 1 } of variants) {
+    const project = await newProject(engine, "ours");
+    const row = { title, up: 0, refresh: 0, destroy: 0, state: 0 };
+    await project.write(programOf("ours", Math.ceil(n / stacks)));
+    for (let index = 0; index < stacks; index++) {
+      const stack = `bench${index}`;
+      await project.pulumi(["stack", "init", stack], env);
+      for (const [key, value] of Object.entries(config))
+        await project.pulumi(["config", "set", key, value], env);
+      await project.api.take(latency);
+      for (const command of ["up", "refresh", "destroy"]) {
+        row[command] += await project.pulumi([...argsOf[command], ...args], env);
+        if (command === "up") row.state += project.state(stack).length;
+      }
+    }
+    console.log(JSON.stringify(row));
+    rows.push(row);
+    await end(project);
+  }
+  const markdown = optionsMarkdown({ date, machine, n, latency, rows });
+  console.log(`\n${markdown}`);
+  if (writing) write("options", markdown);
+}
+
+function write(marker, markdown) {
+  const file = join(root, "docs", "performance.md");
+  writeFileSync(file, between(readFileSync(file, "utf8"), marker, markdown));
+}

@@ -1,0 +1,49 @@
+// Builds what Pulumi starts as bundles, because it waits while they are loaded: plugin/, the provider plugin for all languages, as
+// a folder that needs nothing but Node.js, and the provider of the dynamic resources.
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const folder = join(root, "plugin");
+const bundle = "provider.cjs";
+
+/** What the provider uses of undici. An alias would also stand for the modules in undici. */
+const undici = {
+  name: "undici",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, "tools", "undici.cjs") })),
+};
+
+/** Bundles a module of the provider with all that it imports. */
+const bundled = (entry, outfile) =>
+  build({
+    entryPoints: [join(root, "provider", entry)],
+    outfile,
+    plugins: [undici],
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+
+const provider = join(root, "dist", "provider", "provider.js");
+await bundled("provider.ts", provider);
+// That of the module that it was made of.
+rmSync(`${provider}.map`);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+await bundled(join("engine", "plugin", "main.ts"), join(folder, bundle));
+// A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
+writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/bin/sh\nexec node "\${0%/*}/${bundle}" "$@"\n`);
+writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
+chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
+// For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
+const json = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
+const { version } = json("package.json");
+const schema = { ...json("provider", "engine", "plugin", "schema.json"), version };
+writeFileSync(join(folder, "schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);

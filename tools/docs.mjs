@@ -1,0 +1,268 @@
+// `npm run docs` writes what the definitions say into one page per resource; with `--check` it only compares.
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** The path of a resource's page. */
+export const pathOf = ({ singular }) => `docs/${singular}.md`;
+
+/**
+ * A resource's page: the present one with its generated parts renewed, or a new one for a resource that has none.
+ * Everything outside the markers is written by hand and stays.
+ */
+export function pageOf(definition, { source = sourceOf(definition), present = newPage(definition) } = {}) {
+  const parts = {
+    arguments: argumentsOf(definition, sentencesOf(source)),
+    outputs: outputsOf(definition),
+    import: importOf(definition),
+    get: getOf(definition),
+    lookups: lookupsOf(definition),
+  };
+  return Object.entries(parts).reduce((text, [name, part]) => {
+    const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`];
+    const [before, after] = [text.indexOf(start), text.indexOf(end)];
+    if (before < 0 || after < before)
+      throw new Error(`${pathOf(definition)} has no place for its ${name}: ${start} and ${end}.`);
+    return `${text.slice(0, before + start.length)}\n\n${part.trim()}\n\n${text.slice(after)}`;
+  }, present);
+}
+
+/** The comment above each field of a resource, as an editor shows it. */
+export function sentencesOf(source) {
+  const sentences = new Map();
+  const file = ts.createSourceFile("resource.ts", source, ts.ScriptTarget.Latest, true);
+  ts.forEachChild(file, (statement) => {
+    if (!ts.isVariableStatement(statement)) return;
+    const fields = statement.declarationList.declarations.find(({ name }) =>
+      name.getText().endsWith("Fields"),
+    );
+    if (!fields?.initializer || !ts.isObjectLiteralExpression(fields.initializer)) return;
+    for (const property of fields.initializer.properties) {
+      const [comment] = ts.getJSDocCommentsAndTags(property).filter(ts.isJSDoc);
+      const text = ts.getTextOfJSDocComment(comment?.comment);
+      if (text) sentences.set(property.name.getText(), text.replace(/\s+/g, " ").trim());
+    }
+  });
+  return sentences;
+}
+
+function argumentsOf({ label, singular, fields }, sentences) {
+  const entries = Object.entries(fields).map(([key, field]) => {
+    const sentence = sentences.get(key);
+    if (!sentence) throw new Error(`${label}.${key} has no comment that says what it means.`);
+    // The reference's section is of use beside the code; the default has a place of its own here.
+    const meaning = sentence
+      .replace(/ \(API reference, section [\d.]+\)$/, "")
+      .replace(field.default === undefined ? "" : / Default \S+\.$/, "");
+    return `### ${key}\n\n${[typeOf(field), ...remarksOf(key, field, singular)].join(" · ")}\n\n${meaning}`;
+  });
+  return [...entries, accountOf(singular)].join("\n\n");
+}
+
+function accountOf(singular) {
+  return `### account
+
+string · a change replaces the ${singular}
+
+The account that the ${singular} belongs to: a name in the setting
+[\`uptime:accounts\`](settings.md#several-accounts). It must be known in the preview. Default: the account of
+\`uptime:apiKey\`.`;
+}
+
+const types = {
+  text: "string",
+  hostname: "string",
+  url: "string",
+  integer: "number",
+  choice: "string",
+  boolean: "boolean",
+  dateTime: "string",
+  idList: "list of numbers or numeric strings",
+  headerList: "list of `{ key, value }`",
+};
+
+function typeOf({ kind }) {
+  const name = typeof kind === "string" ? kind : kind.name;
+  if (!(name in types)) throw new Error(`tools/docs.mjs has no word for the kind ${name}.`);
+  return types[name];
+}
+
+function remarksOf(key, field, singular) {
+  const remarks = [
+    [field.required, "required"],
+    [field.default !== undefined, `default \`${field.default}\``],
+    [field.secret, "secret"],
+    [field.replace, `a change replaces the ${singular}`],
+    [field.updateOnly, "set by an update after the create"],
+    [field.wire !== key, `\`${field.wire}\` in the API`],
+  ];
+  return remarks.flatMap(([applies, remark]) => (applies ? [remark] : []));
+}
+
+function outputsOf({ singular, fields }) {
+  const optional = Object.values(fields).some(
+    ({ required, default: preset }) => !required && preset === undefined,
+  );
+  return `Every argument is also an output, under the same name.${
+    optional ? " An optional field that you have never declared is an output of `undefined`." : ""
+  }
+
+### id
+
+string
+
+The ${singular}'s id in the API.
+
+### attributes
+
+object
+
+Every other field that the API's record shows, known to this version or not, under the API's own names and with
+unchanged values; fields that are null are left out. It is what the record showed at the last write, import or adoption:
+see [Current values](drift.md#current-values).`;
+}
+
+function importOf(definition) {
+  const { singular } = definition;
+  return `The option \`import\` adopts an existing ${singular} by its id. Nothing is created, and the preview refuses arguments that
+differ from the record. [Importing](adopting.md#a-few-records) has the details, and
+[\`pulumi-uptime export\`](adopting.md#a-whole-account) writes such declarations for you.
+
+\`\`\`ts
+${exampleOf(definition, "imported", '{ import: "123" }')}
+\`\`\`
+
+The command \`pulumi import\` does not work with dynamic resources; see [Limits](../README.md#limits).`;
+}
+
+function getOf({ label, singular }) {
+  return `\`${label}.get(name, id, state?, options?)\` reads a ${singular} without managing it. Every field is an output, with its current
+value. Of \`state\`, only \`account\` is used; options such as \`parent\` are the fourth argument.
+
+\`\`\`ts
+const existing = ${label}.get("existing", "123");
+const inEurope = ${label}.get("in-europe", "456", { account: "eu" });
+\`\`\``;
+}
+
+function lookupsOf({ label, singular, plural, fields }) {
+  const exact = ["name", "url"].filter((key) => key in fields);
+  return `\`get${label}\` finds one ${singular}, and \`get${label}s\` finds several, without managing them. They also run in a preview, and
+always return current values.
+
+\`\`\`ts
+const one = await get${label}({ ${exact[0] ?? "id"}: "${exact[0] === undefined ? "123" : "shop.example"}" });
+const several = await get${label}s({ search: "shop", sortBy: "id", sort: "asc" });
+const later = get${label}Output({ id: one.id }); // an Output, which takes inputs and options such as parent
+\`\`\`
+
+- \`get${label}\` takes \`id\` alone, or any of ${[...exact.map((key) => `exact ${code(key)}`), "`search` with `searchBy`"].join(", ")}.
+  It is an error if no ${singular} matches, or more than one.
+- \`get${label}s\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
+- Both take \`account\`. [Lookups](resources.md#lookups) has the rest.`;
+}
+
+/** The least that declares a resource, its required arguments, laid out as prettier does. */
+function exampleOf({ label, fields }, name, options) {
+  const values = Object.entries(fields).filter(([, { required }]) => required);
+  const lines = values.map(([key, field]) => `${key}: ${JSON.stringify(sampleOf(key, field))}`);
+  if (lines.length < 2)
+    return `new ${label}("${name}", { ${lines.join("")} }${options ? `, ${options}` : ""});`;
+  const args = (indent) => ["{", ...lines.map((line) => `  ${line},`), "}"].join(`\n${indent}`);
+  if (!options) return `new ${label}("${name}", ${args("")});`;
+  return `new ${label}(\n  "${name}",\n  ${args("  ")},\n  ${options},\n);`;
+}
+
+function sampleOf(key, { kind, allowed }) {
+  if (allowed) return allowed[0];
+  const samples = {
+    text: "Home page",
+    hostname: "shop.example",
+    url: "https://www.shop.example/",
+    boolean: true,
+    dateTime: "2030-01-31T22:00:00",
+    idList: [1],
+    headerList: [{ key: "X-Token", value: "…" }],
+  };
+  return samples[typeof kind === "string" ? kind : kind.name] ?? key;
+}
+
+/** The page of a resource that has none yet. */
+function newPage(definition) {
+  const { label, singular } = definition;
+  const generated = (name) => `<!-- generated:${name} -->\n<!-- /generated:${name} -->`;
+  return `# ${label}
+
+A ${singular} in the API.
+
+## Example
+
+\`\`\`ts
+import { ${label} } from "pulumi-uptime";
+
+${exampleOf(definition, "example")}
+\`\`\`
+
+## Arguments
+
+${generated("arguments")}
+
+## Outputs
+
+${generated("outputs")}
+
+## Import
+
+${generated("import")}
+
+## ${label}.get
+
+${generated("get")}
+
+## Lookups
+
+${generated("lookups")}
+`;
+}
+
+function code(value) {
+  return `\`${value}\``;
+}
+
+function sourceOf({ singular }) {
+  return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
+}
+
+/** The built definitions, the only list of them. */
+function definitionsBuilt() {
+  return createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "index.js"))
+    .definitions;
+}
+
+function main(args) {
+  for (const definition of definitionsBuilt()) {
+    const path = pathOf(definition);
+    const present = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
+    const wanted = pageOf(definition, { present });
+    if (wanted === present) continue;
+    if (args.includes("--check"))
+      throw new Error(
+        `${path} does not match provider/definitions/${definition.singular}.ts. Run \`npm run docs\`.`,
+      );
+    writeFileSync(join(root, path), wanted);
+    console.log(`${path} is written.`);
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    main(process.argv.slice(2));
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

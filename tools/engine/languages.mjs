@@ -1,0 +1,93 @@
+// Language hosts and SDK generators that only some tests need, beside the engine. `node tools/engine/languages.mjs yaml` installs one.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";
+import { run, which } from "./command.mjs";
+import { ensureEngine } from "./install.mjs";
+import { goBuild } from "./sources.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const SDK = "github.com/pulumi/pulumi/sdk/v3";
+
+/** What makes each language work: programs of Go modules in this folder. */
+const languages = {
+  yaml: [{ module: "yaml", target: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" }],
+  // The last versions that were Go modules. They cannot generate SDKs, which `codegen` does.
+  python: [
+    { module: "sdks", target: `${SDK}/python/cmd/pulumi-language-python` },
+    { module: "codegen", target: "." },
+  ],
+  go: [
+    { module: "sdks", target: `${SDK}/go/pulumi-language-go` },
+    { module: "codegen", target: "." },
+  ],
+  // SDKs in C# and Java can be generated here, but their language hosts are no Go modules that can be had.
+  untested: [{ module: "untested", target: "." }],
+};
+
+/** An engine that runs programs in a language: the user's own if it can, else one that is installed once for this machine. */
+export async function ensureLanguage(language, { log = () => undefined, env = process.env } = {}) {
+  const programs = languages[language];
+  if (!programs)
+    throw new Error(`No language ${language} is known here, only ${Object.keys(languages).join(", ")}.`);
+  const engine = await ensureEngine({ log, env });
+  const path = [...engine.bin, env.PATH].join(delimiter);
+  if (programs.every((program) => which(nameOf(program), path))) return engine;
+  const folder = join(cacheRoot(env), `${language}-${keyOf(engine, programs)}`);
+  const earlier = await readInstalled(folder);
+  if (earlier) return earlier;
+  await mkdir(cacheRoot(env), { recursive: true });
+  return withLock(`${folder}.lock`, { log }, async () => {
+    const meanwhile = await readInstalled(folder);
+    if (meanwhile) return meanwhile;
+    await removeDrafts(cacheRoot(env));
+    log(
+      `Building what Pulumi needs for ${language} with Go: this takes some minutes, once for this machine.`,
+    );
+    await install(folder, { version: engine.version, source: "go" }, async (draft) => {
+      for (const program of programs)
+        await goBuild(draft, { ...program, program: nameOf(program), ldflags: "-s -w", env });
+      if (language === "python") await copyPythonRunner(draft, env);
+      await rm(join(draft, "go"), { recursive: true, force: true });
+      // The engine warns of a host that is elsewhere on PATH, in every preview; beside the CLI it counts as its own.
+      for (const bin of engine.bin)
+        for (const name of readdirSync(bin))
+          if (name.startsWith("pulumi")) await copyFile(join(bin, name), join(draft, "bin", name));
+    });
+    return readInstalled(folder);
+  });
+}
+
+function nameOf({ module, target }) {
+  return target === "." ? `pulumi-uptime-${module}` : target.split("/").at(-1);
+}
+
+function keyOf({ version }, programs) {
+  const hash = createHash("sha256").update(version);
+  for (const { module } of programs)
+    for (const name of readdirSync(join(here, module)).sort())
+      hash.update(readFileSync(join(here, module, name)));
+  return [version, process.platform, process.arch, hash.digest("hex").slice(0, 12)].join("-");
+}
+
+/** The host runs programs through a script that is beside its source. */
+async function copyPythonRunner(draft, env) {
+  const cwd = join(draft, "go", "sdks");
+  const output = await run("go", ["list", "-m", "-f", "{{.Dir}}", SDK], { cwd, env, timeoutSeconds: 300 });
+  const name = "pulumi-language-python-exec";
+  await copyFile(join(output.trim(), "python", "cmd", name), join(draft, "bin", name));
+  await chmod(join(draft, "bin", name), 0o755);
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  ensureLanguage(process.argv[2], { log: console.error }).then(
+    ({ bin, version }) => console.log(`Pulumi ${version}: ${bin.join(" ")}`),
+    (error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    },
+  );
+}

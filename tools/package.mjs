@@ -1,0 +1,80 @@
+// `npm run release:pack`: the tarball that is published. It differs from what `npm pack` makes in what follows from the public
+// address, `repository` in package.json: homepage, bugs, and absolute links on the page that the registry shows.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** The repository's page on the web, from `repository` in package.json. */
+export function addressOf({ repository }) {
+  return repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
+}
+
+/** package.json as it is published. */
+export function publishedManifest(manifest) {
+  const address = addressOf(manifest);
+  const { repository, ...others } = manifest;
+  return { ...others, repository, homepage: `${address}#readme`, bugs: { url: `${address}/issues` } };
+}
+
+/** A page with absolute links to everything that `isPacked` does not have beside it. */
+export function withAbsoluteLinks(text, { page, manifest, isPacked }) {
+  const [address, tag] = [addressOf(manifest), `v${manifest.version}`];
+  return text.replace(/(!?)(\[[^\]]*\])\(([^)\s]+)\)/g, (whole, image, label, target) => {
+    if (/^([a-z]+:|#)/i.test(target)) return whole;
+    const [path, anchor] = target.split("#");
+    const file = posix.join(posix.dirname(page), path);
+    if (isPacked(file)) return whole;
+    const kind = image ? "raw" : "blob";
+    return `${image}${label}(${address}/${kind}/${tag}/${file}${anchor === undefined ? "" : `#${anchor}`})`;
+  });
+}
+
+/** Packs the repository into a folder; returns the tarball and the files in it. */
+export function pack(folder) {
+  const work = mkdtempSync(join(tmpdir(), "pulumi-uptime-pack-"));
+  try {
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const { files } = npmPack(root, "--dry-run");
+    for (const file of files) {
+      mkdirSync(dirname(join(work, file)), { recursive: true });
+      cpSync(join(root, file), join(work, file));
+    }
+    for (const page of files.filter((file) => file.endsWith(".md"))) {
+      // The registry shows the README alone, so nothing is beside it.
+      const isPacked = (file) => page !== "README.md" && files.includes(file);
+      const text = readFileSync(join(work, page), "utf8");
+      writeFileSync(join(work, page), withAbsoluteLinks(text, { page, manifest, isPacked }));
+    }
+    writeFileSync(
+      join(work, "package.json"),
+      `${JSON.stringify(publishedManifest(manifest), undefined, 2)}\n`,
+    );
+    mkdirSync(folder, { recursive: true });
+    const packed = npmPack(work, "--pack-destination", realpathSync(folder));
+    return { tarball: join(folder, basename(packed.filename)), files: packed.files };
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function npmPack(cwd, ...args) {
+  const output = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--loglevel=error", ...args], {
+    cwd,
+    encoding: "utf8",
+  });
+  const [{ filename, files }] = JSON.parse(output);
+  return { filename, files: files.map(({ path }) => path) };
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: { out: { type: "string", default: join(root, "dist", "package") }, json: { type: "boolean" } },
+  });
+  const packed = pack(values.out);
+  console.log(values.json ? JSON.stringify(packed) : packed.tarball);
+}

@@ -1,0 +1,66 @@
+// `npm run release:check -- v0.1.0`: whether this commit can be released with that tag; by default, the tag of its version.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** What stands in the way of the release, as sentences; empty if nothing does. */
+export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
+  const { version } = manifest;
+  const problems = [];
+  if (tag !== `v${version}`)
+    problems.push(`The tag is ${tag}, and package.json says ${version}: the tag must be v${version}.`);
+  if (lock.version !== version || lock.packages[""].version !== version)
+    problems.push(`package-lock.json is not of version ${version}. Run \`npm install --package-lock-only\`.`);
+  problems.push(...problemsOfChangelog(changelog, version));
+  if (!hasCorpus)
+    problems.push(
+      `test/corpus holds no state of ${version}. Run \`UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts\`.`,
+    );
+  // npm refuses a provenance statement of a repository that the package does not name.
+  if (!manifest.repository?.url)
+    problems.push("package.json names no repository, which npm compares with the one that publishes.");
+  else if (manifest.repository.url.includes("/OWNER/"))
+    problems.push(
+      `package.json has no public address yet: replace OWNER in the line "repository" (${manifest.repository.url}). ` +
+        "Homepage, bugs and the links of the registry's page follow from it.",
+    );
+  if (manifest.private) problems.push("package.json is marked as private.");
+  return problems;
+}
+
+function problemsOfChangelog(changelog, version) {
+  const sections = changelog.split(/^## /m).slice(1);
+  const unreleased = sections.find((section) => section.startsWith("[Unreleased]"));
+  const [newest = ""] = sections.filter((section) => section !== unreleased);
+  const [heading] = newest.split("\n");
+  const problems = [];
+  if (unreleased?.split("\n").slice(1).join("").trim())
+    problems.push(`CHANGELOG.md still has entries under Unreleased: move them under ${version}.`);
+  if (!heading.startsWith(`[${version}]`))
+    problems.push(`The newest release in CHANGELOG.md is ${heading || "missing"}, not [${version}].`);
+  else if (!/\] - \d{4}-\d{2}-\d{2}$/.test(heading))
+    problems.push(`CHANGELOG.md does not give ${version} a date: ## [${version}] - YYYY-MM-DD.`);
+  if (heading.startsWith(`[${version}]`) && !/^- /m.test(newest))
+    problems.push(`CHANGELOG.md lists no changes for ${version}.`);
+  return problems;
+}
+
+function main([tag]) {
+  const read = (name) => readFileSync(join(root, name), "utf8");
+  const manifest = JSON.parse(read("package.json"));
+  const problems = problemsOf({
+    tag: tag ?? `v${manifest.version}`,
+    manifest,
+    lock: JSON.parse(read("package-lock.json")),
+    changelog: read("CHANGELOG.md"),
+    hasCorpus: existsSync(join(root, "test", "corpus", manifest.version, "state.json")),
+  });
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  else console.log(`${manifest.version} can be released.`);
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  main(process.argv.slice(2));

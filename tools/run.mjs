@@ -1,0 +1,122 @@
+// `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments. `--full`: at full size,
+// and the mutations too. `--quick`: types and unit tests in small samples, with neither an engine nor a build.
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endProcessesOf, marked } from "./left-behind.mjs";
+import { installPackages, root, runStep, setup } from "./setup.mjs";
+
+const full = process.argv.includes("--full");
+const quick = process.argv.includes("--quick");
+const jestArgs = process.argv.slice(2).filter((arg) => arg !== "--full" && arg !== "--quick");
+const whole = jestArgs.length === 0;
+const mark = randomUUID();
+const count = { passed: 0, failed: 0 };
+/** V8 compiles each function when it is first called, which takes a sixth off tests and types: few functions run long. */
+const early = "--always-sparkplug";
+const problems = [];
+
+try {
+  if (quick) await runQuick();
+  else await runAll();
+} catch (error) {
+  note(error);
+}
+await step("Processes left behind", expectNoneLeft);
+
+console.log();
+for (const problem of problems) console.log(problem);
+console.log(`${count.passed} passed, ${count.failed} failed`);
+process.exitCode = count.failed > 0 || count.passed === 0 ? 1 : 0;
+
+async function runQuick() {
+  await installPackages({ log: console.log });
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const env = { ...process.env, PULUMI_UPTIME_QUICK: "1" };
+  await step("Types and unit tests", () =>
+    Promise.all([
+      // A failing check must not hide what the tests say.
+      runStep(process.execPath, [early, tsc]).catch(note),
+      runJest(env, ["--selectProjects", "unit"]),
+    ]),
+  );
+}
+
+async function runAll() {
+  await installPackages({ log: console.log });
+  // Beside the rest, because it keeps one core busy for a minute, and a failing check must not hide what the tests say.
+  const check = whole ? runStep("npm", ["run", "--silent", "check"]).catch(note) : undefined;
+  const { env } = await step("Setup", () => setup({ log: console.log }));
+  const tests = { ...env, ...(full && { PULUMI_UPTIME_FULL: "1" }) };
+  await step(full ? "Tests at full size" : "Tests", () => Promise.all([runJest(tests), check]));
+  if (whole && full) {
+    const stryker = join(root, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js");
+    const args = [stryker, "run", join(root, "tools", "mutations", "config.mjs")];
+    const small = { ...env, ...marked(mark), PULUMI_UPTIME_QUICK: "1" };
+    await step("Mutations", () => runStep(process.execPath, args, { env: small })).catch(note);
+  }
+}
+
+/** Whatever the tests have killed or forgotten, nothing of it may run on. */
+async function expectNoneLeft() {
+  const left = await endProcessesOf(mark);
+  if (left === undefined)
+    console.log("Not looked for: this system does not show the environment of processes.");
+  else if (left.length === 0) console.log("There are none.");
+  for (const { pid, command, folder } of left ?? [])
+    note(
+      new Error(`The tests left a process behind, which was ended now: ${pid}, ${command} (in ${folder})`),
+    );
+}
+
+async function step(title, action) {
+  console.log(`\n== ${title}`);
+  const started = Date.now();
+  const result = await action();
+  console.log(`   (${Math.round((Date.now() - started) / 1000)} s)`);
+  return result;
+}
+
+function note(error) {
+  problems.push(error.message);
+  count.failed += 1;
+}
+
+async function runJest(env, more = []) {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-jest-"));
+  try {
+    const jest = join(root, "node_modules", "jest", "bin", "jest.js");
+    const results = join(folder, "results.json");
+    const args = [early, jest, "--rootDir", root, "--json", "--outputFile", results, ...more, ...jestArgs];
+    // Read also when jest fails: then it says what failed.
+    const failure = await runStep(process.execPath, args, { env: { ...env, ...marked(mark) } }).catch(
+      (error) => error,
+    );
+    if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
+    const failedBefore = count.failed;
+    addResults(JSON.parse(readFileSync(results, "utf8")));
+    // Such as a secret in the output, a coverage threshold, or a crash after the last test.
+    if (failure && (count.failed === failedBefore || /printed secrets/.test(failure.message))) note(failure);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function addResults({
+  numPassedTests,
+  numFailedTests,
+  numRuntimeErrorTestSuites,
+  numPendingTests,
+  numTodoTests,
+}) {
+  count.passed += numPassedTests;
+  count.failed += numFailedTests;
+  for (let suite = 0; suite < numRuntimeErrorTestSuites; suite++) {
+    note(new Error("A test file could not be run; see above."));
+  }
+  const skipped = numPendingTests + numTodoTests;
+  // With arguments of one's own, skipping may be what was asked for (`-t`).
+  if (whole && skipped > 0)
+    note(new Error(`Tests were skipped (${skipped}); none may be, \`.only\` included.`));
+}

@@ -1,0 +1,132 @@
+// What a fresh clone needs before anything else here works: packages, the build, and an engine. Each only when missing.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import canaries from "../test/support/canary.cjs";
+import { enginePath } from "./engine/env.mjs";
+import { ensureEngine } from "./engine/install.mjs";
+
+const { LeakWatch } = canaries;
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const built = join(root, "dist", "provider", "index.js");
+const plugin = join(root, "plugin", "provider.cjs");
+const stamp = join(root, "dist", ".sources");
+
+/** Installs what the lockfile says, unless that is there. */
+export async function installPackages({ log }) {
+  if (packagesAreInstalled()) return;
+  log("Installing packages (npm ci).");
+  // Also where NODE_ENV is "production": the tests and the build are made of development packages.
+  await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
+}
+
+/** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
+export async function setup({ log }) {
+  await installPackages({ log });
+  const sources = hashOfSources();
+  if (!isBuiltFrom(sources)) {
+    log("Building (npm run build).");
+    rmSync(stamp, { force: true });
+    await runStep("npm", ["run", "--silent", "build"]);
+    writeFileSync(stamp, sources);
+  }
+  const engine = await ensureEngine({ log });
+  log(`Pulumi ${engine.version} (${engine.source}).`);
+  return { engine, env: { ...process.env, PATH: enginePath(engine, process.env.PATH) } };
+}
+
+/** Runs a program with its output shown; rejects when it fails, and when it prints what a test keeps secret. */
+export function runStep(command, args, { env = process.env } = {}) {
+  return new Promise((resolve, reject) => {
+    // Through a pipe there is no terminal that would say so.
+    const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...color, ...env },
+      stdio: ["inherit", "pipe", "pipe"],
+    });
+    const leaks = new Set();
+    for (const name of ["stdout", "stderr"]) {
+      const watch = new LeakWatch();
+      child[name].setEncoding("utf8").on("data", (text) => {
+        process[name].write(text);
+        watch.add(text);
+        for (const leak of watch.leaks) leaks.add(leak);
+      });
+    }
+    child.on("error", (error) => reject(new Error(`\`${command}\` could not be started: ${error.message}`)));
+    child.on("close", (code, signal) => {
+      const line = [command, ...args].join(" ");
+      if (leaks.size > 0) reject(new Error(`\`${line}\` printed secrets: ${[...leaks].join(", ")}.`));
+      else if (code === 0) resolve();
+      else reject(new Error(`\`${line}\` ended with ${signal ?? `code ${code}`}.`));
+    });
+  });
+}
+
+// What is installed says so itself, in npm's own record. File times tell nothing after a clone or a checkout.
+function packagesAreInstalled() {
+  const record = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(record)) return false;
+  const wanted = readLock(join(root, "package-lock.json"));
+  const present = readLock(record);
+  // A package for another platform is in the lockfile only.
+  const missing = [...wanted].some(([path, { optional, text }]) => {
+    const found = present.get(path);
+    return found ? found.text !== text : !optional;
+  });
+  return !missing && [...present.keys()].every((path) => wanted.has(path));
+}
+
+function readLock(file) {
+  const { packages } = JSON.parse(readFileSync(file, "utf8"));
+  const entries = Object.entries(packages).filter(([path]) => path.startsWith("node_modules/"));
+  return new Map(
+    entries.map(([path, { version, integrity, link, optional, devOptional }]) => [
+      path,
+      { optional: Boolean(optional || devOptional), text: JSON.stringify({ version, integrity, link }) },
+    ]),
+  );
+}
+
+function isBuiltFrom(sources) {
+  if (![built, plugin, stamp].every((file) => existsSync(file))) return false;
+  // A build by hand is newer than the stamp, and may be of other sources.
+  return readFileSync(stamp, "utf8") === sources && statSync(built).mtimeMs <= statSync(stamp).mtimeMs;
+}
+
+function hashOfSources() {
+  const hash = createHash("sha256");
+  const add = (path) =>
+    hash
+      .update(path)
+      .update("\0")
+      .update(readFileSync(join(root, path)))
+      .update("\0");
+  for (const file of ["package-lock.json", "tsconfig.json", "tsconfig.build.json"]) add(file);
+  for (const folder of ["provider"]) {
+    const names = readdirSync(join(root, folder), { recursive: true }).filter((name) => name.endsWith(".ts"));
+    for (const name of names.sort()) add(join(folder, name));
+  }
+  return hash.digest("hex");
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    await setup({ log: console.log });
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

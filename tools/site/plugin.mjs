@@ -1,0 +1,59 @@
+// A TypeDoc plugin: the site's pages are those that the README lists, with their own titles and file names.
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Application, Converter, KindRouter } from "typedoc";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+/** The lists of pages under "Documentation" in the README: the heading of each, and the files that it links. */
+export function pageGroups(readme = readFileSync(join(root, "README.md"), "utf8")) {
+  const [, section = ""] = /\n## Documentation\n(.*?)\n## /s.exec(readme) ?? [];
+  const groups = [];
+  for (const line of section.split("\n")) {
+    const title = /^(\w.*):$/.exec(line)?.[1];
+    if (title) groups.push({ title, files: [] });
+    else groups.at(-1)?.files.push(...[...line.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, file]) => file));
+  }
+  return groups;
+}
+
+/** Called by TypeDoc. */
+export function load(app) {
+  const groups = pageGroups();
+  const fileOf = new Map();
+  // Before that, TypeDoc reads its options once more.
+  app.on(Application.EVENT_BOOTSTRAP_END, () => {
+    const files = groups.flatMap((group) => group.files);
+    app.options.setValue(
+      "projectDocuments",
+      files.map((file) => join(root, file)),
+    );
+    app.options.setValue("groupOrder", [...groups.map(({ title }) => title), "*"]);
+  });
+
+  app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => {
+    const file = document.project.files.getReflectionPath(document) ?? "";
+    const relative = file.slice(root.length + 1);
+    fileOf.set(document, relative);
+    document.name = /^# (.*)$/m.exec(readFileSync(file, "utf8"))?.[1].replaceAll("`", "") ?? document.name;
+    document.frontmatter.group = groups.find(({ files }) => files.includes(relative))?.title;
+  });
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+    for (const module of project.children ?? []) if (module.name === "index") module.name = "API reference";
+    // The page has the project's name as its title already.
+    const [first] = project.readme ?? [];
+    if (first) first.text = first.text.replace(/^# .*\n/, "");
+  });
+  app.renderer.defineRouter(
+    "pages",
+    class extends KindRouter {
+      getIdealBaseName(reflection) {
+        const file = fileOf.get(reflection);
+        if (file === undefined) return super.getIdealBaseName(reflection).replace("API_reference.", "");
+        const name = basename(file, ".md").toLowerCase();
+        return name === "readme" ? dirname(file) : `docs/${name}`;
+      }
+    },
+  );
+}
