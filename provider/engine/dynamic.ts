@@ -2,15 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { Gone, UptimeError } from "../api/errors";
-import { Redactor } from "../api/redact";
+import { GoneError, PartialFailureError } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
-import { secretsIn } from "../lifecycle/attributes";
 import { Session } from "../lifecycle/connection";
-import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
+import { Lifecycle } from "../lifecycle/lifecycle";
+import type { Outputs } from "../lifecycle/resource";
 import { secretOf } from "../definitions/marks";
 import {
   declarationIn,
@@ -21,6 +20,7 @@ import {
   outputProperties,
   outputsIn,
 } from "./request";
+import { secretsIn, told, toldMessage } from "./clean";
 import type { Properties } from "./request";
 
 /**
@@ -34,9 +34,14 @@ export function dynamicProvider(definition: Definition, session = new Session())
   const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
   const lifecycle = new Lifecycle(definition, session.connector(definition, settingsOf));
 
-  /** A message that names neither a key nor the secrets of a resource. */
-  const clean = (text: string, ...properties: Properties[]): string =>
-    new Redactor().with(secretsIn(definition, ...properties)).text(session.withoutKeys(text));
+  /** What no text may hold: the keys, and the secrets of a resource. */
+  const secretsOf = (...properties: Properties[]): string[] => [
+    ...session.keys,
+    ...secretsIn(definition, ...properties),
+  ];
+
+  const propertiesOf = (outputs: Outputs, from: Properties): Properties =>
+    outputProperties(definition, outputs, from, session.keys);
 
   /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
   const withMarks = (properties: Properties): Properties => {
@@ -54,16 +59,18 @@ export function dynamicProvider(definition: Definition, session = new Session())
     try {
       return await run();
     } catch (error) {
-      const message = clean(error instanceof Error ? error.message : String(error), ...properties);
-      const failure = new UptimeError(message);
+      const failure = new Error(told(error, secretsOf(...properties)));
+      // The host prints the message and then the stack: the message is to be read once.
+      failure.stack = "";
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
-      if (error instanceof PartialFailure) {
+      if (error instanceof PartialFailureError) {
+        const { id, outputs } = error as PartialFailureError<Outputs>;
         const [from = {}] = properties;
         Object.assign(failure, {
-          id: error.id,
+          id,
           // State keeps the inputs that were asked for, so that the next read finds the difference.
-          properties: { ...withMarks(outputProperties(error.outputs, from)), __provider: from.__provider },
-          reasons: [message],
+          properties: { ...withMarks(propertiesOf(outputs, from)), __provider: from.__provider },
+          reasons: [failure.message],
         });
       }
       throw failure;
@@ -83,11 +90,11 @@ export function dynamicProvider(definition: Definition, session = new Session())
       guarded(async () => {
         const { inputs, problems, notes } = await lifecycle.check(declarationIn(olds, news));
         // The engine shows what its plugins print.
-        for (const note of notes) console.warn(clean(note, news));
+        for (const note of notes) console.warn(toldMessage(note, secretsOf(news)));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
         const failures = problems.map(({ property, reason }) => ({
           property: "",
-          reason: clean(`${property} ${reason}`, news),
+          reason: `${property} ${toldMessage(reason, secretsOf(news))}`,
         }));
         return { inputs: withMarks(inputProperties(inputs, news)), failures };
       }, news),
@@ -104,7 +111,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     create: (inputs: Properties) =>
       guarded(async () => {
         const { id, outputs } = await lifecycle.create(inputsIn(inputs), optionsIn(inputs, "create"));
-        return { id, outs: withMarks(outputProperties(outputs, inputs)) };
+        return { id, outs: withMarks(propertiesOf(outputs, inputs)) };
       }, inputs),
     read: (id, properties: Properties) =>
       guarded(async () => {
@@ -115,13 +122,13 @@ export function dynamicProvider(definition: Definition, session = new Session())
           const found = outputs.isReadOnly === true ? await ifNotGone(read) : await read;
           if (!found) return {};
           const { account } = outputs;
-          const props = withMarks(outputProperties(found.outputs, {}));
+          const props = withMarks(propertiesOf(found.outputs, {}));
           // The program declares nothing else, and the next preview compares with that.
           return { id, props, inputs: account === undefined ? {} : { account } };
         }
         const state = await lifecycle.read(id, outputs, optionsIn(properties));
         if (!state) return {};
-        const plain = outputProperties(state.outputs, properties);
+        const plain = propertiesOf(state.outputs, properties);
         const props = withMarks(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
@@ -142,7 +149,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
             inputsIn(news),
             optionsIn(news, "update"),
           );
-          return { outs: withMarks(outputProperties(updated, news)) };
+          return { outs: withMarks(propertiesOf(updated, news)) };
         },
         news,
         olds,
@@ -167,7 +174,7 @@ async function ifNotGone<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof Gone) return undefined;
+    if (error instanceof GoneError) return undefined;
     throw error;
   }
 }

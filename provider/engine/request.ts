@@ -5,6 +5,7 @@ import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { milliseconds } from "../definitions/duration";
+import { cleanAttributes, secretsIn } from "./clean";
 import { markKey, unknownValue } from "../definitions/marks";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
@@ -70,12 +71,21 @@ export function outputsIn(definition: Definition, properties: Properties): Outpu
   };
 }
 
-/** Outputs as the engine keeps them; `from` are the inputs or outputs that they follow. */
-export function outputProperties(outputs: Outputs, from: Properties): Properties {
+/**
+ * Outputs as the engine keeps them; `from` are the inputs or outputs that they follow. Attributes hold neither the
+ * resource's secrets nor one of the keys.
+ */
+export function outputProperties(
+  definition: Definition,
+  outputs: Outputs,
+  from: Properties,
+  keys: Iterable<string>,
+): Properties {
   const { values, attributes, account, importId, server, key, claim, isPartial, isReadOnly } = outputs;
+  const secrets = [...keys, ...secretsIn(definition, values, from)];
   return {
     ...(withoutMarks(values) as Properties),
-    attributes: withoutMarks(attributes),
+    attributes: withoutMarks(cleanAttributes(definition, attributes, secrets)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...hiddenOf(from, ["__options"]),

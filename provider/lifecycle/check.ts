@@ -1,9 +1,9 @@
-import { UptimeError } from "../api/errors";
-import type { Definition, Problem } from "../definitions/field";
+import { message, SettingsUnknownError, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
+import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
-import { SettingsUnknown } from "./connection";
 import type { Connect, Connection } from "./connection";
-import type { CheckedImport, DeclaredFields, Importer } from "./import";
+import type { CheckedImport, DeclaredFields, Importer, RefusedProperty } from "./import";
 import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
@@ -39,7 +39,7 @@ export class Checker {
       if (field.default !== undefined) values[key] = field.default;
       else if (old && key in old.values) values[key] = null;
     }
-    const problems = problemsOf(this.definition, values);
+    const problems: RefusedProperty[] = problemsOf(this.definition, values);
     const account = this.checkAccount(declaration.account, problems);
     const importId = this.checkImportId(declaration, account, problems);
     const inputs = { values, account, importId };
@@ -52,8 +52,8 @@ export class Checker {
   }
 
   /** The account by its name, with usable settings; adds to the problems why it cannot be used. */
-  private checkAccount(account: unknown, problems: Problem[]): string | undefined {
-    const refuse = (reason: string): undefined => {
+  private checkAccount(account: unknown, problems: RefusedProperty[]): string | undefined {
+    const refuse = (reason: string | Message): undefined => {
       problems.push({ property: "account", reason });
     };
     if (account === undefined || account === null) {
@@ -72,7 +72,7 @@ export class Checker {
       this.known(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      refuse(`cannot be ${JSON.stringify(account)}: ${error.message}`);
+      refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
     }
     return account;
   }
@@ -81,7 +81,7 @@ export class Checker {
   private checkImportId(
     { importId: given, old, options: { resource } }: Declaration,
     account: string | undefined,
-    problems: Problem[],
+    problems: RefusedProperty[],
   ): string | undefined {
     const { label, singular } = this.definition;
     const refuse = (reason: string): undefined => {
@@ -121,7 +121,7 @@ export class Checker {
     try {
       return this.connect(account);
     } catch (error) {
-      if (error instanceof SettingsUnknown) return undefined;
+      if (error instanceof SettingsUnknownError) return undefined;
       throw error;
     }
   }

@@ -1,4 +1,5 @@
-import { UptimeError } from "../api/errors";
+import { message, quote, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { namesOf } from "../definitions/field";
 import type { Field } from "../definitions/field";
@@ -10,7 +11,7 @@ export type Comparison =
   /** The same to a person; `value` is as it was wanted. */
   | { readonly outcome: "same"; readonly value: Value }
   /** Something else; `value` is undefined if it cannot be the value of such a field, and `problem` says why. */
-  | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: string }
+  | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "hidden" };
 
@@ -60,7 +61,7 @@ function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } |
   return name === undefined ? undefined : { value: record.shown[name] };
 }
 
-function unreadable(field: Field, raw: unknown, { message: expected }: Unreadable): string {
-  const text = field.secret ? "something else" : Array.from(JSON.stringify(raw)).slice(0, 100).join("");
-  return `The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
+function unreadable(field: Field, raw: unknown, { message: expected }: Unreadable): Message {
+  const text = field.secret ? "something else" : quote(JSON.stringify(raw));
+  return message`The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
 }

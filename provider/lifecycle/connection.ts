@@ -2,9 +2,7 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
-import { deadlineAfter } from "../api/deadline";
-import type { Deadline } from "../api/deadline";
-import { UptimeError } from "../api/errors";
+import { Operation } from "../api/operation";
 import { Log } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
@@ -12,7 +10,6 @@ import type { Address, Settings } from "../api/settings";
 import { httpTransport } from "../api/transport";
 import type { Transport } from "../api/transport";
 import type { Definition } from "../definitions/field";
-import { secretsIn } from "./attributes";
 import { Creator } from "./creator";
 import { Ledger } from "./ledger";
 import type { RecordsOfKind } from "./ledger";
@@ -43,9 +40,6 @@ export interface Connection {
 /** The connection to an account, undefined for the one that has no name. Throws if its settings are not usable. */
 export type Connect = (account: string | undefined) => Connection;
 
-/** The settings of an account cannot be known yet, as those of a provider that the program makes. */
-export class SettingsUnknown extends UptimeError {}
-
 /** What a process has around it; a test has its own. */
 export interface Surroundings {
   readonly clock?: Clock;
@@ -59,6 +53,7 @@ export class Session {
   readonly clock: Clock;
   private readonly accounts = new Map<string, { readonly client: Client; readonly ledger: Ledger }>();
   private readonly logs = new Map<LogLevel, Log>();
+  private readonly apiKeys = new Set<string>();
   private readonly transport: Transport;
   private readonly print: Surroundings["print"];
 
@@ -91,9 +86,9 @@ export class Session {
     };
   }
 
-  /** A message without the keys of the accounts. */
-  withoutKeys(text: string): string {
-    return [...this.accounts.values()].reduce((message, { client }) => client.withoutKey(message), text);
+  /** The API keys in use: what leaves the process must hold none of them. */
+  get keys(): ReadonlySet<string> {
+    return this.apiKeys;
   }
 
   private connect(definition: Definition, settings: Settings): Connection {
@@ -102,6 +97,7 @@ export class Session {
   }
 
   private account(address: Address, settings: Settings): { client: Client; ledger: Ledger } {
+    this.apiKeys.add(settings.apiKey);
     const name = `${address.url} ${settings.apiKey}`;
     const known = this.accounts.get(name);
     if (known) return known;
@@ -133,7 +129,7 @@ export function connectionOf(
   const traits = new ServerTraits(definition);
   const key = keyHash(address, apiKey);
   const reader = new Reader(collection, ledger, traits, clock, key);
-  const writer = new Writer(collection, reader, records, traits, clock);
+  const writer = new Writer(collection, reader, records, traits);
   const creator = new Creator(collection, reader, writer, records, traits, clock);
   return {
     collection,
@@ -150,12 +146,7 @@ export function connectionOf(
   };
 }
 
-/** The time of an operation on a resource that begins now, and the secrets in its values, which its errors must not tell. */
-export function deadlineOf(
-  definition: Definition,
-  { clock }: Pick<Connection, "clock">,
-  { timeout, cancel }: Options,
-  ...values: readonly Readonly<Record<string, unknown>>[]
-): Deadline {
-  return deadlineAfter(timeout, { clock, cancel, secrets: secretsIn(definition, ...values) });
+/** An operation on a resource that begins now. */
+export function operationOf({ clock }: Pick<Connection, "clock">, { timeout, cancel }: Options): Operation {
+  return new Operation({ clock, timeout, interruption: cancel });
 }

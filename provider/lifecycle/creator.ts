@@ -2,9 +2,8 @@ import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { deadlineBefore } from "../api/deadline";
-import type { Deadline } from "../api/deadline";
-import { AnotherRecord, Gone, LostAnswer, UptimeError } from "../api/errors";
+import type { Operation } from "../api/operation";
+import { AnotherRecordError, GoneError, LostAnswerError, message, toError, UptimeError } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { differs, shows } from "./compare";
 import type { RecordsOfKind } from "./ledger";
@@ -18,8 +17,8 @@ const maxSends = 5;
 const lookPause = 5000;
 /** How many looks must find nothing before a create is sent again or given up. */
 const enoughLooks = 2;
-/** The part of an operation's time, and the most milliseconds of it, that are kept back for looking. */
-const keptBack = { part: 0.3, most: 15_000 };
+/** Milliseconds for which the record of a create is looked for that may still be at work. */
+const lookTime = 60_000;
 
 /** Milliseconds that a shared piece of work is given to say why it ended. */
 const grace = 100;
@@ -65,17 +64,17 @@ export class Creator {
    *
    * @param resource the resource that the record is for, if the engine tells
    */
-  async create(values: Values, resource: string | undefined, deadline: Deadline): Promise<CreatedRecord> {
-    const baseline = await this.baseline(deadline);
+  async create(values: Values, resource: string | undefined, operation: Operation): Promise<CreatedRecord> {
+    const baseline = await this.baseline(operation);
     for (let sent = 1; ; sent++) {
-      const post = this.post(values, resource, baseline, deadline);
+      const post = this.post(values, resource, baseline, operation);
       this.posts.add(post);
       const result = await post.finally(() => this.posts.delete(post));
-      if (!(result instanceof LostAnswer)) return result;
-      const id = await this.lookFor(values, resource, baseline, deadline, result);
+      if (!(result instanceof LostAnswerError)) return result;
+      const id = await this.lookFor(values, resource, baseline, operation, result);
       if (id !== undefined) return { id, record: undefined, status: undefined };
       if (result.next !== "send again" || sent >= maxSends)
-        throw new UptimeError(`${result.message} ${this.unknownEffect()}`, { cause: result });
+        throw new UptimeError(message`${result} ${this.unknownEffect()}`, { cause: result });
     }
   }
 
@@ -86,17 +85,17 @@ export class Creator {
   async adopt(
     values: Values,
     resource: string | undefined,
-    deadline: Deadline,
+    operation: Operation,
   ): Promise<CreatedRecord | undefined> {
-    const reading = (this.existing ??= this.readAll(deadline).catch((error: unknown) => {
+    const reading = (this.existing ??= this.readAll(operation).catch((error: unknown) => {
       this.existing = undefined;
       throw error;
     }));
     const equal: ApiRecord[] = [];
-    for (const brief of await inTime(reading, deadline, this.clock)) {
+    for (const brief of await inTime(reading, operation, this.clock)) {
       const isFree = (): boolean => !this.records.isClaimed(brief.id) && !this.records.isEnded(brief.id);
       if (!isFree() || !this.agrees(brief, values)) continue;
-      const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
+      const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, operation);
       if (isFree() && this.agrees(whole, values) && isRecordOf(this.definition, whole)) equal.push(whole);
     }
     const [record, ...others] = equal;
@@ -120,18 +119,18 @@ export class Creator {
     values: Values,
     resource: string | undefined,
     baseline: Baseline,
-    deadline: Deadline,
-  ): Promise<CreatedRecord | LostAnswer> {
+    operation: Operation,
+  ): Promise<CreatedRecord | LostAnswerError> {
     let written;
     try {
-      written = await this.writer.create(values, this.earlier(deadline));
+      written = await this.writer.create(values, operation);
     } catch (error) {
-      if (error instanceof LostAnswer) return error;
+      if (error instanceof LostAnswerError) return error;
       throw error;
     }
     const { id, record, status, request } = written;
     if (id === undefined)
-      return new LostAnswer(
+      return new LostAnswerError(
         `${request} was answered with status ${status} and without an id, so the new ${this.definition.singular} was ` +
           "looked for, and was not found.",
         "keep looking",
@@ -144,7 +143,7 @@ export class Creator {
       );
     this.records.take(id, resource);
     if (record && isRecordOf(this.definition, record)) return { id, record, status };
-    return this.confirmed(id, status, request, deadline);
+    return this.confirmed(id, status, request, operation);
   }
 
   /** The record with an id of which nothing else is shown; the id may be that of something else, such as a job. */
@@ -152,18 +151,18 @@ export class Creator {
     id: string,
     status: number,
     request: string,
-    deadline: Deadline,
-  ): Promise<CreatedRecord | LostAnswer> {
+    operation: Operation,
+  ): Promise<CreatedRecord | LostAnswerError> {
     try {
-      return { id, record: await this.reader.show(id, deadline), status };
+      return { id, record: await this.reader.show(id, operation), status };
     } catch (error) {
       // Whatever else is wrong, the id is known and must be kept.
-      if (!(error instanceof Gone || error instanceof AnotherRecord))
+      if (!(error instanceof GoneError || error instanceof AnotherRecordError))
         return { id, record: undefined, status };
       this.records.giveBack(id);
-      const isThere = error instanceof AnotherRecord;
+      const isThere = error instanceof AnotherRecordError;
       const problem = isThere ? "another record is there" : `there is no such ${this.definition.singular}`;
-      return new LostAnswer(
+      return new LostAnswerError(
         `${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
         isThere ? "give up" : "keep looking",
         { cause: error },
@@ -179,16 +178,17 @@ export class Creator {
     values: Values,
     resource: string | undefined,
     baseline: Baseline,
-    deadline: Deadline,
-    lost: LostAnswer,
+    operation: Operation,
+    lost: LostAnswerError,
   ): Promise<string | undefined> {
     const { log } = this.collection.client;
     this.searches.add(values);
     let failure: unknown;
     try {
+      const until = this.clock.now() + lookTime;
       for (let looked = 0; ;) {
         try {
-          const id = await this.find(values, resource, baseline, deadline);
+          const id = await this.find(values, resource, baseline, operation);
           looked++;
           failure = undefined;
           if (id !== undefined) {
@@ -200,12 +200,13 @@ export class Creator {
           failure = error;
         }
         if (lost.next !== "keep looking" && looked >= enoughLooks) break;
-        if (this.clock.now() + lookPause > deadline.at || deadline.signal.aborted) {
+        if (this.clock.now() > until || lookPause > operation.timeLeft || operation.isInterrupted) {
           if (failure === undefined && lost.next === "keep looking") break;
-          const reason = failure instanceof Error ? ` Then looking for it failed: ${failure.message}` : "";
-          throw new UptimeError(`${lost.message}${reason} ${this.unknownEffect()}`, { cause: lost });
+          const reason =
+            failure === undefined ? "" : message` Then looking for it failed: ${toError(failure)}`;
+          throw new UptimeError(message`${lost}${reason} ${this.unknownEffect()}`, { cause: lost });
         }
-        await this.clock.sleep(lookPause, deadline.signal).catch(() => undefined);
+        await operation.sleep(lookPause).catch(() => undefined);
       }
       log.lookedUp(undefined);
       return undefined;
@@ -223,7 +224,7 @@ export class Creator {
     values: Values,
     resource: string | undefined,
     baseline: Baseline,
-    deadline: Deadline,
+    operation: Operation,
   ): Promise<string | undefined> {
     // Taken at once, so that no other search finds it too.
     const take = ({ id }: ApiRecord): string => {
@@ -234,12 +235,12 @@ export class Creator {
     const isNew = ({ id }: ApiRecord): boolean => !baseline.has(id) && !this.records.isHeld(id);
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
-    for await (const page of this.collection.list(deadline)) {
+    for await (const page of this.collection.list(operation)) {
       for (const brief of page.filter(isNew)) {
         if (!this.agrees(brief, values, (field) => field.required === true)) continue;
-        const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, deadline);
+        const whole = this.isWhole(brief) ? brief : await this.reader.show(brief.id, operation);
         // A create that is still in flight may have made it, and is about to say so.
-        await inTime(Promise.allSettled(this.posts), deadline, this.clock);
+        await inTime(Promise.allSettled(this.posts), operation, this.clock);
         if (!isNew(whole) || !isRecordOf(this.definition, whole)) continue;
         if (this.agrees(whole, values)) {
           if (this.surplus(whole, values) === 0) return take(whole);
@@ -277,20 +278,20 @@ export class Creator {
     );
   }
 
-  private baseline(deadline: Deadline): Promise<Baseline> {
-    this.before ??= this.readBaseline(deadline).catch((error: unknown) => {
+  private baseline(operation: Operation): Promise<Baseline> {
+    this.before ??= this.readBaseline(operation).catch((error: unknown) => {
       this.before = undefined;
       throw error;
     });
-    return inTime(this.before, deadline, this.clock);
+    return inTime(this.before, operation, this.clock);
   }
 
   /** Reads as much of the list as it takes to tell records that were there from newer ones: ids of numbers only rise. */
-  private async readBaseline(deadline: Deadline): Promise<Baseline> {
+  private async readBaseline(operation: Operation): Promise<Baseline> {
     const ids = new Set<string>();
     let previous: bigint | undefined;
     let isFalling = true;
-    for await (const page of this.collection.list(deadline)) {
+    for await (const page of this.collection.list(operation)) {
       for (const { id } of page) {
         const number = numberOf(id);
         ids.add(String(number ?? id));
@@ -312,17 +313,10 @@ export class Creator {
     };
   }
 
-  private async readAll(deadline: Deadline): Promise<readonly ApiRecord[]> {
+  private async readAll(operation: Operation): Promise<readonly ApiRecord[]> {
     const records: ApiRecord[] = [];
-    for await (const page of this.collection.list(deadline)) records.push(...page);
+    for await (const page of this.collection.list(operation)) records.push(...page);
     return records;
-  }
-
-  /** The same deadline, with some time kept back for looking. */
-  private earlier(deadline: Deadline): Deadline {
-    const { clock } = this;
-    const kept = Math.min(keptBack.most, (deadline.at - clock.now()) * keptBack.part);
-    return deadlineBefore(deadline, kept, clock);
   }
 
   private unknownEffect(): string {
@@ -340,7 +334,7 @@ function numberOf(id: string): bigint | undefined {
 }
 
 /** The result of what another operation does too, unless this one's time is over before. */
-async function inTime<T>(work: Promise<T>, { signal }: Deadline, clock: Clock): Promise<T> {
+async function inTime<T>(work: Promise<T>, { waitSignal }: Operation, clock: Clock): Promise<T> {
   const over = new AbortController();
   try {
     return await Promise.race([
@@ -356,8 +350,8 @@ async function inTime<T>(work: Promise<T>, { signal }: Deadline, clock: Clock): 
             );
           });
         };
-        if (signal.aborted) end();
-        signal.addEventListener("abort", end, { signal: over.signal });
+        if (waitSignal?.aborted) end();
+        waitSignal?.addEventListener("abort", end, { signal: over.signal });
       }),
     ]);
   } finally {

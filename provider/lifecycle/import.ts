@@ -1,22 +1,29 @@
 import type { ApiRecord } from "../api/answer";
-import type { Deadline } from "../api/deadline";
-import { Gone, UptimeError } from "../api/errors";
-import type { Definition, Problem } from "../definitions/field";
+import type { Operation } from "../api/operation";
+import { GoneError, message, quote, SettingsUnknownError, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
+import type { Definition } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
 import { compare, shows } from "./compare";
-import { deadlineOf, SettingsUnknown } from "./connection";
+import { operationOf } from "./connection";
 import type { Connect } from "./connection";
 import { unnamed } from "./ledger";
 import { names } from "./paths";
 import { nameOf, wantedIn } from "./resource";
 import type { Inputs, Options } from "./resource";
 
+/** What is wrong with a property; a record's own words are quoted. */
+export interface RefusedProperty {
+  readonly property: string;
+  readonly reason: string | Message;
+}
+
 /** What is wrong with an import, and what a person should know of it. */
 export interface CheckedImport {
-  readonly problems: readonly Problem[];
-  readonly notes: readonly string[];
+  readonly problems: readonly RefusedProperty[];
+  readonly notes: readonly Message[];
 }
 
 /** What a program declares of a resource, before anything of it is checked. */
@@ -43,7 +50,7 @@ export class Importer {
   ): Promise<CheckedImport> {
     const { label, singular } = this.definition;
     const { resource, ignoreChanges } = options;
-    const refuse = (reason: string): CheckedImport => ({
+    const refuse = (reason: string | Message): CheckedImport => ({
       problems: [{ property: "import", reason }],
       notes: [],
     });
@@ -60,12 +67,7 @@ export class Importer {
           `names ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
             "if that is this one under its former name in Pulumi, give it the option aliases instead",
         );
-      const record = await this.importable(
-        id,
-        inputs,
-        options,
-        deadlineOf(this.definition, connection, options, inputs.values),
-      );
+      const record = await this.importable(id, inputs, options, operationOf(connection, options));
       records.keepForImport(record);
       const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
       const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
@@ -75,33 +77,34 @@ export class Importer {
         notes: [
           ...(problems.length === 0
             ? [
-                `${label} ${name} imports ${singular} ${this.describe(record)}. Nothing is created or changed.`,
+                message`${label} ${name} imports ${singular} ${this.describe(record)}. Nothing is created or changed.`,
               ]
             : []),
           ...(unseen.length > 0
             ? [
-                `${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot ` +
-                  "compare it; what the program declares is sent with the first update.",
+                message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot
+                  compare it; what the program declares is sent with the first update.`,
               ]
             : []),
         ],
       };
     } catch (error) {
-      if (error instanceof SettingsUnknown) return { problems: [], notes: [] };
+      if (error instanceof SettingsUnknownError) return { problems: [], notes: [] };
       if (!(error instanceof UptimeError)) throw error;
-      return refuse(`of ${singular} ${id} is not possible: ${error.message}`);
+      return refuse(message`of ${singular} ${id} is not possible: ${error}`);
     }
   }
 
   /** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
-  async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<ApiRecord> {
+  async import(id: string, inputs: Inputs, options: Options, operation: Operation): Promise<ApiRecord> {
     const { records } = this.connect(inputs.account);
-    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, deadline));
+    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, operation));
     const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
     if (problems.length > 0)
       throw new UptimeError(
-        `${this.definition.label} ${id} was not imported, and nothing was written: ` +
-          `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
+        message`${this.definition.label} ${id} was not imported, and nothing was written: ${problems.flatMap(
+          ({ property, reason }, index) => message`${index > 0 ? "; " : ""}${property} ${reason}`,
+        )}.`,
       );
     // A create of this run may have made the record since it was checked.
     const holder = records.holderOf(id, options.resource);
@@ -119,24 +122,24 @@ export class Importer {
     id: string,
     inputs: Inputs,
     { resource }: Options,
-    deadline: Deadline,
+    operation: Operation,
   ): Promise<ApiRecord> {
     const { reader, records } = this.connect(inputs.account);
     try {
       const isKnown = (key: string): boolean => !isUnknown(inputs.values[key]);
-      return await reader.read(id, wantedIn(this.definition, inputs.values, isKnown), deadline, true);
+      return await reader.read(id, wantedIn(this.definition, inputs.values, isKnown), operation, true);
     } catch (error) {
-      if (!(error instanceof Gone)) throw error;
+      if (!(error instanceof GoneError)) throw error;
       records.giveUpImport(id, resource);
       throw new UptimeError(
-        `${error.message} If it was imported before, and has been replaced or deleted since, remove the option import.`,
+        message`${error} If it was imported before, and has been replaced or deleted since, remove the option import.`,
         { cause: error },
       );
     }
   }
 
   /** A record as a person recognises it. */
-  private describe(record: ApiRecord): string {
+  private describe(record: ApiRecord): Message {
     const shown = ["name", "url"].flatMap((key) => {
       const field = this.definition.fields[key];
       if (!field || field.secret || !shows(field, record)) return [];
@@ -145,13 +148,13 @@ export class Importer {
         ? [JSON.stringify(rest.value)]
         : [];
     });
-    return `${record.id}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
+    return message`${record.id}${shown.length > 0 ? message` (${quote(shown.join(", "))})` : ""}`;
   }
 }
 
 /** How a program differs from a record that it imports. */
 interface ImportDifferences {
-  readonly problems: Problem[];
+  readonly problems: RefusedProperty[];
   /** Properties that the record does not show. */
   readonly unseen: string[];
 }
@@ -170,7 +173,7 @@ function compareImport(
   isDeclared: (key: string) => boolean = () => true,
 ): ImportDifferences {
   const there = `${definition.singular} ${record.id}`;
-  const problems: Problem[] = [];
+  const problems: RefusedProperty[] = [];
   const unseen: string[] = [];
   for (const [key, field] of Object.entries(definition.fields)) {
     const value = values[key];
@@ -178,17 +181,18 @@ function compareImport(
     const shown = compare(field, value as Value, record);
     if (shown.outcome === "hidden" && !isEmpty(value)) unseen.push(key);
     if (shown.outcome !== "differs") continue;
-    const [wanted, found] = [JSON.stringify(value), JSON.stringify(shown.value)];
+    const wanted = JSON.stringify(value);
+    const found = quote(JSON.stringify(shown.value));
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : shown.problem !== undefined
-        ? `cannot be compared: ${shown.problem}`
+        ? message`cannot be compared: ${shown.problem}`
         : isDeclared(key)
-          ? `is ${wanted} in the program and ${found} in ${there}`
-          : `is not declared, so it would be ${wanted}, its default, and is ${found} in ${there}`;
+          ? message`is ${wanted} in the program and ${found} in ${there}`
+          : message`is not declared, so it would be ${wanted}, its default, and is ${found} in ${there}`;
     problems.push({
       property: key,
-      reason: `${reason}. An import changes nothing: declare what is there, or change it there first`,
+      reason: message`${reason}. An import changes nothing: declare what is there, or change it there first`,
     });
   }
   return { problems, unseen };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
-import type { Deadline } from "../api/deadline";
+import type { Operation } from "../api/operation";
 
 /** If more than this many records are missing and none is found, nothing counts as gone. */
 export const mostGone = 3;
@@ -93,7 +93,7 @@ export class Ledger {
    * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, or
    * until every request is answered and no other record is heard of for a second.
    */
-  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing" | "no time"> {
+  async evidence(operation: Operation): Promise<"found" | "none" | "too many missing" | "no time"> {
     for (;;) {
       if (this.isFound) return "found";
       if (this.isDoubtful) return "too many missing";
@@ -102,11 +102,11 @@ export class Ledger {
         heard.abort();
       };
       this.waiting.add(look);
-      const signal = AbortSignal.any([heard.signal, deadline.signal]);
+      const signal = AbortSignal.any([heard.signal, ...(operation.waitSignal ? [operation.waitSignal] : [])]);
       if (this.open > 0) await aborted(signal);
       else await this.clock.sleep(quiet, signal).catch(() => undefined);
       this.waiting.delete(look);
-      if (deadline.signal.aborted) return "no time";
+      if (operation.waitSignal?.aborted) return "no time";
       if (heard.signal.aborted || this.open > 0) continue;
       this.isDoubtful = this.missing > mostGone;
       return this.isDoubtful ? "too many missing" : "none";

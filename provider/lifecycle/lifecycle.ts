@@ -1,33 +1,29 @@
 import type { ApiRecord } from "../api/answer";
-import { AnotherRecord, Gone, UptimeError } from "../api/errors";
+import {
+  AnotherRecordError,
+  GoneError,
+  message,
+  NotStoredError,
+  PartialFailureError,
+  quote,
+  toError,
+  UptimeError,
+} from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { equal } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
-import { attributesOf, cleaned, outputCleaner } from "./attributes";
+import { attributesOf } from "./attributes";
 import { Checker } from "./check";
 import type { CheckedDeclaration, Declaration } from "./check";
 import { compare, differs, shows, valueIn } from "./compare";
-import { deadlineOf } from "./connection";
+import { operationOf } from "./connection";
 import type { Connect, Connection } from "./connection";
 import { Importer } from "./import";
 import { adoptionClaim, unnamed } from "./ledger";
 import { names, touches } from "./paths";
 import { managedIn, nameOf, valueOf, wantedIn } from "./resource";
 import type { Inputs, Options, Outputs, State } from "./resource";
-import { NotStored } from "./writer";
-
-/** The record exists, but what followed failed: state must keep its id. */
-export class PartialFailure extends UptimeError {
-  constructor(
-    readonly id: string,
-    readonly outputs: Outputs,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
 
 /**
  * The life of one kind of resource: declared inputs, old state and a connection in, a result out. It knows no engine.
@@ -89,11 +85,11 @@ export class Lifecycle {
   async create(inputs: Inputs, options: Options): Promise<State> {
     const connection = this.connect(inputs.account);
     const { creator, writer, records, adoptExisting } = connection;
-    const deadline = deadlineOf(this.definition, connection, options, inputs.values);
+    const operation = operationOf(connection, options);
     const { resource } = options;
     const { importId } = inputs;
     if (importId !== undefined && !records.isSpent(importId, resource)) {
-      const record = await this.importer.import(importId, inputs, options, deadline);
+      const record = await this.importer.import(importId, inputs, options, operation);
       return { id: importId, outputs: this.outputs(inputs, record, { claim: resource }) };
     }
     const wanted = wantedIn(this.definition, inputs.values);
@@ -101,8 +97,8 @@ export class Lifecycle {
     const sent = new Map([...wanted].filter(([key]) => !late.includes(key)));
     // State must tell an adopted record from the same one in the state of the resource that had it before.
     const claimant = adoptionClaim(resource);
-    const adopted = adoptExisting ? await creator.adopt(sent, claimant, deadline) : undefined;
-    const { id, record, status } = adopted ?? (await creator.create(sent, resource, deadline));
+    const adopted = adoptExisting ? await creator.adopt(sent, claimant, operation) : undefined;
+    const { id, record, status } = adopted ?? (await creator.create(sent, resource, operation));
     const claim = adopted ? claimant : undefined;
     try {
       // What is not shown cannot be known of a record that was there before, so it is sent.
@@ -111,17 +107,17 @@ export class Lifecycle {
         record !== undefined && compare(this.field(key), wanted.get(key) ?? null, record).outcome === "same";
       const settled =
         !isUnseen && late.every(isDone)
-          ? await writer.settle(id, sent, { record, ...(status !== undefined && { status }) }, deadline)
-          : await writer.update(id, wanted, deadline);
+          ? await writer.settle(id, sent, { record, ...(status !== undefined && { status }) }, operation)
+          : await writer.update(id, wanted, operation);
       return { id, outputs: this.outputs(inputs, settled, { claim }) };
     } catch (error) {
-      const seen = error instanceof NotStored ? error.record : (record ?? { id, shown: {} });
+      const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
       const outputs = this.outputs(inputs, seen, { claim, isPartial: true });
       for (const key of late) if (!shows(this.field(key), seen)) outputs.values[key] = null;
-      throw new PartialFailure(
+      throw new PartialFailureError(
         id,
         outputs,
-        `The ${this.definition.label} was created with the id ${id}, but ${messageOf(error)}`,
+        message`The ${this.definition.label} was created with the id ${id}, but ${toError(error)}`,
         { cause: error },
       );
     }
@@ -137,8 +133,8 @@ export class Lifecycle {
     // An operation that failed half-way has left attributes that nobody has seen.
     const takesAttributes = refreshAttributes || outputs.isPartial === true;
     const wanted = wantedIn(this.definition, outputs.values);
-    const deadline = deadlineOf(this.definition, connection, options, outputs.values);
-    const record = await ifNotGone(reader.read(id, takesAttributes ? undefined : wanted, deadline));
+    const operation = operationOf(connection, options);
+    const record = await ifNotGone(reader.read(id, takesAttributes ? undefined : wanted, operation));
     if (!record) {
       records.end(id, outputs.importId);
       return undefined;
@@ -152,18 +148,13 @@ export class Lifecycle {
     };
   }
 
-  /** A record that is only read, with every field as an output. Throws {@link Gone} if there is none. */
+  /** A record that is only read, with every field as an output. Throws {@link GoneError} if there is none. */
   async get(id: string, account: string | undefined, options: Options): Promise<State> {
     const connection = this.connect(account);
-    const record = await connection.reader.show(id, deadlineOf(this.definition, connection, options));
+    const record = await connection.reader.show(id, operationOf(connection, options));
     const values: Record<string, Value> = {};
     for (const [key, field] of this.fields) values[key] = valueIn(field, record) ?? null;
-    const attributes = attributesOf(
-      this.definition,
-      record,
-      [...this.fields.keys()],
-      outputCleaner(this.definition, values),
-    );
+    const attributes = attributesOf(this.definition, record, [...this.fields.keys()]);
     const { address, key } = connection;
     return { id, outputs: { values, attributes, account, server: address.hash, key, isReadOnly: true } };
   }
@@ -171,7 +162,7 @@ export class Lifecycle {
   async update(id: string, outputs: Outputs, inputs: Inputs, options: Options): Promise<State> {
     const connection = this.connect(inputs.account);
     const { reader, writer, records } = connection;
-    const deadline = deadlineOf(this.definition, connection, options, outputs.values, inputs.values);
+    const operation = operationOf(connection, options);
     this.assertSameServer(connection, outputs);
     records.expect(id, outputs.key);
     const ignored = managedIn(this.definition, inputs.values).filter((key) =>
@@ -182,7 +173,7 @@ export class Lifecycle {
     const after = { ...inputs, importId };
     try {
       const isIdentified = [...this.fields.values()].some((field) => field.replace);
-      const current = isIdentified || ignored.length > 0 ? await reader.show(id, deadline) : undefined;
+      const current = isIdentified || ignored.length > 0 ? await reader.show(id, operation) : undefined;
       if (current) this.assertSameRecord(connection, outputs, current);
       const wanted = wantedIn(
         this.definition,
@@ -194,20 +185,20 @@ export class Lifecycle {
         const value = field.resetByUpdate && current ? valueIn(field, current) : undefined;
         if (value !== undefined) wanted.set(key, value);
       }
-      const settled = await writer.update(id, wanted, deadline);
+      const settled = await writer.update(id, wanted, operation);
       return { id, outputs: this.outputs(after, settled, { claim }) };
     } catch (error) {
-      if (error instanceof Gone)
+      if (error instanceof GoneError)
         throw new UptimeError(
-          `${error.message} Run \`pulumi up --refresh --run-program\`: it removes the ${this.definition.label} from state and ` +
-            "creates it again.",
+          message`${error} Run \`pulumi up --refresh --run-program\`: it removes the ${this.definition.label} from state and
+            creates it again.`,
           { cause: error },
         );
-      if (error instanceof NotStored)
-        throw new PartialFailure(
+      if (error instanceof NotStoredError)
+        throw new PartialFailureError(
           id,
           this.outputs(after, error.record, { claim, isPartial: true }),
-          `The ${this.definition.label} ${id} was updated, but ${error.message}`,
+          message`The ${this.definition.label} ${id} was updated, but ${error}`,
           { cause: error },
         );
       throw error;
@@ -219,14 +210,14 @@ export class Lifecycle {
     const { collection, reader, records } = connection;
     // The record belongs to another resource now, which has adopted or imported it.
     if (records.release(id, claimantOf(outputs))) return;
-    const deadline = deadlineOf(this.definition, connection, options, outputs.values);
+    const operation = operationOf(connection, options);
     this.assertSameServer(connection, outputs);
     records.expect(id, outputs.key);
     const remove = async (): Promise<void> => {
       if ([...this.fields.values()].some((field) => field.replace))
-        this.assertSameRecord(connection, outputs, await reader.show(id, deadline));
+        this.assertSameRecord(connection, outputs, await reader.show(id, operation));
       records.write(id);
-      await reader.proving(id, deadline, () => collection.remove(id, deadline));
+      await reader.proving(id, operation, () => collection.remove(id, operation));
     };
     records.beginEnd(id);
     try {
@@ -297,12 +288,9 @@ export class Lifecycle {
       if (shown.outcome === "differs" && shown.value === null) values[key] = null;
     }
     const { address, key } = this.connect(declared.account);
-    const clean = outputCleaner(this.definition, declared.values, values);
     return {
       values,
-      attributes: attributes
-        ? cleaned(attributes, clean)
-        : attributesOf(this.definition, record, Object.keys(values), clean),
+      attributes: attributes ?? attributesOf(this.definition, record, Object.keys(values)),
       account: declared.account,
       importId: declared.importId,
       server: address.hash,
@@ -328,11 +316,11 @@ export class Lifecycle {
     for (const key of managedIn(this.definition, outputs.values)) {
       const field = this.field(key);
       if (!field.replace || !differs(field, valueOf(outputs.values, key), record)) continue;
-      throw new AnotherRecord(
-        `${this.definition.label} ${record.id} has the ${key} ${JSON.stringify(valueIn(field, record))} in the API and ` +
-          `${JSON.stringify(outputs.values[key])} in state: it is another record, so nothing is done to it. Check that ` +
-          `${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with ` +
-          "`pulumi state delete URN`.",
+      throw new AnotherRecordError(
+        message`${this.definition.label} ${record.id} has the ${key} ${quote(JSON.stringify(valueIn(field, record)))} in the API
+          and ${JSON.stringify(outputs.values[key])} in state: it is another record, so nothing is done to it. Check that
+          ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with
+          \`pulumi state delete URN\`.`,
       );
     }
   }
@@ -352,15 +340,11 @@ function claimantOf({ claim = unnamed }: Outputs): string {
   return claim;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 async function ifNotGone<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof Gone) return undefined;
+    if (error instanceof GoneError) return undefined;
     throw error;
   }
 }

@@ -1,15 +1,14 @@
 import type { ApiRecord } from "../api/answer";
-import { attributesOf, outputCleaner } from "./attributes";
+import { attributesOf } from "./attributes";
 import { compare, shows, valueIn } from "./compare";
 import type { Collection } from "../api/collection";
 import type { Connect } from "./connection";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { deadlineAfter } from "../api/deadline";
-import type { Deadline } from "../api/deadline";
+import { Operation } from "../api/operation";
 import { complete, unlessGone, valuesIn } from "./records";
 
-/** What a lookup returns of a record. */
+/** What a lookup finds of a record, with its secret fields: who hands it out leaves them out. */
 export interface FoundRecord extends Record<string, unknown> {
   readonly id: string;
 }
@@ -41,13 +40,13 @@ export async function lookUpOne(
   const { id, account, ...filter } = query;
   const connection = connect(account);
   const { collection, reader } = connection;
-  const deadline = deadlineAfter(undefined, { clock: connection.clock });
+  const operation = new Operation({ clock: connection.clock });
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
         `get${label} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    const record = await unlessGone(reader.show(id, deadline));
+    const record = await unlessGone(reader.show(id, operation));
     if (record) return resultOf(definition, record, account);
     throw new UptimeError(
       `get${label} found no ${singular} with id ${id} at ${collection.client.address.url}.`,
@@ -57,7 +56,7 @@ export async function lookUpOne(
     throw new UptimeError(
       `get${label} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
-  const [match, ...others] = await select(collection, deadline, filter);
+  const [match, ...others] = await select(collection, operation, filter);
   if (!match)
     throw new UptimeError(
       `get${label} found no ${singular} with ${described(filter)} at ${collection.client.address.url}.`,
@@ -70,7 +69,7 @@ export async function lookUpOne(
         `${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
     );
   }
-  const [whole] = await complete(connection, deadline, [match]);
+  const [whole] = await complete(connection, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
   return resultOf(definition, whole, account);
 }
@@ -84,10 +83,10 @@ export async function lookUpAll(
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const connection = connect(account);
-  const deadline = deadlineAfter(undefined, { clock: connection.clock });
+  const operation = new Operation({ clock: connection.clock });
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(connection.collection, deadline, filter);
-  const records = await complete(connection, deadline, listed);
+  const listed = await select(connection.collection, operation, filter);
+  const records = await complete(connection, operation, listed);
   const results = records.map((record) => resultOf(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -99,7 +98,7 @@ export async function lookUpAll(
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
   collection: Collection,
-  deadline: Deadline,
+  operation: Operation,
   filter: Query,
 ): Promise<readonly ApiRecord[]> {
   const { definition } = collection;
@@ -117,7 +116,7 @@ async function select(
     });
   const read = async (parameters: Readonly<Record<string, string>>): Promise<ApiRecord[]> => {
     const found: ApiRecord[] = [];
-    for await (const page of collection.list(deadline, parameters)) found.push(...page.filter(matches));
+    for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
   const parameters = parametersOf(filter);
@@ -144,13 +143,8 @@ function parametersOf({ search, searchBy, statusPageId }: Query): Record<string,
 function resultOf(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
   const values = valuesIn(definition, record);
   const result: Record<string, unknown> & { id: string } = { id: record.id, account };
-  const secrets: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(definition.fields)) {
-    if (!field.secret) result[key] = values.get(key) ?? undefined;
-    else secrets[key] = valueIn(field, record) ?? null;
-  }
-  const clean = outputCleaner(definition, secrets, Object.fromEntries(values));
-  result.attributes = attributesOf(definition, record, Object.keys(definition.fields), clean);
+  for (const key of Object.keys(definition.fields)) result[key] = values.get(key) ?? undefined;
+  result.attributes = attributesOf(definition, record, Object.keys(definition.fields));
   return result;
 }
 

@@ -1,9 +1,8 @@
-import { Missing } from "../api/collection";
 import type { Collection } from "../api/collection";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
-import type { Deadline } from "../api/deadline";
-import { Gone, UptimeError } from "../api/errors";
+import type { Operation } from "../api/operation";
+import { GoneError, message, MissingError, unfinished, UptimeError } from "../api/errors";
 import { Listing } from "../api/listing";
 import { isEmpty } from "../definitions/kinds";
 import { compare } from "./compare";
@@ -41,58 +40,58 @@ export class Reader {
 
   /**
    * The record under an id, from the list if that shows the expected values, else from its own address. Throws
-   * {@link Gone}.
+   * {@link GoneError}.
    *
    * @param isWhole whether everything else that its own address shows is wanted too
    */
   async read(
     id: string,
     expected: Values | undefined,
-    deadline: Deadline,
+    operation: Operation,
     isWhole = false,
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
-      const answer = this.collection.show(id, deadline);
+      const answer = this.collection.show(id, operation);
       // Others wait for the answer alone: whether a missing record is gone is not known before they have asked.
       this.first = answer.then(
         (record) => (this.sample = record),
         () => undefined,
       );
-      return this.proving(id, deadline, () => answer);
+      return this.proving(id, operation, () => answer);
     }
     await this.ledger.awaiting(this.first);
-    const listed = expected && (await this.ledger.awaiting(this.listed(id, deadline)));
+    const listed = expected && (await this.ledger.awaiting(this.listed(id, operation)));
     if (listed && this.agrees(listed, expected) && (!isWhole || this.isListWhole())) {
       this.records.see(id);
       return listed;
     }
-    const shown = await this.show(id, deadline);
+    const shown = await this.show(id, operation);
     if (listed) this.learn(listed, shown, expected);
     return shown;
   }
 
-  /** The record at its own address. Throws {@link Gone} if it is proven that there is none. */
-  show(id: string, deadline: Deadline): Promise<ApiRecord> {
-    return this.proving(id, deadline, () => this.collection.show(id, deadline));
+  /** The record at its own address. Throws {@link GoneError} if it is proven that there is none. */
+  show(id: string, operation: Operation): Promise<ApiRecord> {
+    return this.proving(id, operation, () => this.collection.show(id, operation));
   }
 
-  /** Does something to a record. Throws {@link Gone} if it is proven that there is none. */
-  async proving<T>(id: string, deadline: Deadline, action: () => Promise<T>): Promise<T> {
+  /** Does something to a record. Throws {@link GoneError} if it is proven that there is none. */
+  async proving<T>(id: string, operation: Operation, action: () => Promise<T>): Promise<T> {
     try {
       const result = await this.ledger.awaiting(action());
       this.records.see(id);
       return result;
     } catch (error) {
-      throw error instanceof Missing ? await this.verdict(id, error, deadline) : error;
+      throw error instanceof MissingError ? await this.verdict(id, error, operation) : error;
     }
   }
 
   /** What the list shows of a record; undefined if it is not there, or not worth reading so far. */
-  private async listed(id: string, deadline: Deadline): Promise<ApiRecord | undefined> {
+  private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     if (this.asked.size <= handful || this.traits.areListsBrief || this.records.isWritten(id))
       return undefined;
-    const listing = this.listing(deadline);
+    const listing = this.listing(operation);
     try {
       const record = await listing.find(
         id,
@@ -139,32 +138,32 @@ export class Reader {
   }
 
   /** The list as far as it has been read in the last minute; a new one for a record that was written since. */
-  private listing(deadline: Deadline, id?: string): Listing {
-    const make = (): Listing => new Listing(this.collection.list(deadline), this.clock);
+  private listing(operation: Operation, id?: string): Listing {
+    const make = (): Listing => new Listing(this.collection.list(operation), this.clock);
     if (id !== undefined && this.records.isWritten(id)) return make();
     if (!this.current?.isFresh) this.current = make();
     return this.current;
   }
 
   /** Whether a missing record is gone: the list does not hold it either, and the account is the one that state means. */
-  private async verdict(id: string, missing: Missing, deadline: Deadline): Promise<UptimeError> {
+  private async verdict(id: string, missing: MissingError, operation: Operation): Promise<UptimeError> {
     const { definition, client } = this.collection;
     const { plural, singular, label } = definition;
-    const listing = this.listing(deadline, id);
+    const listing = this.listing(operation, id);
     await this.ledger.awaiting(listing.complete());
-    const answer = missing.message.replace(/\.$/, "");
+    const answer = unfinished(missing);
     if (listing.get(id))
-      return new UptimeError(`${answer}, but the list of ${plural} holds ${id}.`, {
+      return new UptimeError(message`${answer}, but the list of ${plural} holds ${id}.`, {
         cause: missing,
       });
-    const gone = new Gone(`${label} ${id} does not exist (${answer}).`, { cause: missing });
+    const gone = new GoneError(message`${label} ${id} does not exist (${answer}).`, { cause: missing });
     if (!this.records.isInState(id)) return gone;
     this.records.miss(id, (other) => listing.get(other) !== undefined);
-    const evidence = await this.ledger.evidence(deadline);
+    const evidence = await this.ledger.evidence(operation);
     if (evidence === "found") return gone;
     if (evidence === "no time")
       return new UptimeError(
-        `${answer}, and the operation ended before it was known whether ${singular} ${id} is really gone.`,
+        message`${answer}, and the operation ended before it was known whether ${singular} ${id} is really gone.`,
         { cause: missing },
       );
     if (evidence === "too many missing")
@@ -178,9 +177,9 @@ export class Reader {
     const stateKey = this.records.stateKeyOf(id);
     if (stateKey === undefined || stateKey === this.key) return gone;
     return new UptimeError(
-      `${label} ${id} does not exist for the present API key, and state was made with another key or address, so it may be in ` +
-        `another account (${answer}). If the ${singular} was really deleted, remove it from state with ` +
-        "`pulumi state delete URN`; otherwise set the key of its account.",
+      message`${label} ${id} does not exist for the present API key, and state was made with another key or address, so it may
+        be in another account (${answer}). If the ${singular} was really deleted, remove it from state with
+        \`pulumi state delete URN\`; otherwise set the key of its account.`,
       { cause: missing },
     );
   }

@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import type { Value } from "../definitions/kinds";
-import { Gone, UptimeError } from "../api/errors";
+import { GoneError, message, UptimeError } from "../api/errors";
 import { valueIn } from "./compare";
 import type { Connection } from "./connection";
 import type { Definition } from "../definitions/field";
-import type { Deadline } from "../api/deadline";
+import type { Operation } from "../api/operation";
 import type { Reader } from "./reader";
 
 /** What reads records. */
@@ -17,27 +17,27 @@ type Reading = Pick<Connection, "collection" | "reader">;
  */
 export async function readAll(
   connection: Reading,
-  deadline: Deadline,
+  operation: Operation,
   filter: Readonly<Record<string, string>> = {},
   progress: (listed: number) => void = () => undefined,
 ): Promise<readonly ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  for await (const page of connection.collection.list(deadline, filter)) {
+  for await (const page of connection.collection.list(operation, filter)) {
     listed.push(...page);
     progress(listed.length);
   }
-  return complete(connection, deadline, listed);
+  return complete(connection, operation, listed);
 }
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
   { reader }: Pick<Reading, "reader">,
-  deadline: Deadline,
+  operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  const isWhole = await wholeness(reader, deadline, listed);
+  const isWhole = await wholeness(reader, operation, listed);
   const records = await Promise.all(
-    listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, deadline)))),
+    listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, operation)))),
   );
   return records.filter((record) => record !== undefined);
 }
@@ -45,11 +45,11 @@ export async function complete(
 /** A test for listed records: whether the list shows all of a record, or leaves something out. */
 async function wholeness(
   reader: Reader,
-  deadline: Deadline,
+  operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<(record: ApiRecord) => boolean> {
   for (const sample of listed) {
-    const shown = await unlessGone(reader.show(sample.id, deadline));
+    const shown = await unlessGone(reader.show(sample.id, operation));
     if (!shown) continue;
     if (Object.keys(shown.shown).some((key) => !(key in sample.shown))) return () => false;
     // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
@@ -64,7 +64,7 @@ export async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord 
   try {
     return await record;
   } catch (error) {
-    if (error instanceof Gone) return undefined;
+    if (error instanceof GoneError) return undefined;
     throw error;
   }
 }
@@ -99,7 +99,7 @@ export function valuesIn(
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       if (!refuse)
-        throw new UptimeError(`${definition.label} ${record.id} cannot be read. ${error.message}`, {
+        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
           cause: error,
         });
       refuse(key, `cannot be read. ${error.message}`);

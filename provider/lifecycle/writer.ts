@@ -1,8 +1,8 @@
 import type { ApiRecord } from "../api/answer";
-import type { Clock } from "../api/clock";
 import type { Collection, Written } from "../api/collection";
-import type { Deadline } from "../api/deadline";
-import { ApiError, UptimeError } from "../api/errors";
+import type { Operation } from "../api/operation";
+import { ApiError, message, NotStoredError, quote, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
 import type { Field } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import type { Pair, Value } from "../definitions/kinds";
@@ -12,16 +12,6 @@ import type { Reader } from "./reader";
 import { encode, nextForms } from "./server";
 import type { EmptyForms, ServerTraits, Values } from "./server";
 import { topLevel } from "./validate";
-
-/** The API took a value and did not store it. */
-export class NotStored extends UptimeError {
-  constructor(
-    message: string,
-    readonly record: ApiRecord,
-  ) {
-    super(message);
-  }
-}
 
 /** How often, and how many milliseconds apart, a record is looked at again after an update that is only accepted. */
 const looks = 5;
@@ -34,30 +24,29 @@ export class Writer {
     private readonly reader: Reader,
     private readonly records: RecordsOfKind,
     private readonly traits: ServerTraits,
-    private readonly clock: Clock,
   ) {}
 
   /** Sends a create once. What it means if the answer is lost or tells no id is for {@link Creator} to find out. */
-  async create(values: Values, deadline: Deadline): Promise<Written> {
+  async create(values: Values, operation: Operation): Promise<Written> {
     const { result } = await this.send(values, this.traits.emptyForms, (form) =>
-      this.collection.create(form, deadline),
+      this.collection.store(form, operation),
     );
     if (result.id !== undefined) this.records.write(result.id);
     return result;
   }
 
-  /** Updates a record and returns it as it is then. Throws {@link NotStored} and {@link Gone}. */
+  /** Updates a record and returns it as it is then. Throws {@link NotStoredError} and {@link GoneError}. */
   async update(
     id: string,
     values: Values,
-    deadline: Deadline,
+    operation: Operation,
     forms = this.traits.emptyForms,
   ): Promise<ApiRecord> {
     this.records.write(id);
     const sent = await this.send(values, forms, (form) =>
-      this.reader.proving(id, deadline, () => this.sendUpdate(id, form, deadline)),
+      this.reader.proving(id, operation, () => this.sendUpdate(id, form, operation)),
     );
-    return this.settle(id, values, sent.result, deadline, sent.forms);
+    return this.settle(id, values, sent.result, operation, sent.forms);
   }
 
   /** Compares the record with what was sent; says "empty" in another way if the first was ignored. */
@@ -65,17 +54,17 @@ export class Writer {
     id: string,
     values: Values,
     answered: Partial<Pick<Written, "record" | "status">>,
-    deadline: Deadline,
+    operation: Operation,
     forms = this.traits.emptyForms,
   ): Promise<ApiRecord> {
     const shown = answered.record;
-    let record = shown && this.isComplete(values, shown) ? shown : await this.reader.show(id, deadline);
+    let record = shown && this.isComplete(values, shown) ? shown : await this.reader.show(id, operation);
     // What was only accepted may be done a moment later.
     const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
     for (let look = 1; isAccepted && look < looks && this.lost(values, record).length > 0; look++) {
-      if (this.clock.now() + lookPause > deadline.at) break;
-      await this.clock.sleep(lookPause, deadline.signal);
-      record = await this.reader.show(id, deadline);
+      if (lookPause > operation.timeLeft) break;
+      await operation.sleep(lookPause);
+      record = await this.reader.show(id, operation);
     }
     this.traits.learnShown(values, record);
     const lost = this.lost(values, record);
@@ -88,24 +77,25 @@ export class Writer {
         forms,
         lost.map(([key]) => this.field(key)),
       );
-      if (next) return this.update(id, values, deadline, next);
+      if (next) return this.update(id, values, operation, next);
     }
-    throw new NotStored(
-      `the API took these properties and did not store them: ${lost.map(([key, value]) => this.difference(key, value, record)).join("; ")}.`,
+    const differences = lost.map(([key, value]) => this.difference(key, value, record));
+    throw new NotStoredError(
+      message`the API took these properties and did not store them: ${joined(differences)}.`,
       record,
     );
   }
 
   /** By PATCH, or by PUT on a server that does not know PATCH. */
-  private async sendUpdate(id: string, form: readonly Pair[], deadline: Deadline): Promise<Written> {
+  private async sendUpdate(id: string, form: readonly Pair[], operation: Operation): Promise<Written> {
     // Other updates in flight may learn of PUT meanwhile.
     const method = this.traits.updateMethod;
     try {
-      return await this.collection.update(id, form, deadline, method);
+      return await this.collection.update(id, form, operation, method);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
       this.traits.updateMethod = "PUT";
-      return this.collection.update(id, form, deadline, "PUT");
+      return this.collection.update(id, form, operation, "PUT");
     }
   }
 
@@ -149,19 +139,17 @@ export class Writer {
     });
   }
 
-  private difference(key: string, value: Value, record: ApiRecord): string {
+  private difference(key: string, value: Value, record: ApiRecord): Message {
     const field = this.field(key);
-    if (field.secret) return `${key} (what is there differs from what was sent)`;
+    if (field.secret) return [`${key} (what is there differs from what was sent)`];
     const shown = compare(field, value, record);
-    if (shown.outcome !== "differs") return key;
-    if (shown.problem !== undefined)
-      return `${key} was sent as ${JSON.stringify(value)}, and ${shown.problem}`;
+    if (shown.outcome !== "differs") return [key];
+    const sent = `${key} was sent as ${JSON.stringify(value)}`;
+    if (shown.problem !== undefined) return message`${sent}, and ${shown.problem}`;
     const hasOffset =
       field.kind === "dateTime" && typeof shown.value === "string" && /[+-]\d\d:?\d\d$/.test(shown.value);
-    return (
-      `${key} was sent as ${JSON.stringify(value)} and is ${JSON.stringify(shown.value)}` +
-      (hasOffset ? " (an offset other than +00:00 is not supported)" : "")
-    );
+    const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
+    return message`${sent} and is ${quote(JSON.stringify(shown.value))}${hint}`;
   }
 
   /** A refusal with the properties' own names in place of the API's. */
@@ -171,11 +159,12 @@ export class Writer {
     const reasons = [...error.fields].map(([name, texts]) => {
       const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
       const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
-      return `${path}: ${texts.join(" ")}`;
+      return message`${quote(path)}: ${texts.flatMap((text, index) => (index > 0 ? [" ", text] : [text]))}`;
     });
     if (reasons.length === 0) return error;
+    const said = error.said.length > 0 ? message` (${error.said})` : "";
     return new UptimeError(
-      `${error.request} was refused with status ${error.status}${error.said ? ` (${error.said})` : ""}: ${reasons.join("; ")}`,
+      message`${error.request} was refused with status ${error.status}${said}: ${joined(reasons)}`,
       { cause: error },
     );
   }
@@ -185,4 +174,8 @@ export class Writer {
     if (!field) throw new UptimeError(`${this.collection.definition.label} has no property ${key}.`);
     return field;
   }
+}
+
+function joined(messages: readonly Message[]): Message {
+  return messages.flatMap((one, index) => (index > 0 ? ["; ", ...one] : one));
 }

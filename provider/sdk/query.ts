@@ -1,7 +1,9 @@
 import { runtime } from "@pulumi/pulumi";
 
+import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { cleanRecord, told } from "../engine/clean";
 import { Session } from "../lifecycle/connection";
 import type { Connect } from "../lifecycle/connection";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
@@ -17,7 +19,22 @@ const connect = (definition: Definition): Connect =>
   session.connector(definition, (account) => readSettings(config, process.env, account));
 
 export const queryOne = (definition: Definition, args: object) =>
-  lookUpOne(definition, connect(definition), args);
+  cleanly(async () => {
+    const found = await lookUpOne(definition, connect(definition), args);
+    return cleanRecord(definition, found, session.keys);
+  });
 
 export const queryAll = (definition: Definition, args: object) =>
-  lookUpAll(definition, connect(definition), args);
+  cleanly(async () => {
+    const found = await lookUpAll(definition, connect(definition), args);
+    return found.map((record) => cleanRecord(definition, record, session.keys));
+  });
+
+/** Runs a lookup; what it throws holds no key. */
+async function cleanly<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof UptimeError ? new UptimeError(told(error, session.keys)) : error;
+  }
+}

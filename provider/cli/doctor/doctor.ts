@@ -3,10 +3,10 @@ import { join, resolve } from "node:path";
 
 import type { Command } from "commander";
 
-import { UptimeError } from "../../api/errors";
+import { SettingsUnknownError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
-import { Session, SettingsUnknown } from "../../lifecycle/connection";
+import { Session } from "../../lifecycle/connection";
 import type { Scope } from "../shared/explicit-provider";
 import type { Finding } from "../shared/finding";
 import { checkProgram, declaredBy } from "./program-check";
@@ -146,7 +146,7 @@ async function providerFindings({ provider, forAccount }: Scope): Promise<Findin
     const text = `The provider ${provider}: the address is ${baseUrl.url}`;
     return [{ code: "provider", level: "ok", text }, ...(await serverFindings(forAccount))];
   } catch (error) {
-    if (error instanceof SettingsUnknown)
+    if (error instanceof SettingsUnknownError)
       return [{ code: "provider", level: "warning", text: error.message }];
     return failures("provider", error);
   }
@@ -156,7 +156,7 @@ async function serverFindings(forAccount: AccountSettings): Promise<Finding[]> {
   const session = new Session();
   const findings: Finding[] = [];
   for (const definition of definitions)
-    findings.push(...(await checkServer(session.connector(definition, forAccount)(undefined))));
+    findings.push(...(await checkServer(session.connector(definition, forAccount)(undefined), session.keys)));
   return findings;
 }
 

@@ -1,13 +1,13 @@
-import { UptimeError } from "../../api/errors";
+import { SettingsUnknownError, UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
 import { isUnknown } from "../../definitions/unknown";
 import { markKey } from "../../definitions/marks";
+import { secretsIn, toldMessage } from "../../engine/clean";
 import { declarationIn } from "../../engine/request";
 import { importedRecord, wrongAccount } from "../../engine/plugin/imported-record";
 import { functionOf } from "../../engine/plugin/tokens";
-import { SettingsUnknown } from "../../lifecycle/connection";
 import type { Connect } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
 import { lookUpAll, lookUpOne } from "../../lifecycle/lookup";
@@ -86,7 +86,7 @@ async function lookUp(
     if (finds === "one") return await lookUpOne(definition, connectTo(definition), all);
     return { [definition.plural]: await lookUpAll(definition, connectTo(definition), all) };
   } catch (error) {
-    if (error instanceof SettingsUnknown) return undefined;
+    if (error instanceof SettingsUnknownError) return undefined;
     throw error;
   }
 }
@@ -170,8 +170,10 @@ class ProgramCheck {
     const checked = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
     const problems =
       stray === undefined ? checked.problems : [...checked.problems, { property: "account", reason: stray }];
-    const { notes } = checked;
-    const reasons = problems.map(({ property, reason }) => {
+    const secrets = secretsIn(this.lifecycle.definition, inputs);
+    const notes = checked.notes.map((note) => toldMessage(note, secrets));
+    const reasons = problems.map(({ property, reason: message }) => {
+      const reason = toldMessage(message, secrets);
       const key = property.replace(/[.[].*$/, "");
       // A reason may quote the value, and the one in the record.
       return isMarked(resource.inputs[key]) && !reason.includes("secret")

@@ -1,7 +1,7 @@
-import { AnotherRecord, UptimeError } from "../../api/errors";
-import { Redactor } from "../../api/redact";
+import { AnotherRecordError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
+import { told } from "../../engine/clean";
 import { inputsIn, optionsIn, outputsIn } from "../../engine/request";
 import type { Connect, Session } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
@@ -43,12 +43,10 @@ export class Comparison {
       (key) => `${label}.${key}`,
     );
     const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
-    const redactor = new Redactor().with(
-      [declared.plain, stored.plain].flatMap((properties) =>
-        Object.keys(properties)
-          .filter(isSecret)
-          .flatMap((key) => stringsIn(properties[key])),
-      ),
+    const secretTexts = [declared.plain, stored.plain].flatMap((properties) =>
+      Object.keys(properties)
+        .filter(isSecret)
+        .flatMap((key) => stringsIn(properties[key])),
     );
     const drifted = { urn, type, name: nameIn(urn), id, properties: [] };
 
@@ -57,8 +55,8 @@ export class Comparison {
       state = await this.lifecycle.read(id, outputsIn(this.definition, stored.plain), {});
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      const message = redactor.text(this.session.withoutKeys(error.message));
-      if (!(error instanceof AnotherRecord)) return { problem: message, encrypted };
+      const message = told(error, [...this.session.keys, ...secretTexts]);
+      if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
       // Its message quotes the values that tell the records apart.
       const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
       return {

@@ -8,6 +8,7 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrl } from "../../definitions/url";
+import { told } from "../../engine/clean";
 import { Session } from "../../lifecycle/connection";
 import type { Connect, Connection } from "../../lifecycle/connection";
 import { isEscaped } from "../../lifecycle/records";
@@ -141,7 +142,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const kindRecords = kinds.map((definition) =>
     readKind(connectTo(definition)(options.account), options, context),
   );
-  const records = (await Promise.all(kindRecords)).flat();
+  const records = (await Promise.all(kindRecords).catch(refused(session))).flat();
   const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
   const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
 
@@ -151,7 +152,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
       ? modulesOf(resources, options.split ?? "kind", project)
       : new Map<string, ModuleResource[]>();
   const missing = options.state === undefined ? [] : missingInState(records, known, resources);
-  const added = await importedResources(missing, connectTo, options.account);
+  const added = await importedResources(missing, connectTo, options.account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
   const written = {
@@ -443,6 +444,13 @@ function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleR
 }
 
 /** What the program declares, or will declare, and the stack's state lacks. */
+/** What cannot be read, without the key. */
+const refused =
+  (session: Session) =>
+  (error: unknown): never => {
+    throw error instanceof UptimeError ? new UptimeError(told(error, session.keys)) : error;
+  };
+
 function missingInState(
   records: readonly DeclaredRecord[],
   known: readonly KnownRecord[],

@@ -13,6 +13,7 @@ export async function importedResources(
   records: readonly (DeclaredRecord & { readonly name: string })[],
   connectTo: (definition: Definition) => Connect,
   account: string | undefined,
+  keys: ReadonlySet<string>,
 ): Promise<AddedResource[]> {
   const lifecycles = new Map<Definition, Lifecycle>();
   const added = await Promise.all(
@@ -49,7 +50,10 @@ export async function importedResources(
           name,
           id: state.id,
           inputs: inputProperties(inputs, hidden),
-          outputs: { ...outputProperties(state.outputs, hidden), __provider: hidden.__provider },
+          outputs: {
+            ...outputProperties(definition, state.outputs, hidden, keys),
+            __provider: hidden.__provider,
+          },
           secrets: Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret),
         },
       ];

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../../api/answer";
-import { deadlineAfter } from "../../api/deadline";
+import { Operation } from "../../api/operation";
 import type { Connection } from "../../lifecycle/connection";
 import { readAll } from "../../lifecycle/records";
 import { Progress } from "./terminal";
@@ -11,9 +11,6 @@ export interface RecordFilter {
   readonly searchBy?: string | undefined;
   readonly statusPage?: string | undefined;
 }
-
-/** A large account on a slow server takes a while. */
-const hour = 3_600_000;
 
 /** The records of one kind, the oldest first. */
 export async function readRecords(
@@ -30,7 +27,7 @@ export async function readRecords(
   const progress = new Progress(stderr);
   try {
     progress.show(`Reading ${definition.plural} …`);
-    const records = await readAll(connection, deadlineAfter(hour), filter, (count) => {
+    const records = await readAll(connection, new Operation(), filter, (count) => {
       progress.show(`Reading ${definition.plural}: ${count} …`);
     });
     return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));

@@ -1,8 +1,8 @@
-import { UptimeError } from "../../api/errors";
+import { SettingsUnknownError, UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { unknownValue } from "../../definitions/marks";
-import { Session, SettingsUnknown } from "../../lifecycle/connection";
+import { Session } from "../../lifecycle/connection";
 import type { Connect } from "../../lifecycle/connection";
 import { nameIn } from "./resource-types";
 import type { AccountSettings, CommandSettings } from "./setting-options";
@@ -59,7 +59,7 @@ function scopeOf({ urn, inputs }: DeclaredProvider, { forProvider }: CommandSett
   const forAccount = forProvider(plain);
   return scopeWith(provider, (account) => {
     if (isUnknown)
-      throw new SettingsUnknown(
+      throw new SettingsUnknownError(
         `The settings of the provider ${provider} are not known before \`pulumi up\`.`,
       );
     if (encrypted.length > 0)

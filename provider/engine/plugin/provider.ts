@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { Gone } from "../../api/errors";
+import { GoneError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal, isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
@@ -16,6 +16,7 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
+import { secretsIn, toldMessage } from "../clean";
 import type { Properties } from "../request";
 import { importedRecord, wrongAccount } from "./imported-record";
 
@@ -86,8 +87,8 @@ interface Imported {
 export interface Host {
   /** Shows a person something about a resource. */
   readonly note: (urn: string, message: string) => void;
-  /** A text without keys and without the secrets in some properties. */
-  readonly clean: (text: string, definition: Definition, properties: readonly Properties[]) => string;
+  /** The API keys in use, which nothing may hold that leaves the process. */
+  readonly keys: ReadonlySet<string>;
   /** Whether a create may adopt a record, so that a replacement must delete first. */
   readonly adopts: () => boolean;
   /** Ends all operations early. */
@@ -124,15 +125,15 @@ export class NativeResources {
       old: isInState ? inputsIn(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const clean = (text: string): string => this.host.clean(text, this.definition, [request.inputs]);
-    for (const note of notes) this.host.note(urn, clean(note));
+    const secrets = [...this.host.keys, ...secretsIn(this.definition, request.inputs)];
+    for (const note of notes) this.host.note(urn, toldMessage(note, secrets));
     // The engine imports by itself, so the id is no input.
     const checked = inputProperties({ ...inputs, importId: undefined }, {});
     return {
       inputs: this.marked(checked),
       problems: [
-        ...problems.map(({ property, reason }) => clean(`${property} ${reason}`)),
-        ...(stray === undefined ? [] : [clean(`account ${stray}`)]),
+        ...problems.map(({ property, reason }) => `${property} ${toldMessage(reason, secrets)}`),
+        ...(stray === undefined ? [] : [`account ${stray}`]),
       ],
     };
   }
@@ -196,7 +197,7 @@ export class NativeResources {
 
   /** Outputs as state keeps them, with secrets marked. */
   outputProperties(outputs: Outputs): Properties {
-    return this.marked(outputProperties(outputs, {}));
+    return this.marked(outputProperties(this.definition, outputs, {}, this.host.keys));
   }
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
@@ -229,7 +230,7 @@ export class NativeResources {
       const state = await this.lifecycle.get(id, known, this.optionsOf(request));
       return { id: state.id, outputs: this.outputProperties(state.outputs), inputs: { account } };
     } catch (error) {
-      if (error instanceof Gone && outputs?.__readOnly === true) return undefined;
+      if (error instanceof GoneError && outputs?.__readOnly === true) return undefined;
       throw error;
     }
   }

@@ -1,31 +1,20 @@
-import { UptimeError } from "../../api/errors";
-import { Redactor } from "../../api/redact";
+import { KeptResourceError, PartialFailureError, UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { secretsIn } from "../../lifecycle/attributes";
 import { Session as Connections } from "../../lifecycle/connection";
 import type { Connect, Surroundings } from "../../lifecycle/connection";
-import { Lifecycle, PartialFailure } from "../../lifecycle/lifecycle";
+import type { Outputs } from "../../lifecycle/resource";
+import { Lifecycle } from "../../lifecycle/lifecycle";
 import { lookUpAll, lookUpOne } from "../../lifecycle/lookup";
+import { cleanRecord, secretsIn, told } from "../clean";
 import type { Properties } from "../request";
 import type { Engine } from "./engine";
 import { NativeResources } from "./provider";
 import type { ResourceRequest } from "./provider";
 import { changedSettings, checkedSettings, configOf } from "./provider-settings";
 import { definitionOf, functionOf, typeIn } from "./tokens";
-
-/** An error after which the engine keeps a resource, because its record exists. */
-export class KeptResource extends UptimeError {
-  constructor(
-    message: string,
-    readonly id: string,
-    readonly outputs: Properties,
-  ) {
-    super(message);
-  }
-}
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class Session {
@@ -74,28 +63,29 @@ export class Session {
     try {
       return await run(resources);
     } catch (error) {
-      const message = this.clean(messageOf(error), definition, properties);
-      if (error instanceof PartialFailure)
-        throw new KeptResource(message, error.id, resources.outputProperties(error.outputs));
-      throw new UptimeError(message);
+      const message = told(error, this.secretsOf(definition, properties));
+      if (!(error instanceof PartialFailureError)) throw new UptimeError(message);
+      const { id, outputs } = error as PartialFailureError<Outputs>;
+      throw new KeptResourceError(message, id, resources.outputProperties(outputs));
     }
-  }
-
-  /** A text without keys and without the secrets of a resource. */
-  clean(text: string, definition: Definition, properties: readonly Properties[]): string {
-    const redactor = new Redactor().with(secretsIn(definition, ...properties));
-    return redactor.text(this.connections.withoutKeys(text));
   }
 
   /** Looks records up. One is the result itself, several are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, finds } = functionOf(definitions, token);
+    const { keys } = this.connections;
     try {
-      if (finds === "one") return await lookUpOne(definition, this.connect(definition), args);
-      return { [definition.plural]: await lookUpAll(definition, this.connect(definition), args) };
+      if (finds === "one")
+        return cleanRecord(definition, await lookUpOne(definition, this.connect(definition), args), keys);
+      const found = await lookUpAll(definition, this.connect(definition), args);
+      return { [definition.plural]: found.map((record) => cleanRecord(definition, record, keys)) };
     } catch (error) {
-      throw new UptimeError(this.connections.withoutKeys(messageOf(error)));
+      throw new UptimeError(told(error, keys));
     }
+  }
+
+  private secretsOf(definition: Definition, properties: readonly Properties[]): string[] {
+    return [...this.connections.keys, ...secretsIn(definition, ...properties)];
   }
 
   /** Ends everything that waits, and sends the log while the engine still shows it. */
@@ -112,7 +102,7 @@ export class Session {
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
         },
-        clean: (text, ...of) => this.clean(text, ...of),
+        keys: this.connections.keys,
         adopts: () => this.config.get("uptime:adoptExisting")?.trim() === "true",
         cancel: this.interruption.signal,
       });
@@ -124,8 +114,4 @@ export class Session {
   private connect(definition: Definition): Connect {
     return this.connections.connector(definition, (account) => readSettings(this.config, this.env, account));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
