@@ -146,7 +146,7 @@ export function connectionOf(
     key,
     adoptExisting,
     refreshAttributes,
-    movedFrom,
+    movedFrom: movedFrom.map(({ hash }) => hash),
   };
 }
 

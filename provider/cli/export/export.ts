@@ -329,9 +329,9 @@ function whereKnown(
 }
 
 /** On another server, the same id is another record. */
-function isAtServer({ outputs }: StateResource, hash: string, movedFrom: readonly string[]): boolean {
+function isAtServer({ outputs }: StateResource, hash: string, movedFrom: Settings["movedFrom"]): boolean {
   const server = outputs?.__server;
-  return server === undefined || server === hash || movedFrom.some((former) => former === server);
+  return server === undefined || server === hash || movedFrom.some((former) => former.hash === server);
 }
 
 /** The resources to write, each with a name and configuration keys of its own. */
