@@ -154,27 +154,7 @@ export function meaningOf(name: SettingName): string {
   return setting.text.replace(/\.$/, `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
 }
 
-/** The form that a setting's value must have, for messages. */
-export function formOf(setting: Setting): string {
-  switch (setting.type) {
-    case "integer":
-      return `a whole number from ${setting.range.join(" to ")}`;
-    case "boolean":
-      return "true or false";
-    case "choice":
-      return oneOf(setting.allowed);
-    case "statuses":
-      return "a list of status codes from 400 to 499, such as 403,451";
-    case "key":
-      return "one word of printable ASCII characters";
-    case "url":
-    case "urls":
-      return "an absolute URL such as https://uptime.example.com";
-    case "accounts":
-      return 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
-  }
-}
-
-function oneOf(values: readonly string[]): string {
+/** Alternatives in a sentence. */
+export function oneOf(values: readonly string[]): string {
   return `${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`;
 }

@@ -13,13 +13,13 @@ import { Session } from "../lifecycle/connection";
 import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
 import { secretOf } from "../definitions/marks";
 import {
-  declarationIn,
-  inputProperties,
-  inputsIn,
+  decodeDeclaration,
+  encodeInputs,
+  decodeInputs,
   isManaged,
-  optionsIn,
-  outputProperties,
-  outputsIn,
+  decodeOptions,
+  encodeOutputs,
+  decodeOutputs,
 } from "./request";
 import type { Properties } from "./request";
 
@@ -62,7 +62,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         Object.assign(failure, {
           id: error.id,
           // State keeps the inputs that were asked for, so that the next read finds the difference.
-          properties: { ...withMarks(outputProperties(error.outputs, from)), __provider: from.__provider },
+          properties: { ...withMarks(encodeOutputs(error.outputs, from)), __provider: from.__provider },
           reasons: [message],
         });
       }
@@ -81,7 +81,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
-        const { inputs, problems, notes } = await lifecycle.check(declarationIn(olds, news));
+        const { inputs, problems, notes } = await lifecycle.check(decodeDeclaration(olds, news));
         // The engine shows what its plugins print.
         for (const note of notes) console.warn(clean(note, news));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
@@ -89,13 +89,13 @@ export function dynamicProvider(definition: Definition, session = new Session())
           property: "",
           reason: clean(`${property} ${reason}`, news),
         }));
-        return { inputs: withMarks(inputProperties(inputs, news)), failures };
+        return { inputs: withMarks(encodeInputs(inputs, news)), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
         () => {
-          const outputs = outputsIn(definition, olds);
-          const { changed, replaces } = lifecycle.diff(id, outputs, inputsIn(news), optionsIn(news));
+          const outputs = decodeOutputs(definition, olds);
+          const { changed, replaces } = lifecycle.diff(id, outputs, decodeInputs(news), decodeOptions(news));
           return { changes: changed.length > 0 || isOfPlugin(olds, news), replaces };
         },
         olds,
@@ -103,25 +103,25 @@ export function dynamicProvider(definition: Definition, session = new Session())
       ),
     create: (inputs: Properties) =>
       guarded(async () => {
-        const { id, outputs } = await lifecycle.create(inputsIn(inputs), optionsIn(inputs, "create"));
-        return { id, outs: withMarks(outputProperties(outputs, inputs)) };
+        const { id, outputs } = await lifecycle.create(decodeInputs(inputs), decodeOptions(inputs, "create"));
+        return { id, outs: withMarks(encodeOutputs(outputs, inputs)) };
       }, inputs),
     read: (id, properties: Properties) =>
       guarded(async () => {
-        const outputs = outputsIn(definition, properties);
+        const outputs = decodeOutputs(definition, properties);
         if (!isManaged(properties)) {
           const read = lifecycle.get(id, outputs.account, {});
           // Of a record that state has, "gone" takes it out of state; a program that asks for one that is not there is wrong.
           const found = outputs.isReadOnly === true ? await ifNotGone(read) : await read;
           if (!found) return {};
           const { account } = outputs;
-          const props = withMarks(outputProperties(found.outputs, {}));
+          const props = withMarks(encodeOutputs(found.outputs, {}));
           // The program declares nothing else, and the next preview compares with that.
           return { id, props, inputs: account === undefined ? {} : { account } };
         }
-        const state = await lifecycle.read(id, outputs, optionsIn(properties));
+        const state = await lifecycle.read(id, outputs, decodeOptions(properties));
         if (!state) return {};
-        const plain = outputProperties(state.outputs, properties);
+        const plain = encodeOutputs(state.outputs, properties);
         const props = withMarks(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
@@ -135,21 +135,22 @@ export function dynamicProvider(definition: Definition, session = new Session())
     update: (id, olds: Properties, news: Properties) =>
       guarded(
         async () => {
-          const outputs = outputsIn(definition, olds);
+          const outputs = decodeOutputs(definition, olds);
           const { outputs: updated } = await lifecycle.update(
             id,
             outputs,
-            inputsIn(news),
-            optionsIn(news, "update"),
+            decodeInputs(news),
+            decodeOptions(news, "update"),
           );
-          return { outs: withMarks(outputProperties(updated, news)) };
+          return { outs: withMarks(encodeOutputs(updated, news)) };
         },
         news,
         olds,
       ),
     delete: (id, properties: Properties) =>
       guarded(
-        () => lifecycle.delete(id, outputsIn(definition, properties), optionsIn(properties, "delete")),
+        () =>
+          lifecycle.delete(id, decodeOutputs(definition, properties), decodeOptions(properties, "delete")),
         properties,
       ),
   };

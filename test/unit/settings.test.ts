@@ -70,17 +70,20 @@ test("what is not set has its default", () => {
   });
 });
 
-test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)("%s is true however it is padded", (name) => {
-  for (const [given, value] of [
-    [" true", true],
-    ["true\n", true],
-    [" false ", false],
-    ["", false],
-  ] as const) {
-    const config = { ...complete, [`uptime:${name}`]: given };
-    expect(read(config)[name]).toBe(value);
-  }
-});
+test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
+  "%s is true however it is padded",
+  (name) => {
+    for (const [given, value] of [
+      [" true", true],
+      ["true\n", true],
+      [" false ", false],
+      ["", false],
+    ] as const) {
+      const config = { ...complete, [`uptime:${name}`]: given };
+      expect(read(config)[name]).toBe(value);
+    }
+  },
+);
 
 test("the names of all settings are known", () => {
   const asked = new Set<string>();

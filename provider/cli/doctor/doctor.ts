@@ -5,6 +5,7 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
+import { plainTextKeys } from "../../definitions/setting-warnings";
 import { definitions } from "../../definitions";
 import { Session, SettingsUnknown } from "../../lifecycle/connection";
 import type { Scope } from "../shared/explicit-provider";
@@ -254,23 +255,14 @@ function settingFindings(settings: Settings, { config, secretKeys }: CommandSett
           }
         : { code: "address", level: "ok", text: `${source} is ${url}` },
   );
-  const isPlain = (key: string): boolean => config.has(key) && !secretKeys.has(key);
-  const plainKeys = [
-    ...(isPlain("uptime:apiKey") ? ["uptime:apiKey"] : []),
-    ...(isPlain("uptime:accounts") && (config.get("uptime:accounts") ?? "").includes('"apiKey"')
-      ? ["uptime:accounts"]
-      : []),
-  ];
+  const plainKeys = plainTextKeys(
+    (key) => config.get(key),
+    (key) => secretKeys.has(key),
+  );
   return [
     ...addresses,
     { code: "api-key", level: "ok", text: `The API key comes from ${settings.apiKeySource}` },
-    ...plainKeys.map((key): Finding => ({
-      code: "plain-text-key",
-      level: "warning",
-      text:
-        `${key} is plain text in the stack's configuration, so anyone who can read the stack's settings file or state can read the key. ` +
-        `Run \`pulumi config set --secret ${key}\`.`,
-    })),
+    ...plainKeys.map((text): Finding => ({ code: "plain-text-key", level: "warning", text })),
   ];
 }
 

@@ -3,8 +3,8 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
 import { isUnknown } from "../../definitions/unknown";
-import { markKey } from "../../definitions/marks";
-import { declarationIn } from "../../engine/request";
+import { markKey, unmarked } from "../../definitions/marks";
+import { decodeDeclaration } from "../../engine/request";
 import { importedRecord, wrongAccount } from "../../engine/plugin/imported-record";
 import { functionOf } from "../../engine/plugin/tokens";
 import { SettingsUnknown } from "../../lifecycle/connection";
@@ -76,9 +76,9 @@ async function lookUp(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (!token.startsWith("uptime:")) return undefined;
   const { definition, finds } = functionOf(definitions, token);
-  const given = declarationIn(
+  const given = decodeDeclaration(
     {},
-    Object.fromEntries(Object.entries(args).map(([key, value]) => [key, plain(value)])),
+    Object.fromEntries(Object.entries(args).map(([key, value]) => [key, unmarked(value)])),
   );
   if (isUnknown(given.declared)) return undefined;
   const all = { ...given.declared, ...(given.account !== undefined && { account: given.account }) };
@@ -157,7 +157,7 @@ class ProgramCheck {
       (present) => [urn, ...aliases].includes(present.urn) && present.delete !== true,
     );
     const declared = Object.fromEntries(
-      Object.entries(resource.inputs).map(([key, value]) => [key, plain(value)]),
+      Object.entries(resource.inputs).map(([key, value]) => [key, unmarked(value)]),
     );
     // The engine keeps the option of a resource of the plugin to itself.
     const native = resource.importId === undefined ? undefined : importedRecord(resource.importId);
@@ -167,7 +167,7 @@ class ProgramCheck {
         ? { ...declared, importId: native.id, __options: { resource: urn } }
         : declared;
     const importId = resource.importId ?? (typeof inputs.importId === "string" ? inputs.importId : undefined);
-    const checked = await this.lifecycle.check(declarationIn(old?.inputs ?? {}, inputs));
+    const checked = await this.lifecycle.check(decodeDeclaration(old?.inputs ?? {}, inputs));
     const problems =
       stray === undefined ? checked.problems : [...checked.problems, { property: "account", reason: stray }];
     const { notes } = checked;
@@ -189,12 +189,4 @@ class ProgramCheck {
 function isMarked(value: unknown): boolean {
   if (isObject(value) && markKey in value) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(isMarked);
-}
-
-/** An input without the mark of a secret. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (!isObject(value)) return value;
-  if (markKey in value && "value" in value) return plain(value.value);
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plain(entry)]));
 }

@@ -2,7 +2,7 @@ import { AnotherRecord, UptimeError } from "../../api/errors";
 import { Redactor } from "../../api/redact";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
-import { inputsIn, optionsIn, outputsIn } from "../../engine/request";
+import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import type { Connect, Session } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
 import { names } from "../../lifecycle/paths";
@@ -54,7 +54,7 @@ export class Comparison {
 
     let state: State | undefined;
     try {
-      state = await this.lifecycle.read(id, outputsIn(this.definition, stored.plain), {});
+      state = await this.lifecycle.read(id, decodeOutputs(this.definition, stored.plain), {});
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const message = redactor.text(this.session.withoutKeys(error.message));
@@ -74,13 +74,13 @@ export class Comparison {
       return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
 
     const actual = state.outputs.values;
-    const checked = inputsIn(declared.plain);
+    const checked = decodeInputs(declared.plain);
     // The inputs of an import by command leave defaults out, though they are managed.
     const defaults = Object.entries(fields).flatMap(([key, field]) =>
       field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
     );
     const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
-    const ignoreChanges = resource.ignoreChanges ?? optionsIn(declared.plain).ignoreChanges;
+    const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
     const properties = this.lifecycle
       .differences(state.outputs, inputs)
       .filter((property) => !names(ignoreChanges, property))

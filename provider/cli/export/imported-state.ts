@@ -1,7 +1,7 @@
 import type { Definition } from "../../definitions/field";
 import type { Value } from "../../definitions/kinds";
 import { providerCode } from "../../definitions/identity";
-import { inputProperties, outputProperties } from "../../engine/request";
+import { encodeInputs, encodeOutputs } from "../../engine/request";
 import type { Connect } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
 import type { DeclaredRecord } from "./declaration";
@@ -48,8 +48,8 @@ export async function importedResources(
           type: typeToken(definition),
           name,
           id: state.id,
-          inputs: inputProperties(inputs, hidden),
-          outputs: { ...outputProperties(state.outputs, hidden), __provider: hidden.__provider },
+          inputs: encodeInputs(inputs, hidden),
+          outputs: { ...encodeOutputs(state.outputs, hidden), __provider: hidden.__provider },
           secrets: Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret),
         },
       ];

@@ -31,21 +31,8 @@ export function configOf(settings: Properties): Config {
   return { get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]) };
 }
 
-/** A setting as a stack's configuration holds it: always a string. */
+/** A setting as a stack's configuration holds it: always a string. SDKs send whatever is no string as JSON. */
 function stringOf(value: unknown): string | undefined {
   if (value === undefined || value === null || value === unknownValue) return undefined;
-  if (Array.isArray(value)) return value.map(String).join(",");
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  // SDKs send whatever is no string as JSON.
-  const list = text.startsWith("[") ? listIn(text) : undefined;
-  return list ? list.map(String).join(",") : text;
-}
-
-function listIn(text: string): unknown[] | undefined {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

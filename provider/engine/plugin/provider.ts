@@ -8,11 +8,11 @@ import type { Lifecycle } from "../../lifecycle/lifecycle";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
 import { secretOf, unknownValue } from "../../definitions/marks";
 import {
-  declaredIn,
-  inputProperties,
-  inputsIn,
-  outputProperties,
-  outputsIn,
+  decodeDeclared,
+  encodeInputs,
+  decodeInputs,
+  encodeOutputs,
+  decodeOutputs,
   withoutHidden,
   withoutMarks,
 } from "../request";
@@ -111,7 +111,7 @@ export class NativeResources {
 
   async check(request: CheckRequest): Promise<{ inputs: Properties; problems: string[] }> {
     const { urn, oldInputs } = request;
-    const { account, ...declared } = declaredIn(request.inputs);
+    const { account, ...declared } = decodeDeclared(request.inputs);
     const imported = this.imports.get(urn);
     // What an import has found, and the program does not declare, was never managed.
     const isInState = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
@@ -121,13 +121,13 @@ export class NativeResources {
       account,
       importId: stray === undefined ? imported?.id : undefined,
       isImportedByEngine: true,
-      old: isInState ? inputsIn(oldInputs) : undefined,
+      old: isInState ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
     const clean = (text: string): string => this.host.clean(text, this.definition, [request.inputs]);
     for (const note of notes) this.host.note(urn, clean(note));
     // The engine imports by itself, so the id is no input.
-    const checked = inputProperties({ ...inputs, importId: undefined }, {});
+    const checked = encodeInputs({ ...inputs, importId: undefined }, {});
     return {
       inputs: this.marked(checked),
       problems: [
@@ -142,9 +142,14 @@ export class NativeResources {
     const imported = this.imports.get(urn)?.outputs;
     // An import changes nothing: `check` has compared everything that the record shows.
     const outputs = imported
-      ? { ...imported, values: inputsIn(inputs).values as Outputs["values"] }
-      : this.outputsIn(oldOutputs, oldInputs);
-    const { changed, replaces } = this.lifecycle.diff(id, outputs, inputsIn(inputs), this.optionsOf(request));
+      ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
+      : this.decodeOutputs(oldOutputs, oldInputs);
+    const { changed, replaces } = this.lifecycle.diff(
+      id,
+      outputs,
+      decodeInputs(inputs),
+      this.optionsOf(request),
+    );
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
@@ -157,8 +162,11 @@ export class NativeResources {
 
   async create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {
     if (request.isPreview) return { id: "", outputs: this.expected(request.inputs) };
-    const { id, outputs } = await this.lifecycle.create(inputsIn(request.inputs), this.optionsOf(request));
-    return { id, outputs: this.outputProperties(outputs) };
+    const { id, outputs } = await this.lifecycle.create(
+      decodeInputs(request.inputs),
+      this.optionsOf(request),
+    );
+    return { id, outputs: this.encodeOutputs(outputs) };
   }
 
   /** Undefined if the record is gone. */
@@ -168,26 +176,26 @@ export class NativeResources {
     // Each managed resource has inputs, because each kind has a required field.
     const isReadOnly = outputs?.__readOnly === true || outputs?.attributes === undefined;
     if (isReadOnly) return this.readOnly(request);
-    const old = this.outputsIn(outputs, inputs ?? {});
+    const old = this.decodeOutputs(outputs, inputs ?? {});
     const state = await this.lifecycle.read(id, old, this.optionsOf(request));
     if (!state) return undefined;
-    const read = { id: state.id, outputs: this.outputProperties(state.outputs) };
-    const present = presentInputs(this.definition, inputsIn(inputs ?? {}), state.outputs);
+    const read = { id: state.id, outputs: this.encodeOutputs(state.outputs) };
+    const present = presentInputs(this.definition, decodeInputs(inputs ?? {}), state.outputs);
     if (!present) return read;
     const mark = isImported(inputs ?? {}) ? { [importMark]: true } : {};
-    return { ...read, inputs: { ...this.marked(inputProperties(present, {})), ...mark } };
+    return { ...read, inputs: { ...this.marked(encodeInputs(present, {})), ...mark } };
   }
 
   async update(request: UpdateRequest): Promise<{ outputs: Properties }> {
     const { id, oldInputs, oldOutputs, inputs } = request;
     if (request.isPreview) return { outputs: this.expected(inputs) };
-    const outputs = this.outputsIn(oldOutputs, oldInputs);
-    const state = await this.lifecycle.update(id, outputs, inputsIn(inputs), this.optionsOf(request));
-    return { outputs: this.outputProperties(state.outputs) };
+    const outputs = this.decodeOutputs(oldOutputs, oldInputs);
+    const state = await this.lifecycle.update(id, outputs, decodeInputs(inputs), this.optionsOf(request));
+    return { outputs: this.encodeOutputs(state.outputs) };
   }
 
   async delete(request: DeleteRequest): Promise<void> {
-    const outputs = this.outputsIn(request.oldOutputs, request.oldInputs);
+    const outputs = this.decodeOutputs(request.oldOutputs, request.oldInputs);
     const imported = this.imports.get(request.urn);
     // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
     if (imported?.id === request.id && imported.outputs.account === outputs.account) return;
@@ -195,8 +203,8 @@ export class NativeResources {
   }
 
   /** Outputs as state keeps them, with secrets marked. */
-  outputProperties(outputs: Outputs): Properties {
-    return this.marked(outputProperties(outputs, {}));
+  encodeOutputs(outputs: Outputs): Properties {
+    return this.marked(encodeOutputs(outputs, {}));
   }
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
@@ -211,7 +219,7 @@ export class NativeResources {
     );
     return {
       id: state.id,
-      outputs: this.outputProperties(outputs),
+      outputs: this.encodeOutputs(outputs),
       inputs: {
         ...(withoutMarks(Object.fromEntries(declared)) as Properties),
         ...(account !== undefined && { account }),
@@ -227,7 +235,7 @@ export class NativeResources {
     const known = typeof account === "string" ? account : undefined;
     try {
       const state = await this.lifecycle.get(id, known, this.optionsOf(request));
-      return { id: state.id, outputs: this.outputProperties(state.outputs), inputs: { account } };
+      return { id: state.id, outputs: this.encodeOutputs(state.outputs), inputs: { account } };
     } catch (error) {
       if (error instanceof Gone && outputs?.__readOnly === true) return undefined;
       throw error;
@@ -238,8 +246,8 @@ export class NativeResources {
    * What state holds of a resource. Its inputs say what is managed, because an import leaves everything that the record
    * shows in the outputs. Defaults are managed even if the inputs of an import leave them out.
    */
-  private outputsIn(properties: Properties, inputs: Properties): Outputs {
-    const outputs = outputsIn(this.definition, properties);
+  private decodeOutputs(properties: Properties, inputs: Properties): Outputs {
+    const outputs = decodeOutputs(this.definition, properties);
     if (isImported(inputs)) return outputs;
     const isManaged = (key: string): boolean =>
       inputs[key] !== undefined || this.definition.fields[key]?.default !== undefined;

@@ -76,7 +76,7 @@ export class Session {
     } catch (error) {
       const message = this.clean(messageOf(error), definition, properties);
       if (error instanceof PartialFailure)
-        throw new KeptResource(message, error.id, resources.outputProperties(error.outputs));
+        throw new KeptResource(message, error.id, resources.encodeOutputs(error.outputs));
       throw new UptimeError(message);
     }
   }
