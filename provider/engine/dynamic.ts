@@ -12,6 +12,7 @@ import { secretsIn } from "../lifecycle/attributes";
 import { Session } from "../lifecycle/connection";
 import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
 import { secretOf } from "../definitions/marks";
+import { Collector, collecting, collectVariable } from "./collect";
 import {
   declarationIn,
   inputProperties,
@@ -32,7 +33,8 @@ import type { Properties } from "./request";
 export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
   const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
-  const lifecycle = new Lifecycle(definition, session.connector(definition, settingsOf));
+  const connect = session.connector(definition, settingsOf);
+  const lifecycle = new Lifecycle(definition, connect);
 
   /** A message that names neither a key nor the secrets of a resource. */
   const clean = (text: string, ...properties: Properties[]): string =>
@@ -70,7 +72,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     }
   };
 
-  return {
+  const provider: dynamic.ResourceProvider = {
     // The host may call other methods before this one has ended, and goes on without it after an error. So it only
     // remembers; what is missing is reported by the first call that needs it.
     // eslint-disable-next-line @typescript-eslint/require-await
@@ -153,6 +155,11 @@ export function dynamicProvider(definition: Definition, session = new Session())
         properties,
       ),
   };
+  const file = process.env[collectVariable];
+  if (!file) return provider;
+  const told = (error: unknown, ...properties: Properties[]): string =>
+    clean(error instanceof Error ? error.message : String(error), ...properties);
+  return collecting(provider, new Collector(file, definition, connect, told));
 }
 
 /**

@@ -1,7 +1,8 @@
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/plugin/provider-settings";
-import { definitionOf, functionOf, typeIn } from "../../provider/engine/plugin/tokens";
+import { parseUrn } from "../../provider/definitions/urn";
+import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { decode, encode } from "../../provider/engine/plugin/values";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
@@ -12,7 +13,7 @@ import schema from "../../provider/engine/plugin/schema.json";
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
 
 test("the plugin names what it has when it is asked for something else", () => {
-  expect(typeIn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b")).toBe(
+  expect(parseUrn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b").type).toBe(
     "uptime:index:Monitor",
   );
   expect(definitionOf(definitions, "uptime:index:Monitor").label).toBe("Monitor");

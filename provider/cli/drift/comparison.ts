@@ -2,13 +2,13 @@ import { AnotherRecord, UptimeError } from "../../api/errors";
 import { Redactor } from "../../api/redact";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
+import { parseUrn } from "../../definitions/urn";
 import { inputsIn, optionsIn, outputsIn } from "../../engine/request";
 import type { Connect, Session } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
 import { names } from "../../lifecycle/paths";
 import type { State } from "../../lifecycle/resource";
 import type { DriftedResource } from "./report";
-import { nameIn } from "../shared/resource-types";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
@@ -50,7 +50,7 @@ export class Comparison {
           .flatMap((key) => stringsIn(properties[key])),
       ),
     );
-    const drifted = { urn, type, name: nameIn(urn), id, properties: [] };
+    const drifted = { urn, type, name: parseUrn(urn).name, id, properties: [] };
 
     let state: State | undefined;
     try {

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { parseUrn } from "../../definitions/urn";
 import type { Connect, Connection } from "../../lifecycle/connection";
 import { readRecords } from "../shared/account-records";
 import { Comparison } from "./comparison";
@@ -17,7 +18,7 @@ import type { Scope } from "../shared/explicit-provider";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { definitionOf, nameIn, typeToken } from "../shared/resource-types";
+import { definitionOf, typeToken } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
@@ -70,7 +71,7 @@ Examples:
             : driftText(report),
       );
       for (const { urn, message } of report.errors)
-        stderr.write(`${visible(`${nameIn(urn)}: ${message}`)}\n`);
+        stderr.write(`${visible(`${parseUrn(urn).name}: ${message}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });

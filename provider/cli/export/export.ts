@@ -8,6 +8,7 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrl } from "../../definitions/url";
+import { parseUrn } from "../../definitions/urn";
 import { Session } from "../../lifecycle/connection";
 import type { Connect, Connection } from "../../lifecycle/connection";
 import { isEscaped } from "../../lifecycle/records";
@@ -28,7 +29,7 @@ import { readProject } from "../shared/project";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { definitionOf, nameIn, nativeType, typeToken } from "../shared/resource-types";
+import { definitionOf, nativeType, typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
@@ -347,7 +348,7 @@ function declare(
     // No resource of a program in YAML can have this name.
     ...(language === "yaml" ? ["pulumi"] : []),
     ...project.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
-    ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => nameIn(urn)),
+    ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => parseUrn(urn).name),
   ]);
   const keys = new ConfigKeys(project.configKeys);
   return fresh.map(({ definition, record, declaration }) =>

@@ -1,6 +1,7 @@
 import { settingNames } from "../../definitions/setting-names";
 import type { Config } from "../../api/settings";
 import { nearest } from "../../definitions/nearest";
+import { parseUrn } from "../../definitions/urn";
 import { secretOf, unknownValue } from "../../definitions/marks";
 import type { Properties } from "../request";
 
@@ -19,7 +20,7 @@ export function checkedSettings(
   const settings: Record<string, unknown> = { ...given };
   for (const key of secrets) if (settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   // The settings of a project named uptime have the same prefix, and may have any name.
-  const isProjects = urn.split("::")[1] === "uptime";
+  const isProjects = parseUrn(urn).project === "uptime";
   const names: readonly string[] = settingNames;
   const unknown = Object.keys(given).filter((key) => !names.includes(key) && !isEngines(key));
   if (isProjects || unknown.length === 0) return { settings, warnings: [] };

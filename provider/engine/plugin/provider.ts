@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Gone } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal, isEmpty } from "../../definitions/kinds";
+import { parseUrn } from "../../definitions/urn";
 import type { Value } from "../../definitions/kinds";
 import type { Lifecycle } from "../../lifecycle/lifecycle";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
@@ -270,7 +271,8 @@ export class NativeResources {
 
 /** What tells a resource from all others of its stack: its URN without stack and project, which may get other names. */
 function resourceOf(urn: string): string {
-  return urn.split("::").slice(2).join("::");
+  const { types, name } = parseUrn(urn);
+  return `${types}::${name}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import { secretsIn } from "../../lifecycle/attributes";
 import { Session as Connections } from "../../lifecycle/connection";
 import type { Connect, Surroundings } from "../../lifecycle/connection";
@@ -11,10 +12,12 @@ import { Lifecycle, PartialFailure } from "../../lifecycle/lifecycle";
 import { lookUpAll, lookUpOne } from "../../lifecycle/lookup";
 import type { Properties } from "../request";
 import type { Engine } from "./engine";
+import { Collector, collectVariable } from "../collect";
+import { CollectingResources } from "./collecting";
 import { NativeResources } from "./provider";
-import type { ResourceRequest } from "./provider";
+import type { Host, ResourceRequest } from "./provider";
 import { changedSettings, checkedSettings, configOf } from "./provider-settings";
-import { definitionOf, functionOf, typeIn } from "./tokens";
+import { definitionOf, functionOf } from "./tokens";
 
 /** An error after which the engine keeps a resource, because its record exists. */
 export class KeptResource extends UptimeError {
@@ -30,6 +33,8 @@ export class KeptResource extends UptimeError {
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class Session {
   private config: Config = configOf({});
+  /** The name of the provider, if a program has made it. */
+  private provider: string | undefined;
   private readonly interruption = new AbortController();
   private readonly connections: Connections;
   private readonly resources = new Map<Definition, NativeResources>();
@@ -48,6 +53,7 @@ export class Session {
   }
 
   checkSettings(urn: string, given: Properties): { settings: Properties; problems: string[] } {
+    this.provider = isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
     const { settings, warnings } = checkedSettings(urn, given);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
     return { settings, problems: [] };
@@ -69,7 +75,7 @@ export class Session {
     properties: readonly Properties[],
     run: (resources: NativeResources) => T | Promise<T>,
   ): Promise<T> {
-    const definition = definitionOf(definitions, typeIn(request.urn));
+    const definition = definitionOf(definitions, parseUrn(request.urn).type);
     const resources = this.resourcesOf(definition);
     try {
       return await run(resources);
@@ -108,14 +114,27 @@ export class Session {
   private resourcesOf(definition: Definition): NativeResources {
     let resources = this.resources.get(definition);
     if (!resources) {
-      resources = new NativeResources(new Lifecycle(definition, this.connect(definition)), {
+      const connect = this.connect(definition);
+      const lifecycle = new Lifecycle(definition, connect);
+      const host: Host = {
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
         },
         clean: (text, ...of) => this.clean(text, ...of),
         adopts: () => this.config.get("uptime:adoptExisting")?.trim() === "true",
         cancel: this.interruption.signal,
-      });
+      };
+      const file = this.env[collectVariable];
+      const told = (error: unknown, ...of: Properties[]): string =>
+        this.clean(messageOf(error), definition, of);
+      resources = file
+        ? new CollectingResources(
+            lifecycle,
+            host,
+            new Collector(file, definition, connect, told),
+            () => this.provider,
+          )
+        : new NativeResources(lifecycle, host);
       this.resources.set(definition, resources);
     }
     return resources;
