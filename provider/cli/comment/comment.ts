@@ -18,8 +18,8 @@ import {
 import type { DriftReport } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { errorsIn, parsePreview, plannedChanges } from "./preview";
-import type { PlannedChange, PlannedProperty, Preview } from "./preview";
+import { errorsIn, parsePreview, plannedChanges } from "../shared/preview";
+import type { PlannedChange, PlannedProperty, Preview } from "../shared/preview";
 import { codeBlock, codeSpan, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 

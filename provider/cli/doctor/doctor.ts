@@ -5,22 +5,21 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
+import { plainTextKeys } from "../../definitions/setting-warnings";
 import { definitions } from "../../definitions";
-import { Session, SettingsUnknown } from "../../lifecycle/connection";
-import type { Scope } from "../shared/explicit-provider";
+import type { CollectedProvider } from "../../engine/collect";
+import { Session } from "../../lifecycle/session";
 import type { Finding } from "../shared/finding";
-import { checkProgram, declaredBy } from "./program-check";
-import type { ProgramReport } from "./program-check";
+import { checkProgram, programFindings, refusedCode } from "./program";
+import type { ProgramReport } from "./program";
 import { isProject, runtimeOf } from "../shared/project";
 import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { labelIn } from "../shared/resource-types";
 import { checkServer } from "./probe";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
-import type { AccountSettings, CommandSettings, SettingOptions } from "../shared/setting-options";
-import type { StateResource } from "../shared/state";
-import { counted, styled } from "../shared/terminal";
+import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { styled } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { version } from "../shared/version";
 
@@ -49,11 +48,11 @@ export function configure(command: Command, context: CommandContext): void {
         "--stack [name]",
         "the stack whose configuration holds the settings (default: the selected one)",
       )
-      .option("--cwd <dir>", "the project's folder (default: that of --program, or this one)")
+      .option("--cwd <dir>", "the project's folder (default: this one)")
       .option("--account <name>", "the account of uptime:accounts to check")
       .option(
         "--program <dir>",
-        "also check every resource of a program, and list those that would be refused",
+        "also preview a program, and list every resource that would be refused, and what `pulumi up` would do",
       )
       .option("--json", "print JSON"),
   )
@@ -61,8 +60,9 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 Settings come from options, from the stack's configuration if there is a Pulumi project, and from the environment.
-With --program, the program runs as in a preview, but without Pulumi's engine, and everything that it declares is
-checked: a preview reports only one of the resources that are refused.
+With --program, \`pulumi preview\` runs the program, in whatever language it is. It needs the Pulumi CLI and a stack, and
+takes its settings from that stack and from the environment. Pulumi itself reports only one of the resources that are
+refused; this lists all of them, and which would be created, imported, adopted or replaced. Nothing is changed.
 
 Examples:
   UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
@@ -82,7 +82,6 @@ Examples:
     });
 }
 
-const refusedCode = "program-refused";
 const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 
 function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
@@ -91,16 +90,16 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
 
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */
 export async function examine(options: DoctorOptions, context: CommandContext): Promise<DoctorReport> {
-  const directory = resolve(context.cwd, options.cwd ?? options.program ?? ".");
+  const directory = resolve(context.cwd, options.program ?? options.cwd ?? ".");
   const location = {
     cwd: directory,
     env: context.env,
     stack: options.stack === true ? undefined : options.stack,
   };
   const findings = await versionFindings(directory, location);
-  let stack: StackSettings;
+  let stack;
   try {
-    stack = await readSettings(options, directory, location, context);
+    stack = await stackSettings(options, location, context);
   } catch (error) {
     return { findings: [...findings, ...failures("settings", error)] };
   }
@@ -111,16 +110,17 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
   // A program whose resources all have explicit providers needs no other settings.
   if (options.program === undefined || (isFailed(findings) && !isUnset)) return { findings };
 
-  const state = await stateOf(stack, location, options);
-  const program = await declaredBy(resolve(context.cwd, options.program), stack.settings, state, context.env);
-  const scopes = [...new Set(program.resources.map(program.scopeOf))];
-  if (isUnset && (scopes.length === 0 || scopes.some(({ provider }) => provider === undefined)))
-    return { findings };
-  const checks = findings.filter(({ code }) => code !== "settings");
-  for (const scope of scopes) checks.push(...(await providerFindings(scope)));
-  if (isFailed(checks)) return { findings: checks };
-  const report = await checkProgram(program, state);
-  return { findings: [...checks, ...programFindings(report)], program: report };
+  try {
+    const state = (await exportedState(location, false)).deployment.resources ?? [];
+    const report = await checkProgram(location, state);
+    if (isUnset && report.usesStackSettings) return { findings, program: report };
+    const checks = findings.filter(({ code }) => code !== "settings");
+    const providers = report.providers.map(providerFinding);
+    const rest = isFailed(providers) ? [] : programFindings(report);
+    return { findings: [...checks, ...providers, ...rest], program: report };
+  } catch (error) {
+    return { findings: [...findings, ...failures("preview", error)] };
+  }
 }
 
 function isFailed(findings: readonly Finding[]): boolean {
@@ -135,28 +135,22 @@ async function usualFindings(settings: CommandSettings, account: string | undefi
   } catch (error) {
     return failures("settings", error);
   }
-  return [...settingFindings(read, settings), ...(await serverFindings(() => read))];
+  return [...settingFindings(read, settings), ...(await serverFindings(read))];
 }
 
-/** The same of an explicit provider, unless its settings are known only after `pulumi up`. */
-async function providerFindings({ provider, forAccount }: Scope): Promise<Finding[]> {
-  if (provider === undefined) return [];
-  try {
-    const { baseUrl } = forAccount();
-    const text = `The provider ${provider}: the address is ${baseUrl.url}`;
-    return [{ code: "provider", level: "ok", text }, ...(await serverFindings(forAccount))];
-  } catch (error) {
-    if (error instanceof SettingsUnknown)
-      return [{ code: "provider", level: "warning", text: error.message }];
-    return failures("provider", error);
-  }
+function providerFinding({ provider, address, problem }: CollectedProvider): Finding {
+  return problem === undefined
+    ? { code: "provider", level: "ok", text: `The provider ${provider}: the address is ${address}` }
+    : { code: "provider", level: "failed", text: `The provider ${provider}: ${problem}` };
 }
 
-async function serverFindings(forAccount: AccountSettings): Promise<Finding[]> {
+async function serverFindings(settings: Settings): Promise<Finding[]> {
   const session = new Session();
   const findings: Finding[] = [];
   for (const definition of definitions)
-    findings.push(...(await checkServer(session.connector(definition, forAccount)(undefined))));
+    findings.push(
+      ...(await checkServer(session.connector(definition, () => settings)(undefined), session.keys)),
+    );
   return findings;
 }
 
@@ -197,44 +191,32 @@ function sdkVersion(directory: string): string | undefined {
   }
 }
 
-/** The settings, and what could be learned of the stack on the way. */
-interface StackSettings {
-  readonly settings: CommandSettings;
-  /** Whether the stack's configuration is part of the settings. */
-  readonly isRead: boolean;
-  readonly findings: readonly Finding[];
-}
-
 /** In a project the stack is asked, because settings are usually there. Unless a person asks for it, it may be unreadable. */
-async function readSettings(
+async function stackSettings(
   options: DoctorOptions,
-  directory: string,
   location: StackLocation,
   context: CommandContext,
-): Promise<StackSettings> {
-  if (options.stack === undefined && !isProject(directory))
-    return { settings: await commandSettings(options, context), isRead: false, findings: [] };
+): Promise<{ readonly settings: CommandSettings; readonly findings: readonly Finding[] }> {
+  const isAsked = options.stack !== undefined || options.program !== undefined;
+  if (!isAsked && !isProject(location.cwd))
+    return { settings: await commandSettings(options, context), findings: [] };
   try {
-    return { settings: await commandSettings(options, context, location), isRead: true, findings: [] };
+    return { settings: await commandSettings(options, context, location), findings: [] };
   } catch (error) {
-    if (options.stack !== undefined || !(error instanceof UptimeError)) throw error;
+    if (!(error instanceof UptimeError)) throw error;
+    if (options.program !== undefined)
+      throw new UptimeError(
+        `${error.message.replace(/\.?$/, ".")} With --program, \`doctor\` runs \`pulumi preview\`, which needs the Pulumi CLI and a stack: ` +
+          "`pulumi stack init` makes one, and --stack names one.",
+        { cause: error },
+      );
+    if (isAsked) throw error;
     const text = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
     return {
       settings: await commandSettings(options, context),
-      isRead: false,
       findings: [{ code: "stack", level: "warning", text }],
     };
   }
-}
-
-async function stateOf(
-  { isRead }: StackSettings,
-  location: StackLocation,
-  { stack }: DoctorOptions,
-): Promise<readonly StateResource[]> {
-  // Without a stack every import counts as new.
-  if (!isRead && stack === undefined) return [];
-  return (await exportedState(location, false)).deployment.resources ?? [];
 }
 
 /** An error as findings, one for each fault. */
@@ -254,42 +236,13 @@ function settingFindings(settings: Settings, { config, secretKeys }: CommandSett
           }
         : { code: "address", level: "ok", text: `${source} is ${url}` },
   );
-  const isPlain = (key: string): boolean => config.has(key) && !secretKeys.has(key);
-  const plainKeys = [
-    ...(isPlain("uptime:apiKey") ? ["uptime:apiKey"] : []),
-    ...(isPlain("uptime:accounts") && (config.get("uptime:accounts") ?? "").includes('"apiKey"')
-      ? ["uptime:accounts"]
-      : []),
-  ];
+  const plainKeys = plainTextKeys(
+    (key) => config.get(key),
+    (key) => secretKeys.has(key),
+  );
   return [
     ...addresses,
     { code: "api-key", level: "ok", text: `The API key comes from ${settings.apiKeySource}` },
-    ...plainKeys.map((key): Finding => ({
-      code: "plain-text-key",
-      level: "warning",
-      text:
-        `${key} is plain text in the stack's configuration, so anyone who can read the stack's settings file or state can read the key. ` +
-        `Run \`pulumi config set --secret ${key}\`.`,
-    })),
-  ];
-}
-
-function programFindings({ resources, imports, refused, notes }: ProgramReport): Finding[] {
-  return [
-    ...notes.map((text): Finding => ({ code: "program-note", level: "ok", text })),
-    ...refused.flatMap(({ type, name, importId, reasons }) =>
-      reasons.map((reason): Finding => ({
-        code: refusedCode,
-        level: "failed",
-        text: `${labelIn(type)} ${name}${importId === undefined ? "" : ` (import ${importId})`}: ${reason}`,
-      })),
-    ),
-    {
-      code: "program",
-      level: "ok",
-      text:
-        `The program declares ${counted(resources, "resource")}; a preview would import ${counted(imports, "record")} ` +
-        `and refuse ${refused.length === 0 ? "none" : counted(refused.length, "resource")}`,
-    },
+    ...plainKeys.map((text): Finding => ({ code: "plain-text-key", level: "warning", text })),
   ];
 }

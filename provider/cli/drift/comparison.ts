@@ -1,14 +1,16 @@
-import { AnotherRecord, UptimeError } from "../../api/errors";
-import { Redactor } from "../../api/redact";
+import { AnotherRecordError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
-import { inputsIn, optionsIn, outputsIn } from "../../engine/request";
-import type { Connect, Session } from "../../lifecycle/connection";
-import { Lifecycle } from "../../lifecycle/lifecycle";
-import { names } from "../../lifecycle/paths";
+import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
+import { parseUrn } from "../../definitions/urn";
+import { told } from "../../engine/clean";
+import type { Connect } from "../../lifecycle/account";
+import type { Session } from "../../lifecycle/session";
+import { changedIn } from "../../lifecycle/diff";
+import { pathsInclude } from "../../lifecycle/paths";
+import { read } from "../../lifecycle/read";
 import type { State } from "../../lifecycle/resource";
 import type { DriftedResource } from "./report";
-import { nameIn } from "../shared/resource-types";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
@@ -23,15 +25,11 @@ export interface ComparisonResult {
 
 /** Compares resources of one kind with their records, with the provider's own reading and its own idea of equal. */
 export class Comparison {
-  private readonly lifecycle: Lifecycle;
-
   constructor(
     private readonly definition: Definition,
     private readonly session: Session,
-    connect: Connect,
-  ) {
-    this.lifecycle = new Lifecycle(definition, connect);
-  }
+    private readonly connect: Connect,
+  ) {}
 
   async compare(resource: StateResource): Promise<ComparisonResult> {
     const { urn, type, id = "" } = resource;
@@ -43,22 +41,21 @@ export class Comparison {
       (key) => `${label}.${key}`,
     );
     const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
-    const redactor = new Redactor().with(
-      [declared.plain, stored.plain].flatMap((properties) =>
-        Object.keys(properties)
-          .filter(isSecret)
-          .flatMap((key) => stringsIn(properties[key])),
-      ),
+    const ownSecrets = [declared.plain, stored.plain].flatMap((properties) =>
+      Object.keys(properties)
+        .filter(isSecret)
+        .flatMap((key) => stringsIn(properties[key])),
     );
-    const drifted = { urn, type, name: nameIn(urn), id, properties: [] };
+    const drifted = { urn, type, name: parseUrn(urn).name, id, properties: [] };
 
     let state: State | undefined;
     try {
-      state = await this.lifecycle.read(id, outputsIn(this.definition, stored.plain), {});
+      const outputs = decodeOutputs(this.definition, stored.plain);
+      state = await read(this.connect(outputs.account), id, outputs, {});
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      const message = redactor.text(this.session.withoutKeys(error.message));
-      if (!(error instanceof AnotherRecord)) return { problem: message, encrypted };
+      const message = told(error, [...this.session.keys, ...ownSecrets]);
+      if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
       // Its message quotes the values that tell the records apart.
       const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
       return {
@@ -74,16 +71,15 @@ export class Comparison {
       return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
 
     const actual = state.outputs.values;
-    const checked = inputsIn(declared.plain);
+    const checked = decodeInputs(declared.plain);
     // The inputs of an import by command leave defaults out, though they are managed.
     const defaults = Object.entries(fields).flatMap(([key, field]) =>
       field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
     );
     const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
-    const ignoreChanges = resource.ignoreChanges ?? optionsIn(declared.plain).ignoreChanges;
-    const properties = this.lifecycle
-      .differences(state.outputs, inputs)
-      .filter((property) => !names(ignoreChanges, property))
+    const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
+    const properties = changedIn(this.definition, state.outputs, inputs)
+      .filter((property) => !pathsInclude(ignoreChanges, property))
       .map((property) =>
         isSecret(property)
           ? { property, secret: true }

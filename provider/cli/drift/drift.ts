@@ -6,7 +6,8 @@ import type { Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import type { Connect, Connection } from "../../lifecycle/connection";
+import { parseUrn } from "../../definitions/urn";
+import type { Account, Connect } from "../../lifecycle/account";
 import { readRecords } from "../shared/account-records";
 import { Comparison } from "./comparison";
 import type { ComparisonResult } from "./comparison";
@@ -17,7 +18,7 @@ import type { Scope } from "../shared/explicit-provider";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { definitionOf, nameIn, typeToken } from "../shared/resource-types";
+import { definitionOf, typeToken } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
@@ -70,7 +71,7 @@ Examples:
             : driftText(report),
       );
       for (const { urn, message } of report.errors)
-        stderr.write(`${visible(`${nameIn(urn)}: ${message}`)}\n`);
+        stderr.write(`${visible(`${parseUrn(urn).name}: ${message}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });
@@ -140,13 +141,13 @@ async function unmanagedRecords(
 ): Promise<UnmanagedRecord[]> {
   const accountOf = ({ outputs }: StateResource): string | undefined =>
     typeof outputs?.account === "string" ? outputs.account : undefined;
-  const lists = new Map<string, { readonly connection: Connection; readonly account: string | undefined }>();
+  const lists = new Map<string, { readonly account: Account; readonly name: string | undefined }>();
   const ids = new Map<string, Set<string | undefined>>();
   /** One list for each address, key and kind, whichever providers and accounts lead to it. */
-  const listOf = (scope: Scope, definition: Definition, account: string | undefined): string => {
-    const connection = scope.connectTo(definition)(account);
-    const list = `${definition.plural} ${connection.address.hash} ${connection.key}`;
-    if (!lists.has(list)) lists.set(list, { connection, account });
+  const listOf = (scope: Scope, definition: Definition, name: string | undefined): string => {
+    const account = scope.connectTo(definition)(name);
+    const list = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
+    if (!lists.has(list)) lists.set(list, { account, name });
     return list;
   };
   const usual = scopeOf({});
@@ -160,15 +161,15 @@ async function unmanagedRecords(
       if (definitionOf(resource.type) === definition)
         ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
     }
-  const unmanaged = [...lists].map(async ([list, { connection, account }]): Promise<UnmanagedRecord[]> => {
-    const records = await readRecords(connection, stderr);
+  const unmanaged = [...lists].map(async ([list, { account, name }]): Promise<UnmanagedRecord[]> => {
+    const records = await readRecords(account, stderr);
     return records
       .filter(({ id }) => ids.get(list)?.has(id) !== true)
       .map(({ id, shown }) => ({
-        type: typeToken(connection.collection.definition),
+        type: typeToken(account.definition),
         id,
         name: typeof shown.name === "string" ? shown.name : "",
-        ...(account !== undefined && { account }),
+        ...(name !== undefined && { account: name }),
       }));
   });
   return (await Promise.all(unmanaged)).flat();

@@ -132,8 +132,7 @@ export function driftMarkdown(report: DriftReport): string {
 
 /** An item of a Markdown list. */
 export function uncomparedItem({ urn, message }: UncomparedResource): string {
-  const [, , types = ""] = urn.split("::");
-  return `- ${codeSpan(titleOf({ type: types, urn }))}: ${codeSpan(message)}`;
+  return `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(message)}`;
 }
 
 /** A row of a Markdown table. */

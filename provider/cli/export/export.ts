@@ -8,8 +8,10 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrl } from "../../definitions/url";
-import { Session } from "../../lifecycle/connection";
-import type { Connect, Connection } from "../../lifecycle/connection";
+import { told } from "../../engine/clean";
+import { parseUrn } from "../../definitions/urn";
+import { Session } from "../../lifecycle/session";
+import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped } from "../../lifecycle/records";
 import { readRecords } from "../shared/account-records";
 import { ConfigKeys, Names, slug } from "./names";
@@ -28,7 +30,7 @@ import { readProject } from "../shared/project";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { definitionOf, nameIn, nativeType, typeToken } from "../shared/resource-types";
+import { definitionOf, nativeType, typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
@@ -141,7 +143,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const kindRecords = kinds.map((definition) =>
     readKind(connectTo(definition)(options.account), options, context),
   );
-  const records = (await Promise.all(kindRecords)).flat();
+  const records = (await Promise.all(kindRecords).catch(refused(session))).flat();
   const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
   const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
 
@@ -151,7 +153,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
       ? modulesOf(resources, options.split ?? "kind", project)
       : new Map<string, ModuleResource[]>();
   const missing = options.state === undefined ? [] : missingInState(records, known, resources);
-  const added = await importedResources(missing, connectTo, options.account);
+  const added = await importedResources(missing, connectTo, options.account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
   const written = {
@@ -281,12 +283,12 @@ async function readStack(
 }
 
 async function readKind(
-  connection: Connection,
+  account: Account,
   filter: ExportOptions,
   { stderr }: CommandContext,
 ): Promise<DeclaredRecord[]> {
-  const { definition } = connection.collection;
-  const records = await readRecords(connection, stderr, filter);
+  const { definition } = account;
+  const records = await readRecords(account, stderr, filter);
   const escaped = isEscaped(records);
   return records.map((record) => ({
     definition,
@@ -329,9 +331,9 @@ function whereKnown(
 }
 
 /** On another server, the same id is another record. */
-function isAtServer({ outputs }: StateResource, hash: string, movedFrom: readonly string[]): boolean {
+function isAtServer({ outputs }: StateResource, hash: string, movedFrom: Settings["movedFrom"]): boolean {
   const server = outputs?.__server;
-  return server === undefined || server === hash || movedFrom.some((former) => former === server);
+  return server === undefined || server === hash || movedFrom.some((former) => former.hash === server);
 }
 
 /** The resources to write, each with a name and configuration keys of its own. */
@@ -347,7 +349,7 @@ function declare(
     // No resource of a program in YAML can have this name.
     ...(language === "yaml" ? ["pulumi"] : []),
     ...project.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
-    ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => nameIn(urn)),
+    ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => parseUrn(urn).name),
   ]);
   const keys = new ConfigKeys(project.configKeys);
   return fresh.map(({ definition, record, declaration }) =>
@@ -443,6 +445,13 @@ function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleR
 }
 
 /** What the program declares, or will declare, and the stack's state lacks. */
+/** What cannot be read, without the key. */
+const refused =
+  (session: Session) =>
+  (error: unknown): never => {
+    throw error instanceof UptimeError ? new UptimeError(told(error, session.keys)) : error;
+  };
+
 function missingInState(
   records: readonly DeclaredRecord[],
   known: readonly KnownRecord[],

@@ -1,10 +1,10 @@
-import { UptimeError } from "../../api/errors";
+import { SettingsUnknownError, UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { unknownValue } from "../../definitions/marks";
-import { Session, SettingsUnknown } from "../../lifecycle/connection";
-import type { Connect } from "../../lifecycle/connection";
-import { nameIn } from "./resource-types";
+import { isDefaultProvider, parseUrn } from "../../definitions/urn";
+import { Session } from "../../lifecycle/session";
+import type { Connect } from "../../lifecycle/account";
 import type { AccountSettings, CommandSettings } from "./setting-options";
 import { clearProperties } from "./state";
 
@@ -42,9 +42,9 @@ export function scopesOf(
   const scopes = new Map<string, Scope>();
   const providers = resources.filter(({ type }) => type === providerType);
   return ({ provider }) => {
-    const urn = provider?.split("::").slice(0, -1).join("::") ?? "";
-    // Pulumi's own providers are named `default`, or for a version.
-    const declared = /::default(_[^:]*)?$/.test(urn) ? undefined : providers.find((one) => one.urn === urn);
+    // The reference is the URN and the id.
+    const urn = provider?.replace(/::[^:]*$/, "") ?? "";
+    const declared = isDefaultProvider(urn) ? undefined : providers.find((one) => one.urn === urn);
     if (!declared) return usual;
     let scope = scopes.get(urn);
     if (!scope) scopes.set(urn, (scope = scopeOf(declared, settings)));
@@ -53,13 +53,13 @@ export function scopesOf(
 }
 
 function scopeOf({ urn, inputs }: DeclaredProvider, { forProvider }: CommandSettings): Scope {
-  const provider = nameIn(urn);
+  const provider = parseUrn(urn).name;
   const { plain, encrypted } = clearProperties(inputs);
   const isUnknown = Object.values(plain).includes(unknownValue);
   const forAccount = forProvider(plain);
   return scopeWith(provider, (account) => {
     if (isUnknown)
-      throw new SettingsUnknown(
+      throw new SettingsUnknownError(
         `The settings of the provider ${provider} are not known before \`pulumi up\`.`,
       );
     if (encrypted.length > 0)

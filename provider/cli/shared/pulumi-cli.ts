@@ -3,6 +3,9 @@ import { spawn } from "node:child_process";
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
+import { errorsIn, parsePreview } from "./preview";
+import type { Preview } from "./preview";
+import { isProject } from "./project";
 import { firstWords } from "./quoting";
 import { parseDeployment } from "./state";
 import type { Deployment } from "./state";
@@ -22,41 +25,63 @@ export interface ConfiguredValue {
   readonly isSecret: boolean;
 }
 
-/** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
-async function pulumi(args: readonly string[], { cwd, env, stack }: StackLocation): Promise<string> {
-  const all = [...args, ...(stack === undefined ? [] : ["--stack", stack]), "--non-interactive"];
-  const name = `\`pulumi ${args.slice(0, 2).join(" ")}\``;
+/** What a command of the Pulumi CLI has printed. */
+interface Printed {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the Pulumi CLI; that it fails is a result like any other. */
+async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "stack">): Promise<Printed> {
+  const all = [...args, "--non-interactive", "--color", "never"];
   return new Promise((resolve, reject) => {
-    const child = spawn("pulumi", [...all, "--color", "never"], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const printed: { out: Buffer[]; err: Buffer[] } = { out: [], err: [] };
-    child.stdout.on("data", (chunk: Buffer) => printed.out.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => printed.err.push(chunk));
+    const child = spawn("pulumi", all, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
     child.on("error", (error: NodeJS.ErrnoException) => {
       const reason =
         error.code === "ENOENT"
           ? `the Pulumi CLI is not on PATH, or ${cwd} does not exist`
           : `it could not be started (${error.message})`;
-      reject(new UptimeError(`${name} in ${cwd}: ${reason}.`));
+      reject(new UptimeError(`${nameOf(args)} in ${cwd}: ${reason}.`));
     });
     child.on("close", (code) => {
-      if (code === 0) {
-        resolve(Buffer.concat(printed.out).toString());
-        return;
-      }
-      // The CLI prints no secret of the stack to its standard error.
-      const said = firstWords(Buffer.concat(printed.err).toString()).replace(/^error: /, "");
-      reject(new UptimeError(`${name} in ${cwd} failed: ${said || `it ended with code ${String(code)}`}`));
+      resolve({ code, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() });
     });
   });
 }
 
+const nameOf = (args: readonly string[]): string => `\`pulumi ${args.slice(0, 2).join(" ")}\``;
+
+function failureOf(args: readonly string[], cwd: string, { code, err }: Printed): UptimeError {
+  // The CLI prints no secret of the stack to its standard error.
+  const said = firstWords(err).replace(/^error: /, "");
+  return new UptimeError(`${nameOf(args)} in ${cwd} failed: ${said || `it ended with code ${String(code)}`}`);
+}
+
+/** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
+async function output(args: readonly string[], location: Omit<StackLocation, "stack">): Promise<string> {
+  const printed = await run(args, location);
+  if (printed.code === 0) return printed.out;
+  throw failureOf(args, location.cwd, printed);
+}
+
+/** The arguments of a command about a stack. */
+function onStack(args: readonly string[], { cwd, stack }: StackLocation): string[] {
+  // Pulumi would search the folders above, and find a project that this folder is no part of: a clone's, for example.
+  if (!isProject(cwd))
+    throw new UptimeError(
+      `${cwd} has no Pulumi.yaml, so there is no stack. Run this command in the project's folder.`,
+    );
+  return stack === undefined ? [...args] : [...args, "--stack", stack];
+}
+
 /** The version of the Pulumi CLI, such as `3.250.0`. */
 export async function pulumiVersion(location: StackLocation): Promise<string> {
-  return (await pulumi(["version"], { ...location, stack: undefined })).trim().replace(/^v/, "");
+  return (await output(["version"], location)).trim().replace(/^v/, "");
 }
 
 /** Copies the provider plugin in a folder into Pulumi's plugin cache, over one of the same version. */
@@ -65,15 +90,27 @@ export async function installPlugin(
   version: string,
   location: Omit<StackLocation, "stack">,
 ): Promise<void> {
-  await pulumi(
+  await output(
     ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"],
     location,
   );
 }
 
+/** What a preview would do. A preview that fails says why; it is an error only if it says nothing at all. */
+export async function runPreview(location: StackLocation): Promise<Preview> {
+  const args = onStack(["preview", "--json"], location);
+  const printed = await run(args, location);
+  const preview = parsePreview(printed.out);
+  if (!preview) throw failureOf(args, location.cwd, printed);
+  if (printed.code === 0 || errorsIn(preview).length > 0) return preview;
+  const message = firstWords(printed.err) || `it ended with code ${String(printed.code)}`;
+  return { ...preview, diagnostics: [{ severity: "error", message }] };
+}
+
 /** A stack's state. With secrets it must be neither stored nor printed. */
 export async function exportedState(location: StackLocation, secrets: boolean): Promise<Deployment> {
-  const printed = await pulumi(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
+  const args = onStack(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
+  const printed = await output(args, location);
   return parseDeployment(printed, "What `pulumi stack export` printed");
 }
 
@@ -88,7 +125,7 @@ const configuration = z.record(
 
 /** A stack's configuration by full key, such as `uptime:baseUrl`. */
 export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<string, ConfiguredValue>> {
-  const printed = await pulumi(["config", "--show-secrets", "--json"], location);
+  const printed = await output(onStack(["config", "--show-secrets", "--json"], location), location);
   let parsed;
   try {
     parsed = configuration.parse(JSON.parse(printed));
@@ -105,5 +142,5 @@ export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<
 
 /** The short name of the selected stack. */
 export async function stackName(location: StackLocation): Promise<string> {
-  return (await pulumi(["stack", "--show-name"], location)).trim();
+  return (await output(onStack(["stack", "--show-name"], location), location)).trim();
 }

@@ -1,5 +1,6 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { parseUrn } from "../../definitions/urn";
 import { nativeType, typeToken } from "../../definitions/identity";
 
 export { nativeType, typeToken };
@@ -14,12 +15,8 @@ export function labelIn(type: string): string {
   return type.split(":").at(-1) ?? type;
 }
 
-/** The logical name in a URN. */
-export function nameIn(urn: string): string {
-  return urn.split("::").slice(3).join("::");
-}
-
 /** A resource as people read it: `Monitor shop`. */
-export function titleOf({ type, urn }: { readonly type: string; readonly urn: string }): string {
-  return `${labelIn(type)} ${nameIn(urn)}`;
+export function titleOf({ urn }: { readonly urn: string }): string {
+  const { type, name } = parseUrn(urn);
+  return `${labelIn(type)} ${name}`;
 }

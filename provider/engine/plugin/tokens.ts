@@ -15,11 +15,6 @@ function functionsOf(definitions: readonly Definition[]): NativeFunction[] {
   );
 }
 
-/** The type of a resource, from its URN `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`. */
-export function typeIn(urn: string): string {
-  return urn.split("::")[2]?.split("$").at(-1) ?? "";
-}
-
 /** Throws when there is no such type. */
 export function definitionOf(definitions: readonly Definition[], type: string): Definition {
   const definition = definitions.find((one) => nativeType(one) === type);

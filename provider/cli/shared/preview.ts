@@ -2,12 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 
 import { z } from "zod";
 
-import { nameIn, titleOf } from "../shared/resource-types";
+import { unknownValue } from "../../definitions/marks";
+import { parseUrn } from "../../definitions/urn";
+import { titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
   type: z.string(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
+  /** The provider's URN and id. */
+  provider: z.string().optional(),
   /** The option `import` of a native resource. */
   importID: z.string().optional(),
 });
@@ -35,7 +39,7 @@ const preview = z.looseObject({
 });
 
 export type Preview = z.infer<typeof preview>;
-type Step = NonNullable<Preview["steps"]>[number];
+export type PreviewStep = NonNullable<Preview["steps"]>[number];
 
 /** The preview in the text of a file; undefined if it is none. */
 export function parsePreview(text: string): Preview | undefined {
@@ -49,6 +53,7 @@ export function parsePreview(text: string): Preview | undefined {
 /** What a preview does to one resource. */
 export interface PlannedChange {
   readonly operation: "create" | "import" | "update" | "replace" | "delete";
+  readonly urn: string;
   /** Such as `Monitor shop`. */
   readonly title: string;
   /** The id of the record that an import takes. */
@@ -66,7 +71,10 @@ export interface PlannedProperty {
 }
 
 /** What a preview changes, in the order of the preview, and how many resources it leaves as they are. */
-export function plannedChanges({ steps }: Preview): { changes: PlannedChange[]; unchanged: number } {
+export function plannedChanges({ steps }: Pick<Preview, "steps">): {
+  changes: PlannedChange[];
+  unchanged: number;
+} {
   const all = steps ?? [];
   return {
     changes: all.flatMap((step) => changeOf(step) ?? []),
@@ -80,16 +88,17 @@ export function errorsIn({ diagnostics }: Preview): string[] {
     .filter(({ severity }) => severity === "error")
     .map(({ urn, message }) => {
       const text = message.replace(/^error: /, "").trim();
-      return urn === undefined || urn === "" || text.includes(nameIn(urn)) ? text : `${nameIn(urn)}: ${text}`;
+      const { name } = parseUrn(urn ?? "");
+      return name === "" || text.includes(name) ? text : `${name}: ${text}`;
     });
 }
 
-function changeOf(step: Step): PlannedChange | undefined {
+function changeOf(step: PreviewStep): PlannedChange | undefined {
   const { op, urn, oldState, newState } = step;
-  const title = titleOf({ type: newState?.type ?? oldState?.type ?? "", urn });
+  const title = titleOf({ urn });
   const given = newState?.inputs?.importId ?? newState?.importID;
   const importId = typeof given === "string" && given !== "" ? given : undefined;
-  const none = { title, importId: undefined, properties: [], isSecretChange: false };
+  const none = { urn, title, importId: undefined, properties: [], isSecretChange: false };
   switch (op) {
     case "create":
       return {
@@ -146,12 +155,12 @@ function differences(
     .map((property) => ({ property, before: json(before[property]), after: json(after[property]) }));
 }
 
-const secretText = "[secret]";
-const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+/** In place of a secret. */
+export const secretText = "[secret]";
 
 function json(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
-  if (value === unknownText) return "(known after apply)";
+  if (value === unknownValue) return "(known after apply)";
   return JSON.stringify(value);
 }

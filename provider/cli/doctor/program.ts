@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { unknownValue } from "../../definitions/marks";
+import { parseUrn } from "../../definitions/urn";
+import { collectedKey, collectVariable } from "../../engine/collect";
+import type { CollectedProvider, CollectedResource } from "../../engine/collect";
+import { exists, readText } from "../shared/files";
+import type { Finding } from "../shared/finding";
+import { errorsIn, plannedChanges, secretText } from "../shared/preview";
+import type { PlannedChange, Preview, PreviewStep } from "../shared/preview";
+import { runPreview } from "../shared/pulumi-cli";
+import type { StackLocation } from "../shared/pulumi-cli";
+import { firstWords } from "../shared/quoting";
+import { definitionOf, titleOf } from "../shared/resource-types";
+import type { StateResource } from "../shared/state";
+import { counted } from "../shared/terminal";
+
+/** The code of findings about resources that a preview would refuse. */
+export const refusedCode = "program-refused";
+
+/** A resource of a program that a preview would refuse. */
+export interface RefusedResource {
+  /** Such as `Monitor shop`. */
+  readonly title: string;
+  /** The id in its option `import`, if it has one. */
+  readonly importId: string | undefined;
+  readonly reasons: readonly string[];
+}
+
+/** What `pulumi up` would do to a resource. */
+export interface PlannedResource {
+  readonly title: string;
+  readonly operation: PlannedChange["operation"] | "adopt";
+  /** The id of the record that an import or an adoption takes. */
+  readonly record: string | undefined;
+}
+
+/** What a preview says of a program's resources. */
+export interface ProgramReport {
+  /** How many resources of this package the program declares. */
+  readonly resources: number;
+  readonly planned: readonly PlannedResource[];
+  readonly refused: readonly RefusedResource[];
+  /** Why the preview failed, apart from what was refused. */
+  readonly errors: readonly string[];
+  /** What it could not check. */
+  readonly unchecked: readonly string[];
+  /** The explicit providers. */
+  readonly providers: readonly CollectedProvider[];
+  /** Whether a resource has no explicit provider, and so needs the stack's own settings. */
+  readonly usesStackSettings: boolean;
+}
+
+const collectedResource = z.object({
+  key: z.string().optional(),
+  label: z.string(),
+  isInState: z.boolean(),
+  provider: z.string().optional(),
+  account: z.string().optional(),
+  importId: z.string().optional(),
+  problems: z.array(z.string()),
+  alike: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
+}) satisfies z.ZodType<CollectedResource>;
+
+const collectedProvider = z.object({
+  provider: z.string(),
+  address: z.string(),
+  problem: z.string().optional(),
+}) satisfies z.ZodType<CollectedProvider>;
+
+const collectedLine = z.union([collectedResource, collectedProvider]);
+
+/** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
+export async function checkProgram(
+  location: StackLocation,
+  state: readonly StateResource[],
+): Promise<ProgramReport> {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-doctor-"));
+  try {
+    const file = join(folder, "collected");
+    const preview = await runPreview({ ...location, env: { ...location.env, [collectVariable]: file } });
+    const lines = exists(file) ? readText(file).split("\n").slice(0, -1) : [];
+    return reportOf(
+      preview,
+      lines.map((line) => collectedLine.parse(JSON.parse(line))),
+      state,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Line = z.infer<typeof collectedLine>;
+
+function reportOf(preview: Preview, lines: readonly Line[], state: readonly StateResource[]): ProgramReport {
+  const checked = lines.filter((line) => "problems" in line);
+  const own = (preview.steps ?? []).filter(({ urn }) => definitionOf(parseUrn(urn).type));
+  const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
+  const stepOf = ({ key = "" }: CollectedResource): PreviewStep | undefined => steps.get(key);
+  const lineOf = new Map(checked.map((line) => [stepOf(line)?.urn, line]));
+
+  const refused: RefusedResource[] = checked.flatMap((line) => {
+    const step = stepOf(line);
+    const reasons = line.problems.map((problem) => withoutSecrets(problem, step));
+    return reasons.length === 0
+      ? []
+      : [{ title: step ? titleOf(step) : line.label, importId: line.importId, reasons }];
+  });
+  const planned: PlannedResource[] = [];
+  const unchecked = new Set<string>();
+  const owners = new Map<string, string>();
+  for (const { urn, title, operation } of plannedChanges({ steps: own }).changes) {
+    const line = lineOf.get(urn);
+    const isNew = operation === "create" || operation === "import";
+    if (isNew && !line) unchecked.add(urn);
+    if (unchecked.has(urn) || (line && line.problems.length > 0)) continue;
+    const taken = isNew && line ? recordOf(line, state) : {};
+    if (taken.id !== undefined) {
+      const record = `${line?.label ?? ""} ${line?.account ?? ""} ${taken.id}`;
+      const owner = owners.get(record);
+      if (owner === undefined) owners.set(record, title);
+      else taken.reason = `record ${taken.id} is taken by ${owner} too: only one resource can have it`;
+    }
+    if (taken.reason !== undefined)
+      refused.push({ title, importId: line?.importId, reasons: [taken.reason] });
+    else
+      planned.push({
+        title,
+        operation: taken.id === undefined || operation === "import" ? operation : "adopt",
+        record: taken.id,
+      });
+  }
+  const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace").length;
+  const isKept = ({ isInState, problems }: CollectedResource): boolean => isInState && problems.length === 0;
+  const unchanged = checked.filter(isKept).length - changed;
+  const declared = new Set(own.filter(({ op }) => op !== "delete").map(({ urn }) => urn));
+  return {
+    resources: declared.size + unchanged,
+    planned,
+    refused,
+    errors: errorsIn(preview),
+    unchecked: [...unchecked].map((urn) => uncheckedText(own.find((step) => step.urn === urn))),
+    providers: lines.filter((line) => "address" in line),
+    usesStackSettings: checked.length === 0 || checked.some(({ provider }) => provider === undefined),
+  };
+}
+
+function collectedKeyOf({ urn, newState }: PreviewStep): string {
+  const key = newState?.inputs?.[collectedKey];
+  return typeof key === "string" ? key : urn;
+}
+
+/** A reason may quote the value, and the one in the record. The provider knows which fields are always secret, and no others. */
+function withoutSecrets(problem: string, step: PreviewStep | undefined): string {
+  if (!step) return problem;
+  const [property = ""] = /^\w+/.exec(problem) ?? [];
+  const isAlwaysSecret = definitionOf(parseUrn(step.urn).type)?.fields[property]?.secret === true;
+  return step.newState?.inputs?.[property] === secretText && !isAlwaysSecret
+    ? `${property} is refused; it is secret, so the reason is not shown`
+    : problem;
+}
+
+/** The record that a new resource imports or adopts, or why it can have none. */
+function recordOf(
+  { label, account, importId, alike = [] }: CollectedResource,
+  state: readonly StateResource[],
+): { id?: string | undefined; reason?: string } {
+  if (importId !== undefined) return { id: importId };
+  const isManaged = (id: string): boolean =>
+    state.some(
+      (resource) =>
+        resource.id === id &&
+        resource.external !== true &&
+        definitionOf(resource.type)?.label === label &&
+        (resource.outputs?.__key ?? account) === account,
+    );
+  const free = alike.filter(({ id }) => !isManaged(id));
+  const equal = free.filter(({ differs }) => differs.length === 0);
+  if (free.length === 0 || equal.length === 1) return { id: equal[0]?.id };
+  const reason =
+    equal.length > 1
+      ? `several records are equal to what is declared (${equal.map(({ id }) => id).join(", ")})`
+      : `${free.map(({ id, differs }) => `record ${id} differs in ${differs.join(", ")}`).join("; ")}, and is alike otherwise`;
+  return {
+    reason:
+      `cannot be created, because uptime:adoptExisting is set and ${reason}: name the id with the option import, choose ` +
+      "another name, or switch the setting off for one run",
+  };
+}
+
+/** The engine asks a provider whose settings are not known to check nothing. */
+function uncheckedText(step: PreviewStep | undefined): string {
+  const { urn = "", newState } = step ?? {};
+  const [, provider = "", id] = /^(.*)::([^:]*)$/.exec(newState?.provider ?? "") ?? [];
+  const title = titleOf({ urn });
+  return id === unknownValue
+    ? `The settings of the provider ${parseUrn(provider).name} are not known before \`pulumi up\`, so ${title} was not checked.`
+    : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
+}
+
+const operations = ["create", "import", "adopt", "update", "replace", "delete"] as const;
+
+/** What a preview says of a program, one finding for each resource and fault. */
+export function programFindings(report: ProgramReport): Finding[] {
+  const { resources, planned, refused, errors, unchecked } = report;
+  const counts = operations.flatMap((operation) => {
+    const count = planned.filter((resource) => resource.operation === operation).length;
+    return count > 0 ? [`${count} to ${operation}`] : [];
+  });
+  if (refused.length > 0) counts.push(`${refused.length} refused`);
+  const declared = `The program declares ${counted(resources, "resource")}`;
+  return [
+    ...planned.map(({ title, operation, record }): Finding => ({
+      code: "program-plan",
+      level: "ok",
+      text: `${title}: ${operation}${record === undefined ? "" : ` record ${record}, nothing is created`}`,
+    })),
+    ...unchecked.map((text): Finding => ({ code: "program-unchecked", level: "warning", text })),
+    ...refused.flatMap(({ title, importId, reasons }) =>
+      reasons.map((reason): Finding => ({
+        code: refusedCode,
+        level: "failed",
+        text: `${title}${importId === undefined ? "" : ` (import ${importId})`}: ${reason}`,
+      })),
+    ),
+    ...errors.map((error): Finding => ({
+      code: "preview",
+      level: "failed",
+      // Without the stack of an exception.
+      text: `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`,
+    })),
+    // After an error it would leave out what was not reached.
+    ...(errors.length > 0
+      ? []
+      : [
+          {
+            code: "program",
+            level: "ok",
+            text: `${declared}: ${counts.join(", ") || "nothing to do"}.`,
+          } as const,
+        ]),
+  ];
+}

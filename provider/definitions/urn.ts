@@ -1,0 +1,21 @@
+/** What a URN such as `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME` says. */
+export interface Urn {
+  readonly stack: string;
+  readonly project: string;
+  /** The types of the parents and the resource's own. */
+  readonly types: string;
+  /** The resource's own type. */
+  readonly type: string;
+  readonly name: string;
+}
+
+/** Takes a URN apart. A name may hold `::` too. */
+export function parseUrn(urn: string): Urn {
+  const [stack = "", project = "", types = "", ...name] = urn.replace(/^urn:pulumi:/, "").split("::");
+  return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
+}
+
+/** Whether a provider is one that Pulumi has made of the stack's configuration: it is named `default`, or for a version. */
+export function isDefaultProvider(urn: string): boolean {
+  return /^default(_|$)/.test(parseUrn(urn).name);
+}

@@ -1,0 +1,96 @@
+import type { Definition } from "../../definitions/field";
+import { isRefused } from "../collect";
+import type { Collector } from "../collect";
+import { PluginResources } from "./provider";
+import type {
+  CheckRequest,
+  CreateRequest,
+  DiffRequest,
+  Host,
+  PropertyChange,
+  ReadRequest,
+  ReadResult,
+  UpdateRequest,
+} from "./provider";
+
+/** The resources of one kind in the plugin, collecting what a preview would refuse. */
+export class CollectingResources extends PluginResources {
+  /** The ids of imports, by URN, and why a record cannot be read. The engine reads before it checks, and stops if that fails. */
+  private readonly found = new Map<string, { readonly id: string; readonly problem?: string }>();
+
+  private readonly singular: string;
+
+  constructor(
+    definition: Definition,
+    host: Host,
+    private readonly collector: Collector,
+    /** The name of an explicit provider. */
+    private readonly provider: () => string | undefined,
+  ) {
+    super(definition, host);
+    this.singular = definition.singular;
+  }
+
+  override async check(request: CheckRequest): ReturnType<PluginResources["check"]> {
+    const { urn, inputs: news } = request;
+    const imported = this.found.get(urn);
+    const olds = imported ? {} : request.oldInputs;
+    const { inputs } = await this.collector.check(
+      { olds, news, importId: imported?.id, key: urn, provider: this.provider() },
+      async () => {
+        const { inputs, problems } = await super.check(request);
+        return {
+          inputs,
+          problems: imported?.problem === undefined ? problems : [...problems, imported.problem],
+        };
+      },
+    );
+    return { inputs, problems: [] };
+  }
+
+  override diff(request: DiffRequest): ReturnType<PluginResources["diff"]> {
+    const { urn, inputs } = request;
+    const change = { kind: "update", replaces: false, isOfInputs: true } as const;
+    const result = (changed: readonly string[]) => ({
+      changes: new Map<string, PropertyChange>(changed.map((property) => [property, change])),
+      deleteBeforeReplace: false,
+    });
+    // A change would make the engine refuse an import.
+    if (this.found.has(urn)) return result([]);
+    if (isRefused(inputs)) return result(Object.keys(inputs).slice(0, 1));
+    try {
+      return super.diff(request);
+    } catch (error) {
+      this.collector.addFailure(error, inputs, urn);
+      return result([]);
+    }
+  }
+
+  override create(request: CreateRequest): ReturnType<PluginResources["create"]> {
+    return request.isPreview ? super.create(request) : this.collector.refuse();
+  }
+
+  override update(request: UpdateRequest): ReturnType<PluginResources["update"]> {
+    return request.isPreview ? super.update(request) : this.collector.refuse();
+  }
+
+  override delete(): Promise<void> {
+    return this.collector.refuse();
+  }
+
+  override async read(request: ReadRequest): Promise<ReadResult | undefined> {
+    const { urn, id, inputs, outputs } = request;
+    if (inputs || outputs) return super.read(request);
+    try {
+      const read = await super.read(request);
+      this.found.set(urn, { id });
+      return read;
+    } catch (error) {
+      this.found.set(urn, {
+        id,
+        problem: `import of ${this.singular} ${id} is not possible: ${this.collector.told(error)}`,
+      });
+      return { id, outputs: {}, inputs: {} };
+    }
+  }
+}
