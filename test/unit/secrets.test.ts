@@ -124,6 +124,13 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
   );
 });
 
+test("a quote is cut only after a secret was looked for in the whole of it", async () => {
+  server.fault = ({ method }) =>
+    method === "POST" ? answer(422, `${"x".repeat(285)} ${password} and more`) : undefined;
+  const failure = await failureOf(new Program(server, "dynamic", settings).resource().up(declared));
+  expect(failure).not.toContain(password.slice(0, 6));
+});
+
 describe("cleaning takes no longer than reading", () => {
   async function secondsOf(operation: Promise<unknown>): Promise<number> {
     const begun = process.hrtime.bigint();
