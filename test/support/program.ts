@@ -9,7 +9,7 @@ import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emu
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import type { Engine } from "../../provider/engine/plugin/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { Session as PluginSession } from "../../provider/engine/plugin/session";
+import { PluginSession } from "../../provider/engine/plugin/session";
 import { Session } from "../../provider/lifecycle/session";
 import { dynamicCalls } from "./calls";
 import type { Provider } from "./calls";

@@ -5,7 +5,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
-import type { Connect } from "../../provider/lifecycle/session";
+import type { Connect } from "../../provider/lifecycle/account";
 import type { ModelStack } from "../support/model";
 import {
   answer,
@@ -96,7 +96,7 @@ const addStranger = (): unknown =>
   server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
 const hashOf = (key: string, url = server.emulator.url): string =>
-  keyHash({ url, hash: "", source: "" }, key);
+  keyHash({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {
@@ -563,7 +563,7 @@ describe("the digits of address and key in state", () => {
       record: { id: String(index + 1), shown: {} },
       declaration: { values: new Map(Object.entries({ ...home, name: `M${index + 1}` })), problems: [] },
     }));
-    const exported = await importedResources(records, connectTo, undefined);
+    const exported = await importedResources(records, connectTo, undefined, session.keys);
     for (const [index, { id, outputs }] of exported.entries()) {
       expect(outputs.__key).toBe(hashOf(myKey));
       const one = all[index];
