@@ -53,11 +53,11 @@ export async function adopt(
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
   const same = names.join(" and ");
-  const others = free.map((one) => message`${describe(definition, one.record)} ${differing(one)}`);
+  const others = free.map((one) => message`${definition.singular} ${describe(definition, one.record)} ${differing(one)}`);
   const reason =
     equal.length > 1
       ? `several ${plural} are equal to what is declared (${equal.map(({ record }) => record.id).join(", ")}), so it is not known which one to adopt`
-      : message`there is no equal ${singular}, only with the same ${same}: ${joined(others, "; ")}`;
+      : message`none with the same ${same} is equal: ${joined(others, "; ")}`;
   throw new UptimeError(
     message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
   );

@@ -72,7 +72,7 @@ export async function listWithout(
 ): Promise<Listing> {
   const missedAt = clock.now();
   let list = await reader.wholeList(operation, id);
-  if (list.get(id) && list.begun < missedAt) list = await reader.wholeList(operation, id, missedAt);
+  if (list.get(id) && list.begun <= missedAt) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(

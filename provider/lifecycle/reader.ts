@@ -78,7 +78,7 @@ export class RecordReader {
    * written the record that is asked for.
    */
   async wholeList(operation: Operation, id: string, since = -Infinity): Promise<Listing> {
-    if (this.ledger.isWritten(id) || (this.current?.begun ?? 0) < since) this.current = undefined;
+    if (this.ledger.isWritten(id) || (this.current?.begun ?? since) <= since) this.current = undefined;
     const list = this.listing(operation);
     await operation.inTime(list.complete());
     return list;

@@ -28,6 +28,7 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
     expect(server.ids()).toEqual(["1"]);
     program.nextRun();
     expect(await one.up(home)).toBe("same");
+    program.nextRun();
     expect(await destroyAll([one])).toEqual(["deleted"]);
     expect(server.ids()).toEqual([]);
   });

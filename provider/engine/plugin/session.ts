@@ -52,6 +52,8 @@ export class PluginSession {
 
   configure(settings: Properties): void {
     this.config = configOf(settings);
+    // An attached plugin serves one run after another, and each ends with `Cancel`.
+    this.session.resume();
     // So that a run that sends nothing is summarized too.
     this.session.logOf(readLogLevel(this.config, this.env));
   }
