@@ -182,7 +182,7 @@ function compareImport(
     if (shown.outcome === "hidden" && !isEmpty(value)) unseen.push(key);
     if (shown.outcome !== "differs") continue;
     const wanted = JSON.stringify(value);
-    const found = quote(JSON.stringify(shown.value));
+    const found = quote(JSON.stringify(shown.value ?? null));
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : shown.problem !== undefined

@@ -1,7 +1,9 @@
+import { toldMessage } from "../../provider/engine/clean";
 import { domain } from "../../provider/definitions/domain";
+import type { RefusedProperty } from "../../provider/lifecycle/import";
 import { Lifecycle } from "../../provider/lifecycle/lifecycle";
 import { monitor } from "../../provider/definitions/monitor";
-import type { Definition, Problem } from "../../provider/definitions/field";
+import type { Definition } from "../../provider/definitions/field";
 import { readSettings } from "../../provider/api/settings";
 import { unknownValue } from "../../provider/definitions/marks";
 import {
@@ -31,7 +33,7 @@ class Checked {
   async check(
     olds: Properties,
     news: Properties,
-  ): Promise<{ inputs: Properties; problems: readonly Problem[] }> {
+  ): Promise<{ inputs: Properties; problems: readonly RefusedProperty[] }> {
     const { inputs, problems } = await this.lifecycle.check(declarationIn(olds, news));
     return { inputs: inputProperties(inputs, news), problems };
   }
@@ -49,7 +51,7 @@ const valid = { name: "Home", url: "https://example.com/", interval: 60 };
 const refused = async (inputs: object): Promise<Record<string, string>> => {
   const { problems } = await monitors.check({}, { ...valid, ...inputs });
   expect(new Set(problems.map(({ property }) => property)).size).toBe(problems.length);
-  return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
+  return Object.fromEntries(problems.map(({ property, reason }) => [property, toldMessage(reason, [])]));
 };
 
 test("valid inputs are taken, and documented defaults are filled in", async () => {

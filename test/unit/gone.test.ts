@@ -491,7 +491,7 @@ describe("the key in state", () => {
       record: { id, shown: {} },
       declaration: { values: new Map(Object.entries({ ...declared, name: `M${index + 1}` })), problems: [] },
     }));
-    const exported = (await importedResources(records, connectTo, undefined)).map(
+    const exported = (await importedResources(records, connectTo, undefined, session.keys)).map(
       ({ id, outputs }): Resource => ({ kind: "monitor", id, outputs: outputs }),
     );
     expect(exported.map(({ id, outputs }) => [id, outputs.__key])).toEqual(
