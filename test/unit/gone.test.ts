@@ -149,9 +149,11 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       const [all] = await createdBefore(front, 3);
       remove(all[0]);
       expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+      await server.clock.sleep(1000);
       remove(all[1]);
       expect(await refreshAll(all.slice(1, 2))).toEqual(["gone"]);
       expect(server.lists).toBe(2);
+      await server.clock.sleep(1000);
       server.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
       expect(await refreshAll(all.slice(2))).toEqual(["error"]);
       expect(server.lists).toBeLessThanOrEqual(4);
