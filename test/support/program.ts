@@ -39,6 +39,8 @@ interface Process {
   readonly provider: (kind: Kind, settings: Settings) => Provider;
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
   readonly cancel: () => Promise<void>;
+  /** Another engine begins a run. */
+  readonly attach: () => void;
 }
 
 function dynamicHost(surroundings: Surroundings): Process {
@@ -54,11 +56,16 @@ function dynamicHost(surroundings: Surroundings): Process {
     },
     // The host answers Cancel with nothing, and passes nothing on.
     cancel: () => Promise.resolve(),
+    attach: () => undefined,
   };
 }
 
 function pluginProcess({ print, ...surroundings }: Surroundings): Process {
+  let runs = 0;
   const engine = {
+    get address() {
+      return `127.0.0.1:${runs}`;
+    },
     attach: () => undefined,
     log: (_severity: string, line: string) => print?.(line),
     flush: () => Promise.resolve(),
@@ -68,6 +75,9 @@ function pluginProcess({ print, ...surroundings }: Surroundings): Process {
   const cancel = methods.cancel as unknown as Method;
   return {
     provider: (kind, settings) => nativeCalls(methods, `uptime:index:${definitions[kind].label}`, settings),
+    attach: () => {
+      runs++;
+    },
     cancel: () =>
       new Promise((resolve) => {
         cancel({ request: new Empty() }, () => {
@@ -188,6 +198,7 @@ export class Program {
 
   /** Another run in the same process, as of a plugin that is attached. */
   continue(): void {
+    this.process.attach();
     this.providers.clear();
     for (const one of this.resources) one.nextRun();
   }
