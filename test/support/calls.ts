@@ -10,6 +10,7 @@ import type { Surroundings } from "../../provider/lifecycle/session";
 export type Properties = Record<string, unknown>;
 export const kinds = ["domain", "monitor"] as const;
 export type Kind = (typeof kinds)[number];
+export type HostedProvider = Required<dynamic.ResourceProvider<Properties, Properties>>;
 /** A stack's configuration, with the names that the program uses. */
 export type Settings = Readonly<Record<string, string>>;
 /** Starts a process of the provider, which serves resources of all kinds. */
@@ -84,19 +85,23 @@ export const startDynamic: StartProcess = (settings, surroundings) =>
 
 /** The same in a process that shares this session with others. */
 export function dynamicProviders(settings: Settings, session: Session): Record<Kind, Provider> {
-  const providerOf = (definition: Definition): Provider => {
-    const provider = dynamicProvider(definition, session);
-    const host = provider as Required<dynamic.ResourceProvider<Properties, Properties>>;
-    void host.configure({
-      config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
-    });
-    return dynamicCalls(host);
+  return {
+    domain: dynamicCalls(hosted(domain, settings, session)),
+    monitor: dynamicCalls(hosted(monitor, settings, session)),
   };
-  return { domain: providerOf(domain), monitor: providerOf(monitor) };
+}
+
+/** The provider of one kind as the host has it, which gives it the settings first. */
+export function hosted(definition: Definition, settings: Settings, session: Session): HostedProvider {
+  const provider = dynamicProvider(definition, session) as HostedProvider;
+  void provider.configure({
+    config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
+  });
+  return provider;
 }
 
 /** Calls through Pulumi's host of dynamic providers, as `@pulumi/pulumi/cmd/dynamic-provider` makes them. */
-export function dynamicCalls(host: Required<dynamic.ResourceProvider<Properties, Properties>>): Provider {
+function dynamicCalls(host: HostedProvider): Provider {
   const including = (result: unknown, properties: Properties): Properties =>
     revealed({ ...(wire(result ?? {}) as Properties), [providerKey]: properties[providerKey] });
   return {

@@ -9,8 +9,8 @@ import { startNative } from "./native-calls";
  * URNs, and takes nothing that it has made for what state holds.
  */
 export class NativeStack extends ModelStack {
-  constructor(kind: Kind, config: Settings, options = {}, clock?: Clock) {
-    super(kind, config, options, clock, startNative);
+  constructor(kind: Kind, config: Settings, options = {}, clock?: Clock, start = startNative) {
+    super(kind, config, options, clock, start);
   }
 
   override preview(declared: Inputs): ReturnType<ModelStack["preview"]> {

@@ -12,7 +12,7 @@ import { readSettings } from "../../provider/api/settings";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
-import { Session } from "../../provider/lifecycle/connection";
+import { Session } from "../../provider/lifecycle/session";
 import { NetworkClock, VirtualClock } from "../support/clock";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
