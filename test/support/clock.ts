@@ -76,7 +76,7 @@ export class VirtualClock implements Clock {
       await new Promise(setImmediate);
       if (state.isOver) return over;
       if (this.advance()) idle = 0;
-      // Decompression takes some turns of the event loop.
+      // Pulumi's SDK, which runs a program, takes some turns of the event loop.
       else if (++idle > 100) throw new Hang("Everything waits, and nothing will happen.");
       if (this.time > end) throw new Hang(`It has not ended after ${limit / 1000} seconds.`);
     }
