@@ -21,7 +21,7 @@ import { definitionOf, functionOf } from "./tokens";
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class PluginSession {
   private config: Config = configOf({});
-  private readonly session: Session;
+  readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
   /** The name of the provider, if a program has made it. */
   private provider: string | undefined;
