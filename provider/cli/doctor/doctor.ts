@@ -11,7 +11,7 @@ import { Session } from "../../lifecycle/connection";
 import type { Finding } from "../shared/finding";
 import { checkProgram, programFindings, refusedCode } from "./program";
 import type { ProgramReport } from "./program";
-import { isProject, runtimeOf } from "../shared/project";
+import { isProject, readProject } from "../shared/project";
 import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
@@ -167,7 +167,7 @@ async function versionFindings(directory: string, location: StackLocation): Prom
     if (!(error instanceof UptimeError)) throw error;
     findings.push({ code: "pulumi-version", level, text: `Pulumi CLI: ${error.message}` });
   }
-  const runtime = runtimeOf(directory);
+  const { runtime } = readProject(directory);
   // Programs in other languages do not need it.
   if (runtime !== undefined && runtime !== "nodejs") return findings;
   const sdk = sdkVersion(directory);

@@ -18,7 +18,7 @@ import type { Scope } from "../shared/explicit-provider";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { definitionOf, typeToken } from "../shared/resource-types";
+import { findDefinition, typeToken } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
@@ -86,7 +86,7 @@ export async function findDrift(options: DriftOptions, context: CommandContext):
     options.state === undefined
       ? await exportedState(location, true)
       : parseDeployment(readText(resolve(context.cwd, options.state)), resolve(context.cwd, options.state));
-  const managed = managedResources(state).filter(({ type }) => definitionOf(type));
+  const managed = managedResources(state).filter(({ type }) => findDefinition(type));
 
   const scopeOf = scopesOf(state.deployment.resources ?? [], settings);
   const report = await compareAll(managed, scopeOf, context);
@@ -103,7 +103,7 @@ async function compareAll(
 ): Promise<DriftReport> {
   const comparisons = new Map<Connect, Comparison>();
   const comparisonOf = (resource: StateResource): Comparison | undefined => {
-    const definition = definitionOf(resource.type);
+    const definition = findDefinition(resource.type);
     if (!definition) return undefined;
     const { session, connectTo } = scopeOf(resource);
     const connect = connectTo(definition);
@@ -158,7 +158,7 @@ async function unmanagedRecords(
   for (const resource of managed)
     for (const definition of definitions) {
       const list = listOf(scopeOf(resource), definition, accountOf(resource));
-      if (definitionOf(resource.type) === definition)
+      if (findDefinition(resource.type) === definition)
         ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
     }
   const unmanaged = [...lists].map(async ([list, { connection, account }]): Promise<UnmanagedRecord[]> => {

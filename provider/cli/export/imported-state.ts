@@ -4,7 +4,7 @@ import { providerCode } from "../../definitions/identity";
 import { inputProperties, outputProperties } from "../../engine/request";
 import type { Connect } from "../../lifecycle/connection";
 import { Lifecycle } from "../../lifecycle/lifecycle";
-import type { DeclaredRecord } from "./declaration";
+import type { DeclaredRecord } from "./declared-values";
 import { typeToken } from "../shared/resource-types";
 import type { AddedResource } from "../shared/state";
 
