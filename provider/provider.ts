@@ -2,7 +2,7 @@ import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
 import { prepareHost } from "./engine/host";
-import { Session } from "./lifecycle/connection";
+import { Session } from "./lifecycle/session";
 
 prepareHost();
 

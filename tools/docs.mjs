@@ -1,4 +1,5 @@
-// `npm run docs` writes what the definitions say into one page per resource; with `--check` it only compares.
+// `npm run docs` writes what the definitions say into one page per resource and that of the settings; with `--check` it only
+// compares.
 import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -15,18 +16,29 @@ export const pathOf = ({ singular }) => `docs/${singular}.md`;
  * Everything outside the markers is written by hand and stays.
  */
 export function pageOf(definition, { source = sourceOf(definition), present = newPage(definition) } = {}) {
-  const parts = {
+  return withParts(pathOf(definition), present, {
     arguments: argumentsOf(definition, sentencesOf(source)),
     outputs: outputsOf(definition),
     import: importOf(definition),
     get: getOf(definition),
     lookups: lookupsOf(definition),
-  };
+  });
+}
+
+/** The page of the settings, with the entries of all settings renewed. */
+export function settingsPageOf(declared, present) {
+  return withParts(settingsPath, present, { settings: settingsOf(declared) });
+}
+
+const settingsPath = "docs/settings.md";
+
+/** A page with its generated parts renewed. */
+function withParts(path, present, parts) {
   return Object.entries(parts).reduce((text, [name, part]) => {
     const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`];
     const [before, after] = [text.indexOf(start), text.indexOf(end)];
     if (before < 0 || after < before)
-      throw new Error(`${pathOf(definition)} has no place for its ${name}: ${start} and ${end}.`);
+      throw new Error(`${path} has no place for its ${name}: ${start} and ${end}.`);
     return `${text.slice(0, before + start.length)}\n\n${part.trim()}\n\n${text.slice(after)}`;
   }, present);
 }
@@ -61,6 +73,23 @@ function argumentsOf({ label, singular, fields }, sentences) {
     return `### ${key}\n\n${[typeOf(field), ...remarksOf(key, field, singular)].join(" · ")}\n\n${meaning}`;
   });
   return [...entries, accountOf(singular)].join("\n\n");
+}
+
+function settingsOf({ settings, meaningOf }) {
+  const entries = Object.entries(settings).map(([name, setting]) => {
+    const facts = [setting.required ? "required" : `default ${defaultOf(setting)}`];
+    if (setting.secret) facts.push("secret");
+    if (setting.environment) facts.push(`environment ${code(setting.environment)}`);
+    if (setting.type === "accounts") facts.push(`environment ${code(`${settings.apiKey.environment}_NAME`)}`);
+    const meaning = [meaningOf(name), setting.details ?? ""].join(" ").trim();
+    return `### uptime:${name}\n\n${facts.join(" · ")}\n\n${meaning}`;
+  });
+  return entries.join("\n\n");
+}
+
+function defaultOf({ default: preset, defaultsTo }) {
+  if (defaultsTo) return code(`uptime:${defaultsTo}`);
+  return preset === undefined || Array.isArray(preset) ? "none" : code(preset);
 }
 
 function accountOf(singular) {
@@ -237,22 +266,28 @@ function sourceOf({ singular }) {
   return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
 }
 
-/** The built definitions, the only list of them. */
-function definitionsBuilt() {
-  return createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "index.js"))
-    .definitions;
+/** What the build has of provider/definitions, the only list of resources and settings. */
+export function built() {
+  const load = createRequire(import.meta.url);
+  const folder = join(root, "dist", "provider", "definitions");
+  return { ...load(join(folder, "index.js")), settings: load(join(folder, "settings.js")) };
 }
 
 function main(args) {
-  for (const definition of definitionsBuilt()) {
-    const path = pathOf(definition);
+  const { definitions, settings } = built();
+  const pages = [
+    ...definitions.map((definition) => ({
+      path: pathOf(definition),
+      page: (present) => pageOf(definition, { present }),
+    })),
+    { path: settingsPath, page: (present) => settingsPageOf(settings, present) },
+  ];
+  for (const { path, page } of pages) {
     const present = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
-    const wanted = pageOf(definition, { present });
+    const wanted = page(present);
     if (wanted === present) continue;
     if (args.includes("--check"))
-      throw new Error(
-        `${path} does not match provider/definitions/${definition.singular}.ts. Run \`npm run docs\`.`,
-      );
+      throw new Error(`${path} does not match provider/definitions/. Run \`npm run docs\`.`);
     writeFileSync(join(root, path), wanted);
     console.log(`${path} is written.`);
   }

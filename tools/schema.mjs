@@ -1,9 +1,8 @@
 // `npm run docs` writes the schema of the plugin for other languages; with `--check` it only says whether it is up to date.
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sentencesOf } from "./docs.mjs";
+import { built, sentencesOf } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const file = "provider/engine/plugin/schema.json";
@@ -21,36 +20,21 @@ const types = {
   headerList: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
 };
 
-/** The provider's settings: type and meaning of each. */
-const settings = {
-  baseUrl: ["string", "Address of the server, for domains. It may have a path."],
-  monitorsBaseUrl: ["string", "Address for monitors, if it is another one. Default: `baseUrl`."],
-  apiKey: ["string", "API key, sent as a Bearer token."],
-  accounts: ["accounts", "Further accounts by name, each with its key and, if they differ, its addresses."],
-  timeoutSeconds: ["integer", "Seconds to wait for one answer, 1 to 3600. Default 30."],
-  maxRetries: ["integer", "How often a failed request is sent again, 0 to 100. Default 5."],
-  maxConcurrency: ["integer", "Connections to one address at the same time, 1 to 100. Default 8."],
-  requestsPerMinute: ["integer", "The rate limit of the server, if you know it, 1 to 100000."],
-  allowHttp: ["boolean", "Whether `http://` is allowed for other hosts than this machine. Default false."],
-  goneStatuses: [
-    "integer[]",
-    "Status codes, besides 404 and 410, that may mean that a record does not exist.",
-  ],
-  adoptExisting: [
-    "boolean",
-    "Whether a create first looks for an equal record and adopts it. Default false.",
-  ],
-  movedFrom: ["string[]", "Former addresses of the server. State that was made there stays valid."],
-  refreshAttributes: ["boolean", "Whether a refresh reads `attributes` anew. Default false."],
-  logLevel: [
-    "string",
-    "What is logged of the requests: `off`, `summary`, `requests` or `json`. Default `off`.",
-  ],
+/** What Pulumi calls each type of setting. */
+const settingTypes = {
+  url: { type: "string" },
+  urls: { type: "array", items: { type: "string" } },
+  key: { type: "string" },
+  accounts: { type: "object", additionalProperties: { $ref: "#/types/uptime:index:Account" } },
+  boolean: { type: "boolean" },
+  integer: { type: "integer" },
+  statuses: { type: "array", items: { type: "integer" } },
+  choice: { type: "string" },
 };
-const secretSettings = ["apiKey", "accounts"];
 
 /** The schema without its version, which is that of the package. */
-export function schemaOf(definitions, sourceOf, { description, license }) {
+export function schemaOf({ definitions, settings }, sourceOf, { description, license }) {
+  const variables = settingProperties(settings);
   const schema = {
     name: "uptime",
     displayName: "Uptime",
@@ -66,11 +50,11 @@ export function schemaOf(definitions, sourceOf, { description, license }) {
       nodejs: { respectSchemaVersion: true },
       python: { pyproject: { enabled: true }, respectSchemaVersion: true },
     },
-    config: { variables: settingProperties() },
-    types: sharedTypes(),
+    config: { variables },
+    types: sharedTypes(settings),
     provider: {
       description: "A server and an account on it.",
-      inputProperties: settingProperties(),
+      inputProperties: variables,
     },
     resources: {},
     functions: {},
@@ -83,30 +67,30 @@ export function schemaOf(definitions, sourceOf, { description, license }) {
   return schema;
 }
 
-function settingProperties() {
-  return mapValues(settings, ([type, description], name) => ({
-    ...settingType(type),
-    description,
-    ...(secretSettings.includes(name) && { secret: true }),
-  }));
+function settingProperties({ settings, meaningOf }) {
+  return mapValues(settings, ({ type, secret, default: preset, defaultsTo, environment }, name) => {
+    const isValue = preset !== undefined && !Array.isArray(preset);
+    const fallback = defaultsTo ? ` Default: \`${defaultsTo}\`.` : isValue ? ` Default: \`${preset}\`.` : "";
+    return {
+      ...settingTypes[type],
+      description: `${meaningOf(name)}${fallback}`,
+      ...(secret && { secret }),
+      // Of a secret, state would keep the value of the environment.
+      ...(environment && !secret && { defaultInfo: { environment: [environment] } }),
+    };
+  });
 }
 
-function settingType(type) {
-  if (type === "accounts")
-    return { type: "object", additionalProperties: { $ref: "#/types/uptime:index:Account" } };
-  return type.endsWith("[]") ? { type: "array", items: { type: type.slice(0, -2) } } : { type };
-}
-
-function sharedTypes() {
+function sharedTypes({ accountSettings, settings }) {
+  const own = accountSettings.map((name) => {
+    const { type, secret, text } = settings[name];
+    return [name, { ...settingTypes[type], description: text, ...(secret && { secret }) }];
+  });
   return {
     "uptime:index:Account": {
       type: "object",
       description: "A further account of the same server or of another one.",
-      properties: {
-        apiKey: { type: "string", secret: true, description: "API key of the account." },
-        baseUrl: { type: "string", description: "Address of the server, if it is another one." },
-        monitorsBaseUrl: { type: "string", description: "Address for monitors, if it is another one." },
-      },
+      properties: Object.fromEntries(own),
     },
     "uptime:index:RequestHeader": {
       type: "object",
@@ -259,23 +243,13 @@ function mapValues(object, map) {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** The built definitions, the only list of them. */
-function definitionsBuilt() {
-  return createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "index.js"))
-    .definitions;
-}
-
 function sourceOf({ singular }) {
   return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
 }
 
 function main(args) {
   const path = join(root, file);
-  const schema = schemaOf(
-    definitionsBuilt(),
-    sourceOf,
-    JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
-  );
+  const schema = schemaOf(built(), sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
   const wanted = `${JSON.stringify(schema, null, 2)}\n`;
   if (wanted === readFileSync(path, "utf8")) return;
   if (args.includes("--check"))

@@ -2,6 +2,8 @@ import { isObject } from "../definitions/kinds";
 import { namesOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
+import { quote } from "./errors";
+import type { Message, Quote } from "./errors";
 import { excerpt } from "./text";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
@@ -139,17 +141,18 @@ function numberIn(value: unknown): number {
 export function complaintIn(
   body: unknown,
   source: string,
-  /** Removes secrets from a text before it is cut. */
-  redacted: (text: string) => string,
-): { said: string; fields: Map<string, readonly string[]> } {
-  const fields = new Map<string, readonly string[]>();
-  const textIn = (value: unknown): string => excerpt(redacted(textOf(value)));
-  if (!isObject(body)) return { said: textIn(source), fields };
+): { said: Message; fields: Map<string, readonly Quote[]> } {
+  const fields = new Map<string, readonly Quote[]>();
+  const quoted = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
+  if (!isObject(body)) return { said: quoted(source), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
-      fields.set(name, (Array.isArray(reasons) ? reasons : [reasons]).map(textIn));
+      fields.set(
+        name,
+        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(textOf(reason))),
+      );
   const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
-  const said = whole === undefined ? (fields.size > 0 ? "" : textIn(source)) : textIn(whole);
+  const said = whole === undefined ? (fields.size > 0 ? [] : quoted(source)) : quoted(textOf(whole));
   return { said, fields };
 }
 

@@ -1,20 +1,27 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
-import { isObject } from "../definitions/kinds";
 import type { Pair } from "../definitions/kinds";
 import { parseUrl } from "../definitions/url";
 import { complaintIn, parseJson } from "./answer";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
-import type { Deadline } from "./deadline";
-import { ApiError, LostAnswer, UptimeError } from "./errors";
-import { isRefusal, Limiter } from "./limiter";
-import type { Ended } from "./limiter";
+import {
+  ApiError,
+  LostAnswerError,
+  message,
+  quote,
+  TimeIsOverError,
+  unfinished,
+  UptimeError,
+} from "./errors";
 import { Log } from "./log";
-import { Redactor } from "./redact";
+import { networkFailure } from "./network-errors";
+import type { Operation } from "./operation";
+import { isRefusal, RateLimiter } from "./rate-limit";
+import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
-import type { Failure, Step } from "./retry";
+import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
 import { excerpt } from "./text";
 import { bodyLimit, httpTransport } from "./transport";
@@ -27,8 +34,7 @@ export interface ApiRequest {
   readonly query?: URLSearchParams;
   /** Sent as `application/x-www-form-urlencoded`. (API reference, section 4) */
   readonly form?: readonly Pair[];
-  /** Ends the request when the operation that it belongs to has no time left. */
-  readonly deadline: Deadline;
+  readonly operation: Operation;
 }
 
 /** An answer with a status below 300, or one that says where the result of a POST is. */
@@ -59,22 +65,17 @@ interface Response {
   readonly target: URL | undefined;
 }
 
-/** Of a longer text in an error only the beginning is redacted and shown, which takes less than a moment. */
-const errorLimit = 64 * 1024;
 const redirectLimit = 3;
-const timeIsOver = "was given up: the operation has used its time (see the option customTimeouts).";
 /** Nobody can see here whether the option is given, so errors that it explains always say so. */
 const staleSettings =
   "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
-  /** Removes the key from texts; `with` adds a resource's secrets. */
-  readonly redactor: Redactor;
   readonly log: Log;
   private readonly clock: Clock;
   private readonly transport: Transport;
-  private readonly limiter: Limiter;
+  private readonly limiter: RateLimiter;
 
   constructor(
     readonly address: Address,
@@ -87,28 +88,33 @@ export class Client {
   ) {
     this.clock = clock;
     this.log = log;
-    this.redactor = new Redactor().with([settings.apiKey], "[key]");
     this.transport = transport;
-    this.limiter = new Limiter(settings, {
+    this.limiter = new RateLimiter(settings, {
       now: () => clock.now(),
       date: () => clock.date(),
-      sleep: (milliseconds, signal) => this.pause(milliseconds, signal),
+      sleep: (milliseconds, signal) => this.logged(clock.sleep(milliseconds, signal)),
     });
   }
 
+  /** How many requests may be sent at the same time. */
+  get maxConcurrency(): number {
+    return this.settings.maxConcurrency;
+  }
+
   /**
-   * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswer} if a create may have had its effect, and
+   * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswerError} if a create may have had its effect, and
    * {@link UptimeError} if there is no usable answer.
    */
-  async send(message: ApiRequest): Promise<Answer> {
-    const { method, path, deadline } = message;
+  async send(request: ApiRequest): Promise<Answer> {
+    const { method, path, operation } = request;
     const name = `${method} ${this.address.url}${path}`;
     let last: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const result = await this.limiter.run(deadline, async () => {
+      const denied = (reason: Denial): UptimeError => this.notSent(name, reason, operation, last);
+      const result = await this.limiter.run({ operation, isWrite: method !== "GET", denied }, async () => {
         const begun = this.clock.now();
-        const ended = await this.attempt(message, name);
+        const ended = await this.attempt(request, name);
         this.log.sent({
           method,
           path: this.withoutKey(path),
@@ -119,81 +125,80 @@ export class Client {
         });
         return ended;
       });
-      if (!result) throw this.notSent(name, deadline, last);
       if (!("failure" in result)) return result;
       last = result.error;
-      const step = stepAfter(message, result.failure);
-      if (step !== "repeat" && step !== "wait" && step !== "fail")
-        throw new LostAnswer(last.message, nextAfter[step], { cause: last });
+      const step = nextStep(method, result.failure);
       if (step === "fail") throw last;
+      if (step !== "repeat" && step !== "wait") throw new LostAnswerError(last.parts, step, { cause: last });
       ready = this.clock.now();
       if (step === "wait") continue;
       const pause = backoff(++retry);
-      if (retry > this.settings.maxRetries || this.clock.now() + pause > deadline.at) throw last;
-      // If the operation's time ends meanwhile, the limiter refuses the next attempt.
-      await this.pause(pause, deadline.signal).catch(() => undefined);
+      if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw last;
+      // If the operation ends meanwhile, the limiter refuses the next attempt.
+      await this.logged(operation.sleep(pause)).catch(() => undefined);
     }
   }
 
-  /** A text without the key. */
-  withoutKey(source: string): string {
-    return this.redactor.text(source);
-  }
-
-  /** A text of an answer without the key and the secrets of the operation. Only its beginning, if it is long. */
-  redacted(text: string, { secrets = [] }: Deadline): string {
-    const start = text.length > errorLimit ? `${text.slice(0, errorLimit)}…` : text;
-    return this.redactor.with(secrets).text(start);
-  }
-
-  private async pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  /** The log tells of a wait. */
+  private async logged(wait: Promise<void>): Promise<void> {
     const end = this.log.pause();
-    await this.clock.sleep(milliseconds, signal).finally(end);
+    await wait.finally(end);
   }
 
-  private notSent(name: string, deadline: Deadline, last: UptimeError | undefined): UptimeError {
-    const before = last ? `${last.message.replace(/\.$/, "")}. Then ` : "";
-    const reason =
-      deadline.signal.aborted || this.clock.now() >= deadline.at
-        ? timeIsOver
-        : "was not sent: no more requests are allowed before the operation's time is over (see the option customTimeouts, " +
-          "and the setting uptime:requestsPerMinute).";
-    return new UptimeError(`${before}${name} ${reason}`);
+  /** A path or address in which the server may have put the key, as it is shown. */
+  private withoutKey(source: string): string {
+    const { apiKey } = this.settings;
+    return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
   }
 
-  private async attempt(message: ApiRequest, name: string): Promise<Ended<Answer | FailedAttempt>> {
-    const { path, query, deadline } = message;
+  private notSent(name: string, reason: Denial, operation: Operation, last?: UptimeError): UptimeError {
+    if (reason === "ended") return operation.ended(`${name} was not sent`, last);
+    const before = last ? message`${unfinished(last)}. Then ` : "";
+    if (reason === "too late")
+      return new TimeIsOverError(
+        message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option
+          customTimeouts, and the setting uptime:requestsPerMinute).`,
+      );
+    return new UptimeError(
+      message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
+        503. Set uptime:requestsPerMinute to what it allows, or try again later.`,
+    );
+  }
+
+  private async attempt(request: ApiRequest, name: string): Promise<Ended<Answer | FailedAttempt>> {
+    const { method, path, query, operation } = request;
     const timeout = this.clock.timeout(this.settings.timeoutSeconds * 1000);
+    const signals = [timeout, operation.timeSignal].filter((signal) => signal !== undefined);
     try {
       const search = query?.toString();
       const url = new URL(`${this.address.url}${path}${search ? `?${search}` : ""}`);
-      const answer = await this.exchange(message, url, AbortSignal.any([timeout, deadline.signal]));
-      return { result: this.resultOf(answer, message, name), answer };
+      operation.hasWritten ||= method !== "GET";
+      const answer = await this.exchange(request, url, AbortSignal.any(signals));
+      return { result: this.resultOf(answer, request, name), answer };
     } catch (error) {
-      return { result: this.failed(error, message, name, timeout) };
+      return { result: this.failed(error, request, name, timeout) };
     }
   }
 
-  private resultOf(response: Response, message: ApiRequest, name: string): Answer | FailedAttempt {
+  private resultOf(response: Response, request: ApiRequest, name: string): Answer | FailedAttempt {
     const { status, headers, text, target } = response;
     const body = parsed(text);
     const [location, date] = [headers.location, headers.date].map((value) =>
       typeof value === "string" ? value : undefined,
     );
     const answer = { status, body, location, date, request: name };
-    if (message.method === "POST" && target && this.hasCreated(status, message.path, target)) return answer;
-    const redacted = (part: string): string => this.redacted(part, message.deadline);
+    if (request.method === "POST" && target && this.hasCreated(status, request.path, target)) return answer;
     if (status >= 300) {
-      const { said, fields } = complaintIn(body, text, redacted);
+      const { said, fields } = complaintIn(body, text);
       return {
         failure: { kind: "status", status, retryAfter: isRefusal(status, headers) },
-        error: new ApiError(name, status, said, fields, this.hint(status, message, target)),
+        error: new ApiError(name, status, said, fields, this.hint(status, request, target)),
       };
     }
     if (text.trim() === "" || body !== undefined) return answer;
     const error = new UptimeError(
-      `${name} was answered with status ${status} and something that is not JSON: ` +
-        `"${excerpt(redacted(text))}". Check ${this.address.source}: does it lead to the API?`,
+      message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
+        ${this.address.source}: does it lead to the API?`,
     );
     return { failure: { kind: "unreadable" }, error };
   }
@@ -209,12 +214,12 @@ export class Client {
   }
 
   private async exchange(
-    message: ApiRequest,
+    request: ApiRequest,
     url: URL,
     signal: AbortSignal,
     redirects = 0,
   ): Promise<Response> {
-    const { method, form } = message;
+    const { method, form } = request;
     const { status, headers, body } = await this.transport({
       url,
       method,
@@ -231,60 +236,39 @@ export class Client {
     const isFollowed =
       method === "GET" ||
       // A write goes to the same record or collection, and to no other.
-      ((status === 307 || status === 308) && target?.pathname.endsWith(message.path) === true);
+      ((status === 307 || status === 308) && target?.pathname.endsWith(request.path) === true);
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
-      return this.exchange(message, target, signal, redirects + 1);
+      return this.exchange(request, target, signal, redirects + 1);
     return { status, headers, text: await decode(body, headers), target };
   }
 
-  private failed(error: unknown, message: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
-    const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
-    const where = `Check ${this.address.source} and the network.`;
-    const result = (kind: "unreachable" | "cut" | "timeout" | "final", text: string): FailedAttempt => ({
-      failure: { kind },
-      error: new UptimeError(`${name} ${text}`, { cause: error }),
-    });
-    if (message.deadline.signal.aborted) return result("timeout", timeIsOver);
+  private failed(error: unknown, request: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
+    const { operation, method } = request;
+    if (operation.timeSignal?.aborted)
+      // Nothing can follow in this operation, and a create may have had its effect.
+      return {
+        failure: { kind: method === "POST" ? "timeout" : "final" },
+        error: new TimeIsOverError(
+          `${name} was given up: the operation has used its time (see the option customTimeouts).`,
+          { cause: error },
+        ),
+      };
     if (timeout.aborted)
-      return result(
-        "timeout",
-        `was not answered within ${counted(this.settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
-      );
-    if (isConnecting(error))
-      switch (code) {
-        case "ENOTFOUND":
-          return result("final", `failed: the host name does not exist. ${where}`);
-        case "EAI_AGAIN":
-          return result("unreachable", `failed: the host name could not be looked up. ${where}`);
-        case "ECONNREFUSED":
-          return result("unreachable", `failed: nothing accepts connections there. ${where}`);
-        default:
-          return result("unreachable", `failed: connecting was not possible (${String(code)}). ${where}`);
-      }
-    if (code?.startsWith("ERR_SSL_"))
-      return result(cutOrFinal(message), `failed: the TLS connection broke (${code}). ${where}`);
-    // The certificate is checked before anything is sent.
-    if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
-      return result("final", `failed: the server's certificate is not trusted (${code}). ${where}`);
-    switch (code) {
-      case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-      case "ERR_BUFFER_TOO_LARGE":
-        return result(
-          cutOrFinal(message),
-          `was answered with more than ${bodyLimit / 1024 / 1024} MiB. ${where}`,
-        );
-      case "ECONNRESET":
-      case "EPIPE":
-      case "UND_ERR_SOCKET":
-      case "UND_ERR_BODY_TIMEOUT":
-      case "UND_ERR_HEADERS_TIMEOUT":
-        return result("cut", `failed: the connection was cut before the whole answer was there. ${where}`);
-      default: {
-        const what = [code, reason].filter(Boolean).join(", ");
-        return result("cut", `failed: ${excerpt(this.redacted(what, message.deadline))}. ${where}`);
-      }
-    }
+      return {
+        failure: { kind: "timeout" },
+        error: new UptimeError(
+          `${name} was not answered within ${counted(this.settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
+          { cause: error },
+        ),
+      };
+    const { kind, text } = networkFailure(error, method === "POST");
+    return {
+      failure: { kind },
+      error: new UptimeError(message`${name} ${text}. Check ${this.address.source} and the network.`, {
+        cause: error,
+      }),
+    };
   }
 
   private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string {
@@ -311,35 +295,6 @@ export class Client {
     if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
     return "";
   }
-}
-
-const nextAfter = {
-  "look up": "send again",
-  "look up only": "keep looking",
-  "look up briefly": "give up",
-} as const;
-
-/** What to do after a failed attempt, which is nothing more if the operation's time is over. */
-function stepAfter({ method, deadline }: ApiRequest, failure: Failure): Step {
-  const step = nextStep(method, failure);
-  if (!deadline.signal.aborted || step === "fail") return step;
-  return step in nextAfter ? "look up only" : "fail";
-}
-
-/** How an attempt ended whose answer cannot be read: the same request gets no other, but a create may have had its effect. */
-function cutOrFinal({ method }: ApiRequest): "cut" | "final" {
-  return method === "POST" ? "cut" : "final";
-}
-
-/** Whether an error comes from connecting, so that nothing was sent. */
-function isConnecting(error: unknown): boolean {
-  if (!isObject(error)) return false;
-  // Node.js tries all addresses of a host.
-  if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
-  const { syscall, code } = error;
-  return (
-    syscall === "connect" || ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code))
-  );
 }
 
 /** For the log: the status, or what came in its place. */

@@ -4,9 +4,9 @@ import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
 import type { Pair } from "../definitions/kinds";
 import { parseUrl } from "../definitions/url";
-import type { Deadline } from "./deadline";
-import { AnotherRecord, ApiError, UptimeError } from "./errors";
-import { shorten } from "./text";
+import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
+import type { Message } from "./errors";
+import type { Operation } from "./operation";
 
 /** What an answer to a write tells. */
 export interface Written {
@@ -16,13 +16,6 @@ export interface Written {
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
   readonly request: string;
-}
-
-/** The API says that it has no record under an id; a list must prove it. */
-export class Missing extends UptimeError {
-  constructor(readonly answer: ApiError) {
-    super(answer.message, { cause: answer });
-  }
 }
 
 const pageSize = 100;
@@ -46,56 +39,55 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
-  /** The record under an id. Throws {@link Missing}. */
-  async show(id: string, deadline: Deadline): Promise<ApiRecord> {
-    const answer = await this.sendTo(id, { method: "GET", deadline });
+  /** The record under an id. Throws {@link MissingError}. */
+  async show(id: string, operation: Operation): Promise<ApiRecord> {
+    const answer = await this.sendTo(id, { method: "GET", operation });
     const record = recordIn(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
-      throw new AnotherRecord(`${answer.request} was answered with the record ${record.id} instead.`);
+      throw new AnotherRecordError(`${answer.request} was answered with the record ${record.id} instead.`);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     throw new UptimeError(
-      `${answer.request} was answered without a ${singular}: ${this.quote(answer.body, deadline)}. ` +
-        `Check ${this.client.address.source}.`,
+      message`${answer.request} was answered without a ${singular}: ${quoted(answer.body)}. Check ${this.client.address.source}.`,
     );
   }
 
   /** Stores a new record. (API reference, section 4: Store) */
-  async create(form: readonly Pair[], deadline: Deadline): Promise<Written> {
-    const answer = await this.client.send({ method: "POST", path: this.path, form, deadline });
+  async store(form: readonly Pair[], operation: Operation): Promise<Written> {
+    const answer = await this.client.send({ method: "POST", path: this.path, form, operation });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
   }
 
-  /** Changes a record, by a method that the server knows. Throws {@link Missing}. (API reference, section 4: Update) */
+  /** Changes a record, by a method that the server knows. Throws {@link MissingError}. (API reference, section 4: Update) */
   async update(
     id: string,
     form: readonly Pair[],
-    deadline: Deadline,
+    operation: Operation,
     method: "PATCH" | "PUT",
   ): Promise<Written> {
-    const answer = await this.sendTo(id, { method, form, deadline });
+    const answer = await this.sendTo(id, { method, form, operation });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };
   }
 
-  /** Deletes a record. Throws {@link Missing}. (API reference, section 4: Delete) */
-  async remove(id: string, deadline: Deadline): Promise<void> {
-    await this.sendTo(id, { method: "DELETE", deadline });
+  /** Deletes a record. Throws {@link MissingError}. (API reference, section 4: Delete) */
+  async remove(id: string, operation: Operation): Promise<void> {
+    await this.sendTo(id, { method: "DELETE", operation });
   }
 
   /**
    * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages.
    * (API reference, section 4: List)
    */
-  async *list(deadline: Deadline, filter: Readonly<Record<string, string>> = {}): RecordPages {
+  async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
       const totals: number[] = [];
-      const pages = this.pages(deadline, filter);
+      const pages = this.pages(operation, filter);
       let wanted: number | undefined;
       for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : wanted)) {
         const { records, total } = step.value;
@@ -121,10 +113,10 @@ export class Collection {
 
   /** The pages of a list, one after the other, until one is the last. Those that are wanted are asked for at once. */
   private async *pages(
-    deadline: Deadline,
+    operation: Operation,
     filter: Readonly<Record<string, string>>,
   ): AsyncGenerator<Page, void, number | undefined> {
-    const list = { method: "GET", path: this.path, deadline } as const;
+    const list = { method: "GET", path: this.path, operation } as const;
     let query = new URLSearchParams({
       ...filter,
       sort_by: "id",
@@ -152,8 +144,7 @@ export class Collection {
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
-          `${answer.request} was not answered with a list of ${this.definition.plural}: ${this.quote(answer.body, deadline)}. ` +
-            `Check ${this.client.address.source}.`,
+          message`${answer.request} was not answered with a list of ${this.definition.plural}: ${quoted(answer.body)}. Check ${this.client.address.source}.`,
         );
       const wanted = (yield page) ?? 1;
       if (page.next === undefined || page.records.length === 0) return;
@@ -190,7 +181,7 @@ export class Collection {
     } catch (error) {
       if (!(error instanceof ApiError) || ![404, 410, ...this.goneStatuses].includes(error.status))
         throw error;
-      throw new Missing(error);
+      throw new MissingError(error.parts, { cause: error });
     }
   }
 
@@ -200,12 +191,10 @@ export class Collection {
     const [, collection, id] = /^(.*)\/(\d+)\/?$/.exec(path ?? "") ?? [];
     return collection?.endsWith(this.path) ? id : undefined;
   }
+}
 
-  private quote(body: unknown, deadline: Deadline): string {
-    return body === undefined
-      ? "an empty answer"
-      : `"${shorten(this.client.redacted(JSON.stringify(body), deadline), 200)}"`;
-  }
+function quoted(body: unknown): Message {
+  return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
 }
 
 /** A query with some parameters set otherwise. */

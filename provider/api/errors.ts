@@ -1,10 +1,67 @@
-/** A failure that a person must act on; its message is the whole story, so no stack is printed beside it. */
+import type { ApiRecord } from "./answer";
+import { excerpt } from "./text";
+
+/** Of longer words only the beginning is kept; a person is shown much less of it. */
+const quoteLimit = 64 * 1024;
+
+/** Words that are not ours, such as a server's. Whoever shows them removes secrets first, and cuts them then. */
+export class Quote {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text.length > quoteLimit ? `${text.slice(0, quoteLimit)}…` : text;
+  }
+}
+
+/** A message for a person, in which the words of others are kept apart from ours. */
+export type Message = readonly (string | Quote)[];
+
+export const quote = (text: string): Quote => new Quote(text);
+
+/**
+ * A template's tag: builds a message. A line break in the template is a space. Of an error of ours it takes the message, and
+ * of another one it quotes it.
+ */
+export function message(
+  texts: TemplateStringsArray,
+  ...values: readonly (string | number | Quote | Message | Error)[]
+): Message {
+  return texts.flatMap((text, index) => {
+    const value = values[index];
+    const line = text.replace(/\s*\n\s*/g, " ");
+    return value === undefined ? [line] : [line, ...partsOf(value)];
+  });
+}
+
+/** A message without the period at its end, for a sentence that goes on. */
+export function unfinished(given: Message | UptimeError): Message {
+  const parts = given instanceof UptimeError ? given.parts : given;
+  const last = parts.at(-1) ?? "";
+  const cut = (text: string): string => text.replace(/\.\s*$/, "");
+  return [...parts.slice(0, -1), typeof last === "string" ? cut(last) : quote(cut(last.text))];
+}
+
+/** Whatever was thrown, as an error. */
+export const toError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
+
+function partsOf(value: string | number | Quote | Message | Error): Message {
+  if (value instanceof UptimeError) return value.parts;
+  if (value instanceof Error) return [quote(value.message)];
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  return value instanceof Quote ? [value] : value;
+}
+
+/** A failure that a person must act on. Its message is the whole story. */
 export class UptimeError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "Error";
-    // The host prints the message and then the stack: the message is to be read once.
-    this.stack = "";
+  /** The message for {@link told}, which shows it to people; `message` may hold secrets that a server repeats. */
+  readonly parts: Message;
+
+  constructor(given: string | Message, options?: ErrorOptions) {
+    const parts = typeof given === "string" ? [given] : given;
+    super(parts.map((part) => (typeof part === "string" ? part : excerpt(part.text))).join(""), options);
+    this.name = new.target.name;
+    this.parts = parts;
   }
 }
 
@@ -14,39 +71,97 @@ export class ApiError extends UptimeError {
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
     readonly request: string,
     readonly status: number,
-    /** What the API says, as one text; empty when it says nothing readable. */
-    readonly said: string,
+    /** What the API says, as a whole; empty if it says nothing readable. */
+    readonly said: Message,
     /** What the API says of single fields, under its own names. */
-    readonly fields: ReadonlyMap<string, readonly string[]>,
+    readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint = "",
   ) {
-    const answer = `${request} was answered with status ${status}${said ? `: ${said}` : ""}`;
-    super(hint ? `${answer.replace(/\.$/, "")}. ${hint}.` : answer);
+    const answer = message`${request} was answered with status ${status}${said.length > 0 ? message`: ${said}` : ""}`;
+    super(hint ? message`${unfinished(answer)}. ${hint}.` : answer);
   }
 
   /** Whether the API took the request for invalid; such a request had no effect. */
   get isRefusal(): boolean {
-    return this.status === 400 || this.status === 422;
+    return this.status === 400 || this.status === 422 || this.status < 300;
   }
 }
 
 /** A create was sent and its answer is lost, so its effect is not known. */
-export class LostAnswer extends UptimeError {
+export class LostAnswerError extends UptimeError {
   constructor(
-    message: string,
+    given: string | Message,
     /**
-     * What follows when a few looks have found no effect: it is sent again; or looked for as long as there is time, because
-     * the server may still be at work; or given up.
+     * What follows when a few looks have found no effect: it is sent again; or looked for longer and never sent again,
+     * because the server may still be at work; or given up, because it would get the same answer.
      */
     readonly next: "send again" | "keep looking" | "give up",
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(given, options);
   }
 }
 
-/** Nothing is there under the id, proven by a list that does not hold it. */
-export class Gone extends UptimeError {}
+/** Pulumi was interrupted, so what was to follow was not begun. */
+export class InterruptedError extends UptimeError {}
+
+/** The time is over that the option customTimeouts gives to an operation. */
+export class TimeIsOverError extends UptimeError {}
+
+/** The API says at a record's own address that there is none. */
+export class MissingError extends UptimeError {}
+
+/** It is proven that a record is gone. */
+export class GoneError extends UptimeError {}
 
 /** Under the id is a record, and it is not the one that is meant. */
-export class AnotherRecord extends UptimeError {}
+export class AnotherRecordError extends UptimeError {}
+
+/** The API took a value and did not store it. */
+export class NotStoredError extends UptimeError {
+  constructor(
+    given: string | Message,
+    readonly record: ApiRecord,
+  ) {
+    super(given);
+  }
+}
+
+/** The settings of an account cannot be known yet, as those of a provider that the program makes. */
+export class SettingsUnknownError extends UptimeError {}
+
+/** A record exists, but what followed failed: state must keep its id. */
+export class PartialFailureError<Outputs> extends UptimeError {
+  constructor(
+    readonly id: string,
+    readonly outputs: Outputs,
+    given: string | Message,
+    options?: ErrorOptions,
+  ) {
+    super(given, options);
+  }
+}
+
+/** The same as {@link PartialFailureError} for an engine, with the outputs as it keeps them. */
+export class KeptResourceError extends UptimeError {
+  constructor(
+    given: string | Message,
+    readonly id: string,
+    readonly outputs: Readonly<Record<string, unknown>>,
+  ) {
+    super(given);
+  }
+}
+
+/** Messages one after the other, with something between them. */
+export function joined(messages: readonly (Message | Quote)[], separator: string): Message {
+  return messages.flatMap((one, index) => [
+    ...(index > 0 ? [separator] : []),
+    ...(one instanceof Quote ? [one] : one),
+  ]);
+}
+
+/** The message of whatever was thrown; what is not ours is quoted. */
+export function messageOf(error: unknown): Message {
+  return partsOf(error instanceof Error ? error : quote(String(error)));
+}

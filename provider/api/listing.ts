@@ -8,6 +8,8 @@ const maxAge = 60_000;
 /** A collection's records as its list shows them, newest first, read page by page and no further than asked for. */
 export class Listing {
   pages = 0;
+  /** When it was begun, on the clock. */
+  readonly begun: number;
   private isComplete = false;
   private isBroken = false;
   /** When the last page was asked for; a slow list is not older for that. */
@@ -22,12 +24,17 @@ export class Listing {
     private readonly source: RecordPages,
     private readonly clock: Clock,
   ) {
-    this.asked = clock.now();
+    this.asked = this.begun = clock.now();
   }
 
   /** Whether its records are as good as those of a new list. */
   get isFresh(): boolean {
     return !this.isBroken && this.clock.now() - this.asked < maxAge;
+  }
+
+  /** How many records were read so far. */
+  get size(): number {
+    return this.records.size;
   }
 
   get(id: string): ApiRecord | undefined {

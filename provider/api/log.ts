@@ -1,9 +1,9 @@
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
+import type { settings } from "../definitions/settings";
 
 /** What a person can ask for: nothing, a summary at the end, a line for each request too, or both as JSON lines. */
-export const logLevels = ["off", "summary", "requests", "json"] as const;
-export type LogLevel = (typeof logLevels)[number];
+export type LogLevel = (typeof settings.logLevel.allowed)[number];
 
 /** One request as it went. It is printed, so nothing in it may be secret: no query, no header and no field. */
 export interface SentRequest {

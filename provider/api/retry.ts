@@ -1,3 +1,5 @@
+import type { LostAnswerError } from "./errors";
+
 /** How one attempt at a request ended, when it did not end well. */
 export type Failure =
   /** Connecting failed, so the request was not sent and had no effect. */
@@ -18,13 +20,9 @@ export type Step =
   | "repeat"
   /** Send it again as soon as the API allows; this does not count as a retry. */
   | "wait"
-  /** The effect is not known: look for it before anything is sent again. */
-  | "look up"
-  /** Look for the effect, and never send it again in this run: the server may still be at work. */
-  | "look up only"
-  /** Look for the effect a few times, and give up if there is none: the same request would get the same answer. */
-  | "look up briefly"
-  | "fail";
+  | "fail"
+  /** The answer to a create is lost: its effect must be looked for, and this follows if there is none. */
+  | LostAnswerError["next"];
 
 /**
  * What to do after a failed attempt, by the method and what is known of the effect. GET, DELETE and updates with absolute
@@ -36,24 +34,24 @@ export function nextStep(method: string, failure: Failure): Step {
     case "unreachable":
       return "repeat";
     case "cut":
-      return repeatable ? "repeat" : "look up";
+      return repeatable ? "repeat" : "send again";
     case "timeout":
-      return repeatable ? "repeat" : "look up only";
+      return repeatable ? "repeat" : "keep looking";
     case "unreadable":
-      return repeatable ? "fail" : "look up only";
+      return repeatable ? "fail" : "keep looking";
     case "final":
       return "fail";
     case "status":
       if (failure.status === 429) return "wait";
       if (failure.status === 503 && failure.retryAfter) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "look up only";
+      if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "keep looking";
       // A redirect after a form is sent may follow a success, or a refusal that a person would be shown.
-      if (!repeatable && (failure.status === 302 || failure.status === 303)) return "look up briefly";
+      if (!repeatable && (failure.status === 302 || failure.status === 303)) return "give up";
       if (failure.status < 500) return "fail";
       // Not implemented, and the version of HTTP: the same request will fail again.
-      if (failure.status === 501 || failure.status === 505) return repeatable ? "fail" : "look up briefly";
-      return repeatable ? "repeat" : "look up";
+      if (failure.status === 501 || failure.status === 505) return repeatable ? "fail" : "give up";
+      return repeatable ? "repeat" : "send again";
   }
 }
 

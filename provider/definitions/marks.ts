@@ -1,3 +1,5 @@
+import { isObject } from "./kinds";
+
 // How the engine marks values that are not what they look like, wherever it hands properties over.
 
 /** A value that is not known yet, whatever its type. */
@@ -12,4 +14,30 @@ export const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 /** A value as the engine keeps it secret. */
 export function secretOf(value: unknown): Record<string, unknown> {
   return { [markKey]: secretMark, value };
+}
+
+/** Whether a value is marked as a secret. */
+export function isSecret(
+  value: unknown,
+): value is { readonly plaintext?: unknown; readonly value?: unknown } {
+  return isObject(value) && value[markKey] === secretMark;
+}
+
+/** A value with its secrets in the clear, at any depth; undefined if one is still encrypted. */
+export function unmarked(value: unknown): unknown {
+  if (isSecret(value)) {
+    if (value.value !== undefined) return unmarked(value.value);
+    try {
+      return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  if (Array.isArray(value)) {
+    const entries = value.map(unmarked);
+    return entries.includes(undefined) ? undefined : entries;
+  }
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, entry]) => [key, unmarked(entry)] as const);
+  return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);
 }

@@ -4,17 +4,15 @@ import { appendFileSync } from "node:fs";
 import type { dynamic } from "@pulumi/pulumi";
 
 import type { ApiRecord } from "../api/answer";
-import { deadlineAfter } from "../api/deadline";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
-import type { Value } from "../definitions/kinds";
 import { markKey } from "../definitions/marks";
-import { isUnknown } from "../definitions/unknown";
-import { differs } from "../lifecycle/compare";
-import type { Connect, Connection } from "../lifecycle/connection";
+import { operationOf } from "../lifecycle/account";
+import type { Account, Connect } from "../lifecycle/account";
+import { differences, identityOf, wantedIn } from "../lifecycle/difference";
 import { readAll } from "../lifecycle/records";
-import { inputsIn } from "./request";
+import { decodeInputs } from "./request";
 import type { Properties } from "./request";
 
 /**
@@ -76,9 +74,6 @@ interface Checked {
   readonly problems: readonly string[];
 }
 
-/** What identifies a record to a person, of the fields that its kind has. */
-const identifying = ["name", "url"];
-
 /** Whether `check` has refused a resource in state; its diff must have changes, so that the preview has a step for it. */
 export function isRefused(news: Properties): boolean {
   return news[collectedKey] !== undefined;
@@ -86,7 +81,7 @@ export function isRefused(news: Properties): boolean {
 
 /** Collects what a preview would refuse of one kind of resource. */
 export class Collector {
-  private readonly lists = new Map<Connection, Promise<readonly ApiRecord[]>>();
+  private readonly lists = new Map<Account, Promise<readonly ApiRecord[]>>();
 
   constructor(
     private readonly file: string,
@@ -118,10 +113,10 @@ export class Collector {
     let alike: readonly AlikeRecord[] | undefined;
     try {
       ({ inputs, problems } = await run());
-      const connection = this.connect(inputsIn(inputs).account);
-      account = connection.key;
-      if (provider !== undefined) await this.probe(provider, connection);
-      if (!isInState && importId === undefined) alike = await this.alike(connection, inputs);
+      const connected = this.connect(decodeInputs(inputs).account);
+      account = connected.keyFingerprint;
+      if (provider !== undefined) await this.probe(provider, connected);
+      if (!isInState && importId === undefined) alike = await this.alike(connected, inputs);
     } catch (error) {
       if (problems.length === 0) problems = [this.told(error, news)];
     }
@@ -137,11 +132,11 @@ export class Collector {
   }
 
   /** Says once for each explicit provider whether its server answers with its key. */
-  private async probe(provider: string, connection: Connection): Promise<void> {
-    if (this.lists.has(connection)) return;
-    const { url } = connection.address;
+  private async probe(provider: string, account: Account): Promise<void> {
+    if (this.lists.has(account)) return;
+    const { url } = account.address;
     try {
-      await this.records(connection);
+      await this.records(account);
       this.add({ provider, address: url });
     } catch (error) {
       this.add({ provider, address: url, problem: this.told(error) });
@@ -149,45 +144,35 @@ export class Collector {
   }
 
   /** The records that a create would choose from by `uptime:adoptExisting`. */
-  private async alike(
-    connection: Connection,
-    inputs: Properties,
-  ): Promise<readonly AlikeRecord[] | undefined> {
-    const { fields } = this.definition;
-    if (!connection.adoptExisting) return undefined;
-    const { values } = inputsIn(
+  private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
+    const { definition } = this;
+    if (!account.settings.adoptExisting) return undefined;
+    const { values } = decodeInputs(
       Object.fromEntries(Object.entries(inputs).map(([property, value]) => [property, unmarked(value)])),
     );
-    const sent = Object.keys(fields).filter(
-      (property) =>
-        values[property] !== undefined &&
-        !isUnknown(values[property]) &&
-        fields[property]?.updateOnly !== true,
-    );
-    const identity = identifying.filter((property) => property in fields);
-    if (!identity.every((property) => sent.includes(property))) return undefined;
-    const differing = (properties: readonly string[], record: ApiRecord): string[] =>
-      properties.filter((property) => {
-        const field = fields[property];
-        return field !== undefined && differs(field, values[property] as Value, record);
-      });
-    return (await this.records(connection))
-      .filter((record) => differing(identity, record).length === 0)
-      .map((record) => ({ id: record.id, differs: differing(sent, record) }));
+    const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
+    const identity = identityOf(definition);
+    if (!identity.every((property) => sent.has(property))) return undefined;
+    return (await this.records(account)).flatMap((record) => {
+      const differing = differences(definition, sent, record).map(({ key }) => key);
+      return identity.some((property) => differing.includes(property))
+        ? []
+        : [{ id: record.id, differs: differing }];
+    });
   }
 
   /** The account's records, or no more than the first page if no create adopts one. */
-  private records(connection: Connection): Promise<readonly ApiRecord[]> {
-    let list = this.lists.get(connection);
-    if (!list) this.lists.set(connection, (list = recordsOf(connection)));
+  private records(account: Account): Promise<readonly ApiRecord[]> {
+    let list = this.lists.get(account);
+    if (!list) this.lists.set(account, (list = recordsOf(account)));
     return list;
   }
 }
 
-async function recordsOf(connection: Connection): Promise<readonly ApiRecord[]> {
-  const deadline = deadlineAfter();
-  if (connection.adoptExisting) return readAll(connection, deadline);
-  for await (const page of connection.collection.list(deadline)) return page;
+async function recordsOf(account: Account): Promise<readonly ApiRecord[]> {
+  const operation = operationOf(account, {});
+  if (account.settings.adoptExisting) return readAll(account, operation);
+  for await (const page of account.collection.list(operation)) return page;
   return [];
 }
 

@@ -2,25 +2,31 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { Gone, UptimeError } from "../api/errors";
-import { Redactor } from "../api/redact";
+import { message, GoneError, PartialFailureError } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
-import { secretsIn } from "../lifecycle/attributes";
-import { Session } from "../lifecycle/connection";
-import { Lifecycle, PartialFailure } from "../lifecycle/lifecycle";
+import type { Account } from "../lifecycle/account";
+import { check } from "../lifecycle/check";
+import { create } from "../lifecycle/create";
+import { remove } from "../lifecycle/delete";
+import { diff } from "../lifecycle/diff";
+import { get, read } from "../lifecycle/read";
+import type { Options, Outputs } from "../lifecycle/resource";
+import { Session } from "../lifecycle/session";
+import { update } from "../lifecycle/update";
+import { cleanAttributes, secretsIn, told, toldMessage } from "./clean";
 import { secretOf } from "../definitions/marks";
 import { Collector, collecting, collectVariable } from "./collect";
 import {
-  declarationIn,
-  inputProperties,
-  inputsIn,
+  decodeDeclaration,
+  encodeInputs,
+  decodeInputs,
   isManaged,
-  optionsIn,
-  outputProperties,
-  outputsIn,
+  decodeOptions,
+  encodeOutputs,
+  decodeOutputs,
 } from "./request";
 import type { Properties } from "./request";
 
@@ -34,11 +40,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
   let config: Config = { get: () => undefined };
   const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
   const connect = session.connector(definition, settingsOf);
-  const lifecycle = new Lifecycle(definition, connect);
-
-  /** A message that names neither a key nor the secrets of a resource. */
-  const clean = (text: string, ...properties: Properties[]): string =>
-    new Redactor().with(secretsIn(definition, ...properties)).text(session.withoutKeys(text));
+  const engineCalls = new EngineCalls();
 
   /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
   const withMarks = (properties: Properties): Properties => {
@@ -51,26 +53,41 @@ export function dynamicProvider(definition: Definition, session = new Session())
     };
   };
 
-  /** Runs an operation; whatever it throws names the resource's secrets nowhere. */
+  const secretsOf = (...properties: Properties[]): string[] => [
+    ...session.keys,
+    ...secretsIn(definition, ...properties),
+  ];
+
+  /** Outputs without what no state may hold. */
+  const encoded = (outputs: Outputs, from: Properties): Properties => {
+    const attributes = cleanAttributes(definition, outputs.attributes, secretsOf(from, outputs.values));
+    return encodeOutputs({ ...outputs, attributes }, from);
+  };
+
+  /** Runs an operation; what it throws is an error as the host needs it. */
   const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
-      return await run();
+      return await session.run(run);
     } catch (error) {
-      const message = clean(error instanceof Error ? error.message : String(error), ...properties);
-      const failure = new UptimeError(message);
+      const text = told(error, secretsOf(...properties));
+      // The host prints the name, the message and then the stack: the message is to be read once.
+      const failure = Object.assign(new Error(text), { stack: "" });
+      if (!(error instanceof PartialFailureError)) throw failure;
+      const [from = {}] = properties;
       // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
-      if (error instanceof PartialFailure) {
-        const [from = {}] = properties;
-        Object.assign(failure, {
-          id: error.id,
-          // State keeps the inputs that were asked for, so that the next read finds the difference.
-          properties: { ...withMarks(outputProperties(error.outputs, from)), __provider: from.__provider },
-          reasons: [message],
-        });
-      }
-      throw failure;
+      throw Object.assign(failure, {
+        id: error.id,
+        // State keeps the inputs that were asked for, so that the next read finds the difference.
+        properties: { ...withMarks(encoded(error.outputs, from)), __provider: from.__provider },
+        reasons: [text],
+      });
     }
   };
+
+  const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
+    ...decodeOptions(properties, operation),
+    interruption: session.interruption,
+  });
 
   const provider: dynamic.ResourceProvider = {
     // The host may call other methods before this one has ended, and goes on without it after an error. So it only
@@ -83,47 +100,53 @@ export function dynamicProvider(definition: Definition, session = new Session())
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
-        const { inputs, problems, notes } = await lifecycle.check(declarationIn(olds, news));
+        const { inputs, problems, notes } = await check(definition, connect, decodeDeclaration(olds, news));
+        const secrets = secretsOf(news);
         // The engine shows what its plugins print.
-        for (const note of notes) console.warn(clean(note, news));
+        for (const note of notes) console.warn(toldMessage(note, secrets));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
         const failures = problems.map(({ property, reason }) => ({
           property: "",
-          reason: clean(`${property} ${reason}`, news),
+          reason: toldMessage(message`${property} ${reason}`, secrets),
         }));
-        return { inputs: withMarks(inputProperties(inputs, news)), failures };
+        return { inputs: withMarks(encodeInputs(inputs, news)), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
         () => {
-          const outputs = outputsIn(definition, olds);
-          const { changed, replaces } = lifecycle.diff(id, outputs, inputsIn(news), optionsIn(news));
-          return { changes: changed.length > 0 || isOfPlugin(olds, news), replaces };
+          const outputs = decodeOutputs(definition, olds);
+          const options = { ...optionsOf(news), isDeclared: engineCalls.diffIsDeclared(id, outputs) };
+          const { changed, replaces } = diff(
+            connect(outputs.account),
+            id,
+            outputs,
+            decodeInputs(news),
+            options,
+          );
+          return { changes: changed.length > 0 || isOfPlugin(olds, news), replaces: [...replaces] };
         },
         olds,
         news,
       ),
-    create: (inputs: Properties) =>
+    create: (properties: Properties) =>
       guarded(async () => {
-        const { id, outputs } = await lifecycle.create(inputsIn(inputs), optionsIn(inputs, "create"));
-        return { id, outs: withMarks(outputProperties(outputs, inputs)) };
-      }, inputs),
+        const inputs = decodeInputs(properties);
+        const { id, outputs } = await create(
+          connect(inputs.account),
+          inputs,
+          optionsOf(properties, "create"),
+        );
+        return { id, outs: withMarks(encoded(outputs, properties)) };
+      }, properties),
     read: (id, properties: Properties) =>
       guarded(async () => {
-        const outputs = outputsIn(definition, properties);
-        if (!isManaged(properties)) {
-          const read = lifecycle.get(id, outputs.account, {});
-          // Of a record that state has, "gone" takes it out of state; a program that asks for one that is not there is wrong.
-          const found = outputs.isReadOnly === true ? await ifNotGone(read) : await read;
-          if (!found) return {};
-          const { account } = outputs;
-          const props = withMarks(outputProperties(found.outputs, {}));
-          // The program declares nothing else, and the next preview compares with that.
-          return { id, props, inputs: account === undefined ? {} : { account } };
-        }
-        const state = await lifecycle.read(id, outputs, optionsIn(properties));
+        const outputs = decodeOutputs(definition, properties);
+        const account = connect(outputs.account);
+        if (!isManaged(properties)) return readOnly(account, id, outputs);
+        engineCalls.noteRead(id, outputs);
+        const state = await read(account, id, outputs, optionsOf(properties));
         if (!state) return {};
-        const plain = outputProperties(state.outputs, properties);
+        const plain = encoded(state.outputs, properties);
         const props = withMarks(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
@@ -131,35 +154,73 @@ export function dynamicProvider(definition: Definition, session = new Session())
         const keys = new Set([...Object.keys(plain), ...Object.keys(properties)]);
         keys.delete("__provider");
         if ([...keys].every(isSame)) return { id, props };
-        const { attributes, __server, __key, __claim, __partial, ...inputs } = plain;
-        return { id, props, inputs: withMarks(inputs) };
+        const { attributes, __server, __key, __claim, __partial, ...inputs } = props;
+        return { id, props, inputs };
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
       guarded(
         async () => {
-          const outputs = outputsIn(definition, olds);
-          const { outputs: updated } = await lifecycle.update(
-            id,
-            outputs,
-            inputsIn(news),
-            optionsIn(news, "update"),
-          );
-          return { outs: withMarks(outputProperties(updated, news)) };
+          const inputs = decodeInputs(news);
+          const options = optionsOf(news, "update");
+          const outputs = decodeOutputs(definition, olds);
+          const updated = await update(connect(inputs.account), id, outputs, inputs, options);
+          return { outs: withMarks(encoded(updated.outputs, news)) };
         },
         news,
         olds,
       ),
     delete: (id, properties: Properties) =>
-      guarded(
-        () => lifecycle.delete(id, outputsIn(definition, properties), optionsIn(properties, "delete")),
-        properties,
-      ),
+      guarded(async () => {
+        const outputs = decodeOutputs(definition, properties);
+        await remove(connect(outputs.account), id, outputs, optionsOf(properties, "delete"));
+      }, properties),
   };
   const file = process.env[collectVariable];
   if (!file) return provider;
-  const told = (error: unknown, ...properties: Properties[]): string =>
-    clean(error instanceof Error ? error.message : String(error), ...properties);
-  return collecting(provider, new Collector(file, definition, connect, told));
+  const toldOf = (error: unknown, ...properties: Properties[]): string =>
+    told(error, secretsOf(...properties));
+  return collecting(provider, new Collector(file, definition, connect, toldOf));
+
+  async function readOnly(account: Account, id: string, outputs: Outputs): Promise<dynamic.ReadResult> {
+    try {
+      const found = await get(account, id, outputs.account, { interruption: session.interruption });
+      // The program declares nothing else, and the next preview compares with that.
+      const inputs = outputs.account === undefined ? {} : { account: outputs.account };
+      return { id, props: withMarks(encoded(found.outputs, {})), inputs };
+    } catch (error) {
+      // Of a record that state has, "gone" takes it out of state; a program that asks for one that is not there is wrong.
+      if (error instanceof GoneError && outputs.isReadOnly) return {};
+      throw error;
+    }
+  }
+}
+
+/**
+ * Counts what the engine asks about each resource. A refresh compares each resource that it has read once, whether or not
+ * the program has it; another comparison comes from the program.
+ */
+class EngineCalls {
+  private readonly reads = new Map<string, number>();
+  private readonly diffs = new Map<string, number>();
+
+  noteRead(id: string, outputs: Outputs): void {
+    add(this.reads, keyOf(id, outputs));
+  }
+
+  diffIsDeclared(id: string, outputs: Outputs): boolean {
+    const key = keyOf(id, outputs);
+    return add(this.diffs, key) > (this.reads.get(key) ?? 0);
+  }
+}
+
+function keyOf(id: string, { account, claim }: Outputs): string {
+  return JSON.stringify([account, id, claim]);
+}
+
+function add(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
 }
 
 /**
@@ -168,13 +229,4 @@ export function dynamicProvider(definition: Definition, session = new Session())
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
   return olds.__provider === undefined && news.__provider !== undefined;
-}
-
-async function ifNotGone<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (error instanceof Gone) return undefined;
-    throw error;
-  }
 }

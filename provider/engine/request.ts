@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
@@ -10,37 +12,61 @@ import { markKey, unknownValue } from "../definitions/marks";
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
 
+// State may come from another version or another hand, so what has not the form that it should counts as not there. Whatever
+// else the engine passes stays as it is, marked or not.
+const text = z.catch(z.optional(z.string()), undefined);
+const texts = z.catch(z.optional(z.array(z.string())), undefined);
+const flag = z.catch(z.boolean(), false);
+const object = z.catch(z.custom<Readonly<Record<string, unknown>>>(isObject), () => ({}));
+
+const inputs = z.looseObject({ account: text, importId: text });
+
+const outputs = z.looseObject({
+  // Records may be large, and nobody declares what is in them.
+  attributes: object,
+  account: text,
+  importId: text,
+  __server: text,
+  __key: text,
+  __claim: text,
+  __partial: flag,
+  __readOnly: flag,
+});
+
 /** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
-export interface PassedOptions {
-  readonly ignoreChanges?: readonly string[];
-  readonly replaceOnChanges?: readonly string[];
-  readonly customTimeouts?: { readonly create?: string; readonly update?: string; readonly delete?: string };
-  /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
-  readonly resource?: string;
-  /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
-  readonly importer?: string;
-}
+const passedOptions = z.pipe(
+  object,
+  z.object({
+    ignoreChanges: texts,
+    replaceOnChanges: texts,
+    customTimeouts: z.pipe(object, z.object({ create: text, update: text, delete: text })),
+    /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
+    resource: text,
+    /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
+    importer: text,
+  }),
+);
 
 /** What the program declares, with the options that travel beside it. */
-export function declarationIn(olds: Properties, news: Properties): Declaration {
-  const { account, importId, ...declared } = declaredIn(news);
-  const old = Object.keys(olds).length > 0 ? inputsIn(olds) : undefined;
-  return { declared, account, importId, old, options: optionsIn(news) };
+export function decodeDeclaration(olds: Properties, news: Properties): Declaration {
+  const { account, importId, ...declared } = decodeDeclared(news);
+  const old = Object.keys(olds).length > 0 ? decodeInputs(olds) : undefined;
+  return { declared, account, importId, old, options: decodeOptions(news) };
 }
 
 /** What a program declares, without what a front keeps beside it. */
-export function declaredIn(properties: Properties): Record<string, unknown> {
+export function decodeDeclared(properties: Properties): Record<string, unknown> {
   return withoutHidden(decoded(properties) as Properties);
 }
 
 /** Checked inputs. */
-export function inputsIn(properties: Properties): Inputs {
-  const { account, importId, ...values } = declaredIn(properties);
-  return { values, account: stringIn(account), importId: stringIn(importId) };
+export function decodeInputs(properties: Properties): Inputs {
+  const { account, importId, ...values } = inputs.parse(decodeDeclared(properties));
+  return { values, account, importId };
 }
 
 /** Inputs as the engine keeps them. */
-export function inputProperties({ values, account, importId }: Inputs, from: Properties): Properties {
+export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
     ...(encoded(values) as Properties),
     ...(account !== undefined && { account }),
@@ -50,64 +76,59 @@ export function inputProperties({ values, account, importId }: Inputs, from: Pro
 }
 
 /** What state holds; `attributes` are empty in what a program declares to read a record only. */
-export function outputsIn(definition: Definition, properties: Properties): Outputs {
-  const options = passedOptionsIn(properties);
-  const values = Object.fromEntries(
-    Object.keys(definition.fields).flatMap((key) =>
-      properties[key] === undefined ? [] : [[key, properties[key] as Value]],
-    ),
-  );
+export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
+  const { __server, __key, __claim, __partial, __readOnly, ...rest } = outputs.parse(properties);
+  const { attributes, account, importId } = rest;
+  const managed = Object.keys(definition.fields).filter((key) => rest[key] !== undefined);
   return {
-    values,
-    attributes: isObject(properties.attributes) ? properties.attributes : {},
-    account: stringIn(properties.account),
-    importId: stringIn(properties.importId),
-    server: stringIn(properties.__server),
-    key: stringIn(properties.__key),
-    claim: stringIn(properties.__claim) ?? options.importer,
-    isPartial: properties.__partial === true,
-    isReadOnly: properties.__readOnly === true,
+    values: Object.fromEntries(managed.map((key) => [key, rest[key] as Value])),
+    attributes,
+    account,
+    importId,
+    serverHash: __server,
+    keyFingerprint: __key,
+    claim: __claim ?? passedOptions.parse(properties.__options).importer,
+    isPartial: __partial,
+    isReadOnly: __readOnly,
   };
 }
 
 /** Outputs as the engine keeps them; `from` are the inputs or outputs that they follow. */
-export function outputProperties(outputs: Outputs, from: Properties): Properties {
-  const { values, attributes, account, importId, server, key, claim, isPartial, isReadOnly } = outputs;
+export function encodeOutputs(outputs: Outputs, from: Properties): Properties {
+  const { values, attributes, account, importId, serverHash, keyFingerprint, claim } = outputs;
   return {
     ...(withoutMarks(values) as Properties),
     attributes: withoutMarks(attributes),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...hiddenOf(from, ["__options"]),
-    ...(server !== undefined && { __server: server }),
-    ...(key !== undefined && { __key: key }),
+    ...(serverHash !== undefined && { __server: serverHash }),
+    ...(keyFingerprint !== undefined && { __key: keyFingerprint }),
     ...(claim !== undefined && { __claim: claim }),
-    ...(isPartial && { __partial: true }),
-    ...(isReadOnly && { __readOnly: true }),
+    ...(outputs.isPartial && { __partial: true }),
+    ...(outputs.isReadOnly && { __readOnly: true }),
   };
 }
 
 /** What the engine keeps to itself, and the program's class has passed on. */
-export function optionsIn(properties: Properties, operation?: "create" | "update" | "delete"): Options {
-  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } = passedOptionsIn(properties);
-  const given = operation === undefined ? undefined : customTimeouts?.[operation];
+export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
+  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } = passedOptions.parse(
+    properties.__options,
+  );
+  const given = operation === undefined ? undefined : customTimeouts[operation];
   const timeout = given === undefined ? undefined : milliseconds(given);
   return {
     ignoreChanges,
     replaceOnChanges,
     // To the engine, zero means the default.
     timeout: timeout === 0 ? undefined : timeout,
-    resource: resource ?? importer,
+    owner: resource ?? importer,
   };
 }
 
 /** Whether properties are those of a resource that is managed, and not only read. */
 export function isManaged(properties: Properties): boolean {
   return "attributes" in properties && properties.__readOnly !== true;
-}
-
-function passedOptionsIn({ __options: options }: Properties): PassedOptions {
-  return isObject(options) ? options : {};
 }
 
 /** Properties without those that Pulumi hides. */
@@ -145,8 +166,4 @@ export function withoutMarks(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => [key === markKey ? `${key}_` : key, withoutMarks(entry)]),
   );
-}
-
-function stringIn(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

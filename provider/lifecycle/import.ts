@@ -1,22 +1,35 @@
 import type { ApiRecord } from "../api/answer";
-import type { Deadline } from "../api/deadline";
-import { Gone, UptimeError } from "../api/errors";
-import type { Definition, Problem } from "../definitions/field";
+import {
+  joined,
+  message,
+  MissingError,
+  quote,
+  SettingsUnknownError,
+  unfinished,
+  UptimeError,
+} from "../api/errors";
+import type { Message } from "../api/errors";
+import type { Operation } from "../api/operation";
+import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
-import type { Value } from "../definitions/kinds";
-import { isUnknown } from "../definitions/unknown";
-import { compare, shows } from "./compare";
-import { deadlineOf, SettingsUnknown } from "./connection";
-import type { Connect } from "./connection";
+import { operationOf } from "./account";
+import type { Account, Connect } from "./account";
+import { compare, differences, fieldOf, wantedIn } from "./difference";
 import { unnamed } from "./ledger";
-import { names } from "./paths";
-import { nameOf, wantedIn } from "./resource";
+import { describe } from "./lost-create";
+import { pathsInclude } from "./paths";
+import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
 
 /** What is wrong with an import, and what a person should know of it. */
 export interface CheckedImport {
-  readonly problems: readonly Problem[];
-  readonly notes: readonly string[];
+  readonly problems: readonly ImportProblem[];
+  readonly notes: readonly Message[];
+}
+
+/** Something that is wrong with an input, in our words and those of the server. */
+export interface ImportProblem extends Omit<Problem, "reason"> {
+  readonly reason: string | Message;
 }
 
 /** What a program declares of a resource, before anything of it is checked. */
@@ -28,168 +41,152 @@ export interface DeclaredFields {
   readonly isImportedByEngine?: boolean;
 }
 
-/** Imports records of one kind: in the preview, and then in the run. Nothing is ever written. */
-export class Importer {
-  constructor(
-    private readonly definition: Definition,
-    private readonly connect: Connect,
-  ) {}
-
-  /** What the import of a record that is not in state would change, which is refused, and what is known of it. */
-  async check(
-    inputs: Inputs,
-    id: string,
-    { declared, options, isImportedByEngine }: DeclaredFields,
-  ): Promise<CheckedImport> {
-    const { label, singular } = this.definition;
-    const { resource, ignoreChanges } = options;
-    const refuse = (reason: string): CheckedImport => ({
-      problems: [{ property: "import", reason }],
-      notes: [],
-    });
-    try {
-      const connection = this.connect(inputs.account);
-      const { records } = connection;
-      if (records.isSpent(id, resource))
-        return isImportedByEngine
-          ? refuse(`names ${singular} ${id}, which this run deletes: remove the option import`)
-          : { problems: [], notes: [] };
-      const holder = records.holderOf(id, resource);
-      if (holder !== undefined)
-        return refuse(
-          `names ${singular} ${id}, which ${holder === unnamed ? `another ${label}` : holder} of this stack has already; ` +
-            "if that is this one under its former name in Pulumi, give it the option aliases instead",
-        );
-      const record = await this.importable(
-        id,
-        inputs,
-        options,
-        deadlineOf(this.definition, connection, options, inputs.values),
-      );
-      records.keepForImport(record);
-      const isDeclared = (key: string): boolean => !isEmpty(declared[key]);
-      const { problems, unseen } = compareImport(this.definition, inputs, record, ignoreChanges, isDeclared);
-      const name = nameOf(resource);
-      return {
-        problems,
-        notes: [
-          ...(problems.length === 0
-            ? [
-                `${label} ${name} imports ${singular} ${this.describe(record)}. Nothing is created or changed.`,
-              ]
-            : []),
-          ...(unseen.length > 0
-            ? [
-                `${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot ` +
-                  "compare it; what the program declares is sent with the first update.",
-              ]
-            : []),
-        ],
-      };
-    } catch (error) {
-      if (error instanceof SettingsUnknown) return { problems: [], notes: [] };
-      if (!(error instanceof UptimeError)) throw error;
-      return refuse(`of ${singular} ${id} is not possible: ${error.message}`);
-    }
+/** What the import of a record that is not in state would change, which is refused, and what is known of it. */
+export async function checkImport(
+  connect: Connect,
+  label: string,
+  inputs: Inputs,
+  id: string,
+  { declared, options, isImportedByEngine }: DeclaredFields,
+): Promise<CheckedImport> {
+  const { owner, ignoreChanges } = options;
+  let account: Account;
+  try {
+    account = connect(inputs.account);
+  } catch (error) {
+    if (error instanceof SettingsUnknownError) return { problems: [], notes: [] };
+    throw error;
   }
-
-  /** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
-  async import(id: string, inputs: Inputs, options: Options, deadline: Deadline): Promise<ApiRecord> {
-    const { records } = this.connect(inputs.account);
-    const record = records.takeForImport(id) ?? (await this.importable(id, inputs, options, deadline));
-    const { problems } = compareImport(this.definition, inputs, record, options.ignoreChanges);
-    if (problems.length > 0)
-      throw new UptimeError(
-        `${this.definition.label} ${id} was not imported, and nothing was written: ` +
-          `${problems.map(({ property, reason }) => `${property} ${reason}`).join("; ")}.`,
-      );
-    // A create of this run may have made the record since it was checked.
-    const holder = records.holderOf(id, options.resource);
-    if (holder !== undefined)
-      throw new UptimeError(
-        `${this.definition.label} ${id} was not imported, because ${holder === unnamed ? "another resource" : holder} of ` +
-          "this stack has it: remove the option import.",
-      );
-    records.take(id, options.resource);
-    return record;
+  const { definition, ledger } = account;
+  const { singular } = definition;
+  const refuse = (reason: string | Message): CheckedImport => ({
+    problems: [{ property: "import", reason }],
+    notes: [],
+  });
+  if (ledger.isSpent(id, owner))
+    return isImportedByEngine
+      ? refuse(`names ${singular} ${id}, which this run deletes: remove the option import`)
+      : { problems: [], notes: [] };
+  const other = ledger.otherOwner(id, [owner]);
+  if (other !== undefined)
+    return refuse(
+      `names ${singular} ${id}, which ${other === unnamed ? `another ${label}` : other} of this stack has already; ` +
+        "if that is this one under its former name in Pulumi, give it the option aliases instead",
+    );
+  let record: ApiRecord;
+  try {
+    record = await readToImport(account, id, inputs, options, operationOf(account, options));
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    return refuse(message`of ${singular} ${id} is not possible: ${error}`);
   }
-
-  /** The record that is to be imported. Throws if there is none. */
-  private async importable(
-    id: string,
-    inputs: Inputs,
-    { resource }: Options,
-    deadline: Deadline,
-  ): Promise<ApiRecord> {
-    const { reader, records } = this.connect(inputs.account);
-    try {
-      const isKnown = (key: string): boolean => !isUnknown(inputs.values[key]);
-      return await reader.read(id, wantedIn(this.definition, inputs.values, isKnown), deadline, true);
-    } catch (error) {
-      if (!(error instanceof Gone)) throw error;
-      records.giveUpImport(id, resource);
-      throw new UptimeError(
-        `${error.message} If it was imported before, and has been replaced or deleted since, remove the option import.`,
-        { cause: error },
-      );
-    }
-  }
-
-  /** A record as a person recognises it. */
-  private describe(record: ApiRecord): string {
-    const shown = ["name", "url"].flatMap((key) => {
-      const field = this.definition.fields[key];
-      if (!field || field.secret || !shows(field, record)) return [];
-      const { outcome, ...rest } = compare(field, null, record);
-      return outcome === "differs" && "value" in rest && rest.value !== undefined
-        ? [JSON.stringify(rest.value)]
-        : [];
-    });
-    return `${record.id}${shown.length > 0 ? ` (${shown.join(", ")})` : ""}`;
-  }
+  account.checkedImports.set(id, record);
+  const problems = problemsOfImport(account, inputs, record, ignoreChanges, (key) => !isEmpty(declared[key]));
+  const unseen = [...comparable(account, inputs, ignoreChanges)].flatMap(([key, value]) => {
+    const isHidden = compare(fieldOf(definition, key), value, record).outcome === "hidden";
+    return isHidden && !isEmpty(value) ? [key] : [];
+  });
+  const name = nameOf(owner);
+  return {
+    problems,
+    notes: [
+      ...(problems.length === 0
+        ? [
+            message`${label} ${name} imports ${singular} ${describe(definition, record)}. Nothing is created or changed.`,
+          ]
+        : []),
+      ...(unseen.length > 0
+        ? [
+            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot compare it; what the program declares is sent with the first update.`,
+          ]
+        : []),
+    ],
+  };
 }
 
-/** How a program differs from a record that it imports. */
-interface ImportDifferences {
-  readonly problems: Problem[];
-  /** Properties that the record does not show. */
-  readonly unseen: string[];
+/** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
+export async function importRecord(
+  account: Account,
+  id: string,
+  inputs: Inputs,
+  options: Options,
+  operation: Operation,
+): Promise<ApiRecord> {
+  const { ledger, checkedImports } = account;
+  const { label } = account.definition;
+  const { owner = unnamed } = options;
+  const record = checkedImports.get(id) ?? (await readToImport(account, id, inputs, options, operation));
+  checkedImports.delete(id);
+  const problems = problemsOfImport(account, inputs, record, options.ignoreChanges);
+  if (problems.length > 0) {
+    const reasons = problems.map(({ property, reason }) => message`${property} ${reason}`);
+    throw new UptimeError(
+      message`${label} ${id} was not imported, and nothing was written: ${joined(reasons, "; ")}.`,
+    );
+  }
+  // A create of this run may have made the record since it was checked.
+  const other = ledger.otherOwner(id, [owner]);
+  if (other !== undefined)
+    throw new UptimeError(
+      `${label} ${id} was not imported, because ${other === unnamed ? "another resource" : other} of ` +
+        "this stack has it: remove the option import.",
+    );
+  ledger.note(id, { is: "taken", owner });
+  return record;
 }
 
-/**
- * Compares checked inputs with the record that they import. What is not known yet, and what `ignoreChanges` names, is not
- * compared.
- *
- * @param isDeclared whether the program declares a property; otherwise it has its default
- */
-function compareImport(
-  definition: Definition,
+/** The record that is to be imported. Throws if there is none. */
+async function readToImport(
+  { definition, ledger, reader }: Account,
+  id: string,
   { values }: Inputs,
+  { owner }: Options,
+  operation: Operation,
+): Promise<ApiRecord> {
+  try {
+    return await reader.read(id, wantedIn(definition, values), operation, true);
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error;
+    ledger.note(id, { is: "not imported", owner });
+    throw new UptimeError(
+      message`${definition.label} ${id} does not exist (${unfinished(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The declared values that an import compares: not what is unknown yet, and not what `ignoreChanges` names. */
+function comparable(
+  { definition }: Account,
+  { values }: Inputs,
+  ignoreChanges: readonly string[] | undefined,
+): ReturnType<typeof wantedIn> {
+  return wantedIn(definition, values, (key) => !pathsInclude(ignoreChanges, key));
+}
+
+/** How checked inputs differ from the record that they import. */
+function problemsOfImport(
+  account: Account,
+  inputs: Inputs,
   record: ApiRecord,
   ignoreChanges: readonly string[] | undefined,
   isDeclared: (key: string) => boolean = () => true,
-): ImportDifferences {
+): ImportProblem[] {
+  const { definition } = account;
   const there = `${definition.singular} ${record.id}`;
-  const problems: Problem[] = [];
-  const unseen: string[] = [];
-  for (const [key, field] of Object.entries(definition.fields)) {
-    const value = values[key];
-    if (value === undefined || isUnknown(value) || names(ignoreChanges, key)) continue;
-    const shown = compare(field, value as Value, record);
-    if (shown.outcome === "hidden" && !isEmpty(value)) unseen.push(key);
-    if (shown.outcome !== "differs") continue;
-    const [wanted, found] = [JSON.stringify(value), JSON.stringify(shown.value)];
+  return differences(definition, comparable(account, inputs, ignoreChanges), record).map((difference) => {
+    const { key, field, wanted, shown, problem } = difference;
+    const found = quote(JSON.stringify(shown ?? null));
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
-      : shown.problem !== undefined
-        ? `cannot be compared: ${shown.problem}`
+      : problem !== undefined
+        ? message`cannot be compared: ${quote(problem)}`
         : isDeclared(key)
-          ? `is ${wanted} in the program and ${found} in ${there}`
-          : `is not declared, so it would be ${wanted}, its default, and is ${found} in ${there}`;
-    problems.push({
+          ? message`is ${JSON.stringify(wanted)} in the program and ${found} in ${there}`
+          : message`is not declared, so it would be ${JSON.stringify(wanted)}, its default, and is ${found} in ${there}`;
+    return {
       property: key,
-      reason: `${reason}. An import changes nothing: declare what is there, or change it there first`,
-    });
-  }
-  return { problems, unseen };
+      reason: message`${reason}. An import changes nothing: declare what is there, or change it there first`,
+    };
+  });
 }

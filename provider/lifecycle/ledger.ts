@@ -1,335 +1,200 @@
 import { randomUUID } from "node:crypto";
 
-import type { ApiRecord } from "../api/answer";
-import type { Clock } from "../api/clock";
-import type { Deadline } from "../api/deadline";
+import type { Options, Outputs } from "./resource";
 
-/** If more than this many records are missing and none is found, nothing counts as gone. */
-export const mostGone = 3;
-/** Milliseconds without news of another record after which a verdict is given. */
-const quiet = 1000;
+/** What happens to one record in this run, or becomes known of it. */
+export type LedgerEvent =
+  /** State has it for a resource. */
+  | { readonly is: "in state" }
+  /** The provider is about to change it, so that a list may be older. */
+  | { readonly is: "written" }
+  /** It is about to be deleted, so it is too late to import it. */
+  | { readonly is: "ending" }
+  /** It was not deleted after all. */
+  | { readonly is: "not ended" }
+  /** It was deleted, or is gone; so is what `importId` was imported as. */
+  | { readonly is: "ended"; readonly importId: string | undefined }
+  /** A resource has got it by a create, an adoption or an import. */
+  | { readonly is: "taken"; readonly owner: string }
+  /** That resource does not have it after all. */
+  | { readonly is: "given back" }
+  /** A resource has the option `import` with its id; the first one counts. */
+  | { readonly is: "to be imported"; readonly owner: string }
+  /** The record that a resource was to import does not exist. */
+  | { readonly is: "not imported"; readonly owner: string | undefined }
+  /** Nothing is left to import for a resource, under whichever id it has now. */
+  | { readonly is: "imported before"; readonly owner: string | undefined }
+  /** A resource in state has it; `isDeclared` if the program has that resource and keeps the record. */
+  | {
+      readonly is: "held";
+      readonly claim: string;
+      readonly owner: string | undefined;
+      readonly isDeclared: boolean;
+    }
+  /** A resource in state is about to be replaced, and so gives it up. */
+  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined };
 
-/** What is known of one record in this run. */
+/** Whether somebody has a record, as far as this run has heard. */
+export type Standing = "free" | "to be imported" | "held" | "ended";
+
+interface Holder {
+  owner: string | undefined;
+  /** Whether a resource of the program keeps the record under this claim. */
+  isDeclared: boolean;
+}
+
 interface Entry {
-  /** State has it for a resource that is managed. */
   isInState: boolean;
-  /** The key, as a hash, with which state was made, if state says. */
-  stateKey: string | undefined;
-  /** The list of its kind does not hold it. */
-  isMissing: boolean;
-  /** The provider changed it, or tried to, so that a list may be older. */
   isWritten: boolean;
-  /** It was deleted or found gone, so that nothing of it is left. */
   isEnded: boolean;
-  /** Which resource has got it in this run by create, adoption or import. */
-  takenBy: string | undefined;
-  /** Which resource has the option `import` with its id. */
-  importedBy: string | undefined;
-  /** The resources in state that have it. */
-  readonly claims: Map<string, Claim>;
-  /** The resources in state that had it and are replaced in this run, each as its inputs name it. */
+  taker: string | undefined;
+  importer: string | undefined;
+  /** The resources in state that have it, by their claims. */
+  readonly holders: Map<string, Holder>;
+  /** The owners whose resources in state had it and are replaced in this run, by their claims. */
   readonly replaced: Map<string, string | undefined>;
 }
 
+/** The claim of a resource that neither state nor the engine names: it has created its record. */
+export const unnamed = "";
+
 /**
- * What an adopted record is claimed by: its resource, and which time. With `up --replace` nothing is compared, so a create may
- * adopt the record of the very resource that it replaces, and then one of the two is deleted.
+ * The claim of a resource that adopts a record: its owner, and a random id, because `up --replace` can adopt the record that
+ * it is about to delete.
  */
-export function adoptionClaim(resource: string | undefined): string {
-  const once = randomUUID();
-  return resource === undefined ? once : `${resource}#${once}`;
+export function adoptionClaim(owner: string | undefined): string {
+  return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
+}
+
+/** Which of the resources that may have a record this one is. */
+export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
+  return claim ?? (isOwnerCertain ? owner : undefined) ?? unnamed;
 }
 
 const adoptionMark = /#[0-9a-f-]{36}$/;
 
-/** The claimant of a resource that state does not name: it neither imported nor adopted its record. */
-export const unnamed = "";
-
 /**
- * What this process knows of the records of one account, of all kinds: one resource per record, one record per resource.
- * `check` and `diff` of the lifecycle change nothing else.
+ * What this process knows of one kind of record in one account: which resource has which record, and what became of it in
+ * this run. One resource per record, one record per resource.
  */
 export class Ledger {
-  private readonly kinds = new Map<string, RecordsOfKind>();
-  private readonly waiting = new Set<() => void>();
-  private isFound = false;
-  /** How many requests about records that state knows are not answered yet. */
-  private open = 0;
-  /** Too many were missing and none was found in time, so later verdicts need not wait. */
-  private isDoubtful = false;
+  private readonly entries = new Map<string, Entry>();
+  /** Ids of the option `import` whose record, or the one that has replaced it, ends or has ended in this run. */
+  private readonly spent = new Set<string>();
+  /** Ids of the option `import`, each with the owner that has the record, or the one that has replaced it. */
+  private readonly done = new Set<string>();
 
-  constructor(private readonly clock: Clock) {}
-
-  of(plural: string): RecordsOfKind {
-    let records = this.kinds.get(plural);
-    if (!records) this.kinds.set(plural, (records = new RecordsOfKind(this)));
-    return records;
-  }
-
-  /** A record that state knows was found: address and key belong to this stack. */
-  find(): void {
-    this.isFound = true;
-    this.tell();
-  }
-
-  /** Lets nobody decide before this is known, however slow the server is. */
-  async awaiting<T>(answer: Promise<T>): Promise<T> {
-    this.open++;
-    try {
-      return await answer;
-    } finally {
-      this.open--;
-      this.tell();
+  note(id: string, event: LedgerEvent): void {
+    const entry = this.entry(id);
+    switch (event.is) {
+      case "in state":
+        entry.isInState = true;
+        return;
+      case "written":
+        entry.isWritten = true;
+        return;
+      case "ending":
+        this.spent.add(id);
+        return;
+      case "not ended":
+        if (!entry.isEnded) this.spent.delete(id);
+        return;
+      case "ended":
+        entry.isEnded = true;
+        this.spent.add(id);
+        if (event.importId !== undefined) this.spent.add(event.importId);
+        return;
+      case "taken":
+        entry.taker = event.owner;
+        entry.isEnded = false;
+        return;
+      case "given back":
+        entry.taker = undefined;
+        return;
+      case "to be imported":
+        entry.importer ??= event.owner;
+        return;
+      case "not imported":
+        if (entry.importer === event.owner) entry.importer = undefined;
+        return;
+      case "imported before":
+        this.done.add(JSON.stringify([id, event.owner]));
+        return;
+      case "held": {
+        const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
+        entry.holders.set(event.claim, holder);
+        if (!event.isDeclared) return;
+        holder.isDeclared = true;
+        holder.owner = event.owner;
+        return;
+      }
+      case "replaced": {
+        const holder = entry.holders.get(event.claim);
+        if (holder) holder.isDeclared = false;
+        entry.replaced.set(event.claim, event.owner);
+      }
     }
   }
 
-  /** Lets everybody who waits for evidence look again. */
-  tell(): void {
-    for (const look of this.waiting) look();
-    this.waiting.clear();
+  standing(id: string): Standing {
+    const entry = this.entries.get(id);
+    if (!entry) return "free";
+    if (entry.isEnded) return "ended";
+    if (entry.isInState || entry.taker !== undefined) return "held";
+    return entry.importer === undefined ? "free" : "to be imported";
   }
 
   /**
-   * Waits until it is known whether the missing records are those of this stack: until one that state knows is found, or
-   * until every request is answered and no other record is heard of for a second.
+   * Another resource that has a record in the program, or has got it in this run; {@link unnamed} if its name is not known.
+   *
+   * @param own the claims and owners of the resource that asks
+   * @param options.importers whether one that is only to import the record counts too
    */
-  async evidence(deadline: Deadline): Promise<"found" | "none" | "too many missing" | "no time"> {
-    for (;;) {
-      if (this.isFound) return "found";
-      if (this.isDoubtful) return "too many missing";
-      const heard = new AbortController();
-      const look = (): void => {
-        heard.abort();
-      };
-      this.waiting.add(look);
-      const signal = AbortSignal.any([heard.signal, deadline.signal]);
-      if (this.open > 0) await aborted(signal);
-      else await this.clock.sleep(quiet, signal).catch(() => undefined);
-      this.waiting.delete(look);
-      if (deadline.signal.aborted) return "no time";
-      if (heard.signal.aborted || this.open > 0) continue;
-      this.isDoubtful = this.missing > mostGone;
-      return this.isDoubtful ? "too many missing" : "none";
-    }
+  otherOwner(
+    id: string,
+    own: readonly (string | undefined)[],
+    { importers = false }: { readonly importers?: boolean } = {},
+  ): string | undefined {
+    const entry = this.entries.get(id);
+    if (!entry) return undefined;
+    const { taker, importer, holders } = entry;
+    if (importers && importer !== undefined && !own.includes(importer)) return importer;
+    const other =
+      taker !== undefined && !own.includes(taker)
+        ? taker
+        : [...holders].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
+    return other?.replace(adoptionMark, "");
   }
 
-  private get missing(): number {
-    return [...this.kinds.values()].reduce((sum, records) => sum + records.missing, 0);
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => {
-      resolve();
-    });
-  });
-}
-
-/** How often a resource was read by a refresh, and how often it was compared. */
-interface Claim {
-  reads: number;
-  diffs: number;
-  /** The resource as its inputs name it. */
-  resource?: string | undefined;
-}
-
-/** Whether the program has the resource: a refresh compares each one that it has read once, whether or not it does. */
-const isDeclared = ({ reads, diffs }: Claim): boolean => diffs > reads;
-
-/** The part of the ledger that is about one kind of record. */
-export class RecordsOfKind {
-  private readonly entries = new Map<string, Entry>();
-  /** Ids of the option `import` that are spent for a resource: it has that record, or the one that has replaced it. */
-  private readonly done = new Set<string>();
-  /** Ids of the option `import` whose record, or the one that has replaced it, ends or has ended in this run. */
-  private readonly spent = new Set<string>();
-  private readonly forImport = new Map<string, ApiRecord>();
-
-  constructor(private readonly ledger: Ledger) {}
-
-  get missing(): number {
-    let count = 0;
-    for (const { isMissing } of this.entries.values()) if (isMissing) count++;
-    return count;
+  /** Whether a record stays although a resource in state that has it is deleted, because another resource has it. */
+  stays(id: string, claim: string): boolean {
+    const { taker, importer, holders, replaced } = this.entry(id);
+    const own = holders.get(claim);
+    const owner = own?.owner ?? replaced.get(claim);
+    holders.delete(claim);
+    if (taker !== undefined && taker !== claim) return true;
+    const isOthersImport =
+      importer !== undefined &&
+      importer !== claim &&
+      importer !== owner &&
+      // State of version 0.1.0 has only the resource's name as its claim.
+      !importer.endsWith(`::${claim}`);
+    // What the program keeps is not deleted in the same run, so this is another resource without a name.
+    return isOthersImport || holders.size > 0 || (claim === unnamed && own?.isDeclared === true);
   }
 
-  /** State has the record for a resource. */
-  expect(id: string, stateKey: string | undefined): void {
-    const entry = this.entry(id);
-    if (!entry.isInState) this.ledger.tell();
-    entry.isInState = true;
-    entry.stateKey ??= stateKey;
+  /** Whether a create with the option `import` is a replacement's, and makes a new record. */
+  isSpent(importId: string, owner: string | undefined): boolean {
+    return this.spent.has(importId) || this.done.has(JSON.stringify([importId, owner]));
   }
 
-  isInState(id: string): boolean {
-    return this.entries.get(id)?.isInState === true;
-  }
-
-  stateKeyOf(id: string): string | undefined {
-    return this.entries.get(id)?.stateKey;
-  }
-
-  /** The API has shown the record. */
-  see(id: string): void {
-    if (this.isInState(id)) this.ledger.find();
-  }
-
-  /** The list of this kind does not hold the record. `listed` says which records it holds. */
-  miss(id: string, listed: (id: string) => boolean): void {
-    if (!this.isInState(id)) return;
-    this.entry(id).isMissing = true;
-    if ([...this.entries].some(([other, { isInState }]) => isInState && listed(other))) this.ledger.find();
-    this.ledger.tell();
-  }
-
-  write(id: string): void {
-    this.entry(id).isWritten = true;
+  /** Which resource is to import a record. */
+  importerOf(id: string): string | undefined {
+    return this.entries.get(id)?.importer;
   }
 
   isWritten(id: string): boolean {
     return this.entries.get(id)?.isWritten === true;
-  }
-
-  /** The record is about to be deleted, so it is too late to import it. */
-  beginEnd(id: string): void {
-    this.spent.add(id);
-  }
-
-  /** The record was not deleted after all. */
-  revokeEnd(id: string): void {
-    if (!this.isEnded(id)) this.spent.delete(id);
-  }
-
-  /** The record was deleted, or is gone; so is what `importId` was imported as. */
-  end(id: string, importId?: string): void {
-    this.entry(id).isEnded = true;
-    this.spent.add(id);
-    if (importId !== undefined) this.spent.add(importId);
-  }
-
-  isEnded(id: string): boolean {
-    return this.entries.get(id)?.isEnded === true;
-  }
-
-  /** A resource has got the record in this run: it has created, adopted or imported it. */
-  take(id: string, resource: string | undefined): void {
-    const entry = this.entry(id);
-    entry.takenBy = resource ?? unnamed;
-    entry.isEnded = false;
-  }
-
-  /** A resource does not have the record after all. */
-  giveBack(id: string): void {
-    this.entry(id).takenBy = undefined;
-  }
-
-  isTaken(id: string): boolean {
-    return this.entries.get(id)?.takenBy !== undefined;
-  }
-
-  /** Whether some resource has the record, as far as this process has heard. */
-  isHeld(id: string): boolean {
-    return this.isInState(id) || this.isTaken(id);
-  }
-
-  /** Whether some resource has the record, or is to import it. */
-  isClaimed(id: string): boolean {
-    return this.isHeld(id) || this.entries.get(id)?.importedBy !== undefined;
-  }
-
-  /** A resource has the option `import` with this id; the one that had it first keeps it, and is returned. */
-  nameImport(id: string, resource: string): string {
-    return (this.entry(id).importedBy ??= resource);
-  }
-
-  /** What a check has read of a record that is to be imported; the import follows at once. */
-  keepForImport(record: ApiRecord): void {
-    this.forImport.set(record.id, record);
-  }
-
-  /** What a check has read of a record, for one import. */
-  takeForImport(id: string): ApiRecord | undefined {
-    const record = this.forImport.get(id);
-    this.forImport.delete(id);
-    return record;
-  }
-
-  /** The record that a resource was to import does not exist. */
-  giveUpImport(id: string, resource: string | undefined): void {
-    const entry = this.entry(id);
-    if (entry.importedBy === resource) entry.importedBy = undefined;
-  }
-
-  /** Nothing is left to import for a resource in state, under whichever id it has now. */
-  finishImport(id: string, resource: string | undefined): void {
-    this.done.add(JSON.stringify([id, resource]));
-  }
-
-  /** Whether a create with the option `import` is a replacement's, and makes a new record. */
-  isSpent(id: string, resource: string | undefined): boolean {
-    return this.spent.has(id) || this.done.has(JSON.stringify([id, resource]));
-  }
-
-  /** A resource in state was read by a refresh. */
-  noteRead(id: string, claimant: string): void {
-    this.claim(id, claimant).reads++;
-  }
-
-  /**
-   * A resource in state was compared with what the program, or a refresh, says of it, and keeps its record.
-   *
-   * @param resource the resource as its inputs name it
-   * @returns another one that is in the program and has the record or imports it, if this one is in the program
-   */
-  noteDiff(id: string, claimant: string, resource: string | undefined): string | undefined {
-    const own = this.claim(id, claimant);
-    own.diffs++;
-    own.resource = resource;
-    if (!isDeclared(own)) return undefined;
-    const { importedBy } = this.entry(id);
-    if (importedBy !== undefined && importedBy !== claimant && importedBy !== resource) return importedBy;
-    return this.declaredHolder(id, (other) => other === claimant || other === resource);
-  }
-
-  /** The resource of the program that has a record, if that is not the one that is asked for. */
-  holderOf(id: string, resource: string | undefined): string | undefined {
-    return this.declaredHolder(id, (other) => other === resource);
-  }
-
-  private declaredHolder(id: string, isOwn: (claimant: string) => boolean): string | undefined {
-    const { takenBy, claims } = this.entry(id);
-    const isOthers = ([other, claim]: [string, Claim]): boolean => !isOwn(other) && isDeclared(claim);
-    const holder = takenBy !== undefined && !isOwn(takenBy) ? takenBy : [...claims].find(isOthers)?.[0];
-    return holder?.replace(adoptionMark, "");
-  }
-
-  /** A resource in state is about to be replaced, and so gives its record up. */
-  noteReplacement(id: string, claimant: string, resource: string | undefined): void {
-    this.entry(id).replaced.set(claimant, resource);
-  }
-
-  /** A resource gives its record up. Whether another one has it, or is about to import it. */
-  release(id: string, claimant: string): boolean {
-    const { takenBy, importedBy, claims, replaced } = this.entry(id);
-    const resource = claims.get(claimant)?.resource ?? replaced.get(claimant);
-    claims.delete(claimant);
-    if (takenBy !== undefined && takenBy !== claimant) return true;
-    // State of version 0.1.0 has no more than the resource's name as its claim.
-    const isOwnImport =
-      importedBy === undefined ||
-      importedBy === claimant ||
-      importedBy === resource ||
-      importedBy.endsWith(`::${claimant}`);
-    return !isOwnImport || claims.size > 0;
-  }
-
-  private claim(id: string, claimant: string): Claim {
-    const { claims } = this.entry(id);
-    let claim = claims.get(claimant);
-    if (!claim) claims.set(claimant, (claim = { reads: 0, diffs: 0 }));
-    return claim;
   }
 
   private entry(id: string): Entry {
@@ -337,13 +202,11 @@ export class RecordsOfKind {
     if (!entry) {
       entry = {
         isInState: false,
-        stateKey: undefined,
-        isMissing: false,
         isWritten: false,
         isEnded: false,
-        takenBy: undefined,
-        importedBy: undefined,
-        claims: new Map(),
+        taker: undefined,
+        importer: undefined,
+        holders: new Map(),
         replaced: new Map(),
       };
       this.entries.set(id, entry);

@@ -1,17 +1,21 @@
 import type { ApiRecord } from "../api/answer";
-import { attributesOf, outputCleaner } from "./attributes";
-import { compare, shows, valueIn } from "./compare";
-import type { Collection } from "../api/collection";
-import type { Connect } from "./connection";
-import { UptimeError } from "../api/errors";
+import { joined, message, quote, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
+import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { deadlineAfter } from "../api/deadline";
-import type { Deadline } from "../api/deadline";
-import { complete, unlessGone, valuesIn } from "./records";
+import { operationOf } from "./account";
+import type { Account, Connect } from "./account";
+import { compare, shows, valueIn } from "./difference";
+import { attributesOf } from "./outputs";
+import { complete, showUnlessMissing, valuesIn } from "./records";
 
-/** What a lookup returns of a record. */
-export interface FoundRecord extends Record<string, unknown> {
+/** What a lookup finds of a record. */
+export interface FoundRecord {
   readonly id: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** The record's own secrets, which the attributes must not repeat. */
+  readonly secrets: Readonly<Record<string, unknown>>;
 }
 
 /** The arguments of a lookup, checked. */
@@ -38,41 +42,36 @@ export async function lookUpOne(
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const query = checked(definition, `get${label}`, args, "id");
-  const { id, account, ...filter } = query;
-  const connection = connect(account);
-  const { collection, reader } = connection;
-  const deadline = deadlineAfter(undefined, { clock: connection.clock });
+  const { id, account: name, ...filter } = query;
+  const account = connect(name);
+  const operation = operationOf(account, {});
+  const where = account.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
         `get${label} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    const record = await unlessGone(reader.show(id, deadline));
-    if (record) return resultOf(definition, record, account);
-    throw new UptimeError(
-      `get${label} found no ${singular} with id ${id} at ${collection.client.address.url}.`,
-    );
+    const record = await showUnlessMissing(account, id, operation);
+    if (record) return foundRecord(definition, record, name);
+    throw new UptimeError(`get${label} found no ${singular} with id ${id} at ${where}.`);
   }
   if (Object.keys(filter).length === 0)
     throw new UptimeError(
       `get${label} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
-  const [match, ...others] = await select(collection, deadline, filter);
+  const [match, ...others] = await select(account, operation, filter);
   if (!match)
-    throw new UptimeError(
-      `get${label} found no ${singular} with ${described(filter)} at ${collection.client.address.url}.`,
-    );
+    throw new UptimeError(`get${label} found no ${singular} with ${described(filter)} at ${where}.`);
   if (others.length > 0) {
     const named = [match, ...others].slice(0, shownMatches).map((record) => nameOf(definition, record));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      `get${label} found ${others.length + 1} ${plural} with ${described(filter)}: ${named.join(", ")}` +
-        `${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
+      message`get${label} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
     );
   }
-  const [whole] = await complete(connection, deadline, [match]);
+  const [whole] = await complete(account, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
-  return resultOf(definition, whole, account);
+  return foundRecord(definition, whole, name);
 }
 
 /** All records that the arguments select. */
@@ -82,27 +81,27 @@ export async function lookUpAll(
   args: unknown,
 ): Promise<FoundRecord[]> {
   const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
-  const { sortBy = "id", sort = "desc", account, ...filter } = query;
-  const connection = connect(account);
-  const deadline = deadlineAfter(undefined, { clock: connection.clock });
+  const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
+  const account = connect(name);
+  const operation = operationOf(account, {});
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(connection.collection, deadline, filter);
-  const records = await complete(connection, deadline, listed);
-  const results = records.map((record) => resultOf(definition, record, account));
+  const listed = await select(account, operation, filter);
+  const records = await complete(account, operation, listed);
+  const results = records.map((record) => foundRecord(definition, record, name));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
     (a, b) =>
-      direction * ((sortBy === "id" ? 0 : compareTexts(a[sortBy], b[sortBy])) || compareIds(a.id, b.id)),
+      direction *
+      ((sortBy === "id" ? 0 : compareTexts(a.values[sortBy], b.values[sortBy])) || compareIds(a.id, b.id)),
   );
 }
 
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
-  collection: Collection,
-  deadline: Deadline,
+  { collection, definition }: Account,
+  operation: Operation,
   filter: Query,
 ): Promise<readonly ApiRecord[]> {
-  const { definition } = collection;
   const matches = (record: ApiRecord): boolean =>
     (["name", "url"] as const).every((key) => {
       const field = definition.fields[key];
@@ -117,7 +116,7 @@ async function select(
     });
   const read = async (parameters: Readonly<Record<string, string>>): Promise<ApiRecord[]> => {
     const found: ApiRecord[] = [];
-    for await (const page of collection.list(deadline, parameters)) found.push(...page.filter(matches));
+    for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
   const parameters = parametersOf(filter);
@@ -141,17 +140,14 @@ function parametersOf({ search, searchBy, statusPageId }: Query): Record<string,
   };
 }
 
-function resultOf(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
-  const values = valuesIn(definition, record);
-  const result: Record<string, unknown> & { id: string } = { id: record.id, account };
+function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
+  const shown = valuesIn(definition, record);
+  const values: Record<string, unknown> = { id: record.id, account };
   const secrets: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(definition.fields)) {
-    if (!field.secret) result[key] = values.get(key) ?? undefined;
-    else secrets[key] = valueIn(field, record) ?? null;
-  }
-  const clean = outputCleaner(definition, secrets, Object.fromEntries(values));
-  result.attributes = attributesOf(definition, record, Object.keys(definition.fields), clean);
-  return result;
+  for (const [key, field] of Object.entries(definition.fields))
+    (field.secret ? secrets : values)[key] = shown.get(key) ?? undefined;
+  const attributes = attributesOf(definition, record, Object.keys(definition.fields));
+  return { id: record.id, values, attributes, secrets };
 }
 
 function compareIds(a: string, b: string): number {
@@ -164,10 +160,10 @@ function compareTexts(a: unknown, b: unknown): number {
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
 }
 
-function nameOf(definition: Definition, record: ApiRecord): string {
+function nameOf(definition: Definition, record: ApiRecord): Message {
   const field = definition.fields.name;
   const name = field && valueIn(field, record);
-  return typeof name === "string" ? `${record.id} (${JSON.stringify(name)})` : record.id;
+  return typeof name === "string" ? message`${record.id} (${quote(JSON.stringify(name))})` : [record.id];
 }
 
 function described(filter: Query): string {

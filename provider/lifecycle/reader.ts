@@ -1,102 +1,98 @@
-import { Missing } from "../api/collection";
-import type { Collection } from "../api/collection";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
-import type { Deadline } from "../api/deadline";
-import { Gone, UptimeError } from "../api/errors";
+import type { Collection } from "../api/collection";
 import { Listing } from "../api/listing";
+import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/kinds";
-import { compare } from "./compare";
-import { mostGone } from "./ledger";
-import type { Ledger, RecordsOfKind } from "./ledger";
-import type { ServerTraits, Values } from "./server";
+import { compare, fieldOf } from "./difference";
+import type { Values } from "./difference";
+import type { Evidence } from "./evidence";
+import type { Ledger } from "./ledger";
+import type { ServerTraits } from "./server-traits";
 
-/** Up to this many records are read individually. */
-const handful = 4;
-/** How many pages of a list may be read without saving a request. */
+/** Up to this many records are read one by one: a page of a list costs the server more than a record. */
+const mostSingleReads = 4;
+/** How many pages of a list may be read without saving a request, so that one record far behind does not stop a refresh of many. */
 const sparePages = 8;
 
 /**
  * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. The list is believed
- * only if it shows what is expected; every difference is looked at by id. A record counts as gone only if that is proven.
+ * only if it shows what is expected; every difference is looked at by id.
  */
-export class Reader {
+export class RecordReader {
   private readonly asked = new Set<string>();
   /** The first read, which is by id; meanwhile it shows whether there are many. */
   private first: Promise<unknown> | undefined;
   private sample: ApiRecord | undefined;
   private current: Listing | undefined;
-  private readonly records: RecordsOfKind;
 
   constructor(
     private readonly collection: Collection,
     private readonly ledger: Ledger,
+    private readonly evidence: Evidence,
     private readonly traits: ServerTraits,
     private readonly clock: Clock,
-    /** The present key as a hash, see {@link Outputs.key}. */
-    private readonly key: string,
-  ) {
-    this.records = ledger.of(collection.definition.plural);
-  }
+  ) {}
 
   /**
    * The record under an id, from the list if that shows the expected values, else from its own address. Throws
-   * {@link Gone}.
+   * {@link MissingError}.
    *
    * @param isWhole whether everything else that its own address shows is wanted too
    */
   async read(
     id: string,
     expected: Values | undefined,
-    deadline: Deadline,
+    operation: Operation,
     isWhole = false,
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
-      const answer = this.collection.show(id, deadline);
-      // Others wait for the answer alone: whether a missing record is gone is not known before they have asked.
+      const answer = this.show(id, operation);
       this.first = answer.then(
         (record) => (this.sample = record),
         () => undefined,
       );
-      return this.proving(id, deadline, () => answer);
+      return answer;
     }
-    await this.ledger.awaiting(this.first);
-    const listed = expected && (await this.ledger.awaiting(this.listed(id, deadline)));
-    if (listed && this.agrees(listed, expected) && (!isWhole || this.isListWhole())) {
-      this.records.see(id);
+    await operation.inTime(this.first);
+    const listed = expected && (await this.listed(id, operation));
+    if (listed && this.isAsExpected(listed, expected) && (!isWhole || this.isListWhole())) {
+      this.evidence.see(this.collection.definition, listed);
       return listed;
     }
-    const shown = await this.show(id, deadline);
+    const shown = await this.show(id, operation);
     if (listed) this.learn(listed, shown, expected);
     return shown;
   }
 
-  /** The record at its own address. Throws {@link Gone} if it is proven that there is none. */
-  show(id: string, deadline: Deadline): Promise<ApiRecord> {
-    return this.proving(id, deadline, () => this.collection.show(id, deadline));
+  /** The record at its own address. Throws {@link MissingError}. */
+  async show(id: string, operation: Operation): Promise<ApiRecord> {
+    const record = await this.collection.show(id, operation);
+    this.evidence.see(this.collection.definition, record);
+    return record;
   }
 
-  /** Does something to a record. Throws {@link Gone} if it is proven that there is none. */
-  async proving<T>(id: string, deadline: Deadline, action: () => Promise<T>): Promise<T> {
-    try {
-      const result = await this.ledger.awaiting(action());
-      this.records.see(id);
-      return result;
-    } catch (error) {
-      throw error instanceof Missing ? await this.verdict(id, error, deadline) : error;
-    }
+  /**
+   * All records: of the list of the last minute, if that was begun after some time on the clock, and the provider has not
+   * written the record that is asked for.
+   */
+  async wholeList(operation: Operation, id: string, since = -Infinity): Promise<Listing> {
+    if (this.ledger.isWritten(id) || (this.current?.begun ?? since) <= since) this.current = undefined;
+    const list = this.listing(operation);
+    await operation.inTime(list.complete());
+    return list;
   }
 
   /** What the list shows of a record; undefined if it is not there, or not worth reading so far. */
-  private async listed(id: string, deadline: Deadline): Promise<ApiRecord | undefined> {
-    if (this.asked.size <= handful || this.traits.areListsBrief || this.records.isWritten(id))
+  private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    if (this.asked.size <= mostSingleReads || this.traits.areListsBrief || this.ledger.isWritten(id))
       return undefined;
-    const listing = this.listing(deadline);
+    const list = this.listing(operation);
     try {
-      const record = await listing.find(
+      const record = await list.find(
         id,
-        () => listing.pages + (listing.pagesLeft(id) ?? 1) <= this.asked.size + sparePages,
+        () => list.pages + (list.pagesLeft(id) ?? 1) <= this.asked.size + sparePages,
       );
       if (record) this.traits.learnListed(record);
       return record;
@@ -110,15 +106,13 @@ export class Reader {
   /** Whether the list shows as much of the first record as its own address has shown. */
   private isListWhole(): boolean {
     const listed = this.sample && this.current?.get(this.sample.id);
-    return (
-      listed !== undefined && Object.keys(this.sample?.shown ?? {}).every((name) => name in listed.shown)
-    );
+    return listed !== undefined && this.sample !== undefined && !leavesOut(listed, this.sample);
   }
 
-  private agrees(listed: ApiRecord, expected: Values): boolean {
+  private isAsExpected(listed: ApiRecord, expected: Values): boolean {
     return [...expected].every(([key, value]) => {
-      const field = this.collection.definition.fields[key];
-      if (!field || field.writeOnly) return true;
+      const field = fieldOf(this.collection.definition, key);
+      if (field.writeOnly) return true;
       const { outcome } = compare(field, value, listed);
       if (outcome !== "hidden") return outcome === "same";
       return isEmpty(value) ? this.traits.isListed(key) : this.traits.isHidden(key);
@@ -129,59 +123,21 @@ export class Reader {
   private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
     this.traits.learnShown(expected, shown);
     this.traits.areListsBrief ||= [...expected].some(([key, value]) => {
-      const field = this.collection.definition.fields[key];
+      const field = fieldOf(this.collection.definition, key);
       return (
-        field !== undefined &&
         compare(field, value, listed).outcome === "hidden" &&
         compare(field, value, shown).outcome !== "hidden"
       );
     });
   }
 
-  /** The list as far as it has been read in the last minute; a new one for a record that was written since. */
-  private listing(deadline: Deadline, id?: string): Listing {
-    const make = (): Listing => new Listing(this.collection.list(deadline), this.clock);
-    if (id !== undefined && this.records.isWritten(id)) return make();
-    if (!this.current?.isFresh) this.current = make();
+  private listing(operation: Operation): Listing {
+    if (!this.current?.isFresh) this.current = new Listing(this.collection.list(operation), this.clock);
     return this.current;
   }
+}
 
-  /** Whether a missing record is gone: the list does not hold it either, and the account is the one that state means. */
-  private async verdict(id: string, missing: Missing, deadline: Deadline): Promise<UptimeError> {
-    const { definition, client } = this.collection;
-    const { plural, singular, label } = definition;
-    const listing = this.listing(deadline, id);
-    await this.ledger.awaiting(listing.complete());
-    const answer = missing.message.replace(/\.$/, "");
-    if (listing.get(id))
-      return new UptimeError(`${answer}, but the list of ${plural} holds ${id}.`, {
-        cause: missing,
-      });
-    const gone = new Gone(`${label} ${id} does not exist (${answer}).`, { cause: missing });
-    if (!this.records.isInState(id)) return gone;
-    this.records.miss(id, (other) => listing.get(other) !== undefined);
-    const evidence = await this.ledger.evidence(deadline);
-    if (evidence === "found") return gone;
-    if (evidence === "no time")
-      return new UptimeError(
-        `${answer}, and the operation ended before it was known whether ${singular} ${id} is really gone.`,
-        { cause: missing },
-      );
-    if (evidence === "too many missing")
-      return new UptimeError(
-        `More than ${mostGone} records that state knows do not exist, and none that it knows was found. That looks like ` +
-          `another server or another account, so nothing is removed from state: check ${client.address.source} ` +
-          `(${client.address.url}) and the API key. If all of them were really deleted, remove them from state with ` +
-          "`pulumi state delete URN`.",
-        { cause: missing },
-      );
-    const stateKey = this.records.stateKeyOf(id);
-    if (stateKey === undefined || stateKey === this.key) return gone;
-    return new UptimeError(
-      `${label} ${id} does not exist for the present API key, and state was made with another key or address, so it may be in ` +
-        `another account (${answer}). If the ${singular} was really deleted, remove it from state with ` +
-        "`pulumi state delete URN`; otherwise set the key of its account.",
-      { cause: missing },
-    );
-  }
+/** Whether a list shows less of a record than the record's own address. */
+export function leavesOut(listed: ApiRecord, shown: ApiRecord): boolean {
+  return Object.keys(shown.shown).some((name) => !(name in listed.shown));
 }

@@ -1,14 +1,13 @@
 import type { ApiRecord } from "../api/answer";
-import type { Value } from "../definitions/kinds";
-import { Gone, UptimeError } from "../api/errors";
-import { valueIn } from "./compare";
-import type { Connection } from "./connection";
+import { message, MissingError, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
+import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import type { Deadline } from "../api/deadline";
-import type { Reader } from "./reader";
-
-/** What reads records. */
-type Reading = Pick<Connection, "collection" | "reader">;
+import type { Value } from "../definitions/kinds";
+import type { Account } from "./account";
+import { valueIn } from "./difference";
+import { listWithout } from "./gone";
+import { leavesOut } from "./reader";
 
 /**
  * All records that a filter of the API selects, newest first, each with all that the API shows of it.
@@ -16,42 +15,42 @@ type Reading = Pick<Connection, "collection" | "reader">;
  * @param progress is called with the number of records that have been listed so far
  */
 export async function readAll(
-  connection: Reading,
-  deadline: Deadline,
+  account: Account,
+  operation: Operation,
   filter: Readonly<Record<string, string>> = {},
   progress: (listed: number) => void = () => undefined,
 ): Promise<readonly ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  for await (const page of connection.collection.list(deadline, filter)) {
+  for await (const page of account.collection.list(operation, filter)) {
     listed.push(...page);
     progress(listed.length);
   }
-  return complete(connection, deadline, listed);
+  return complete(account, operation, listed);
 }
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
-  { reader }: Pick<Reading, "reader">,
-  deadline: Deadline,
+  account: Account,
+  operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  const isWhole = await wholeness(reader, deadline, listed);
+  const isWhole = await wholeness(account, operation, listed);
   const records = await Promise.all(
-    listed.map(async (record) => (isWhole(record) ? record : unlessGone(reader.show(record.id, deadline)))),
+    listed.map((record) => (isWhole(record) ? record : showUnlessMissing(account, record.id, operation))),
   );
   return records.filter((record) => record !== undefined);
 }
 
 /** A test for listed records: whether the list shows all of a record, or leaves something out. */
 async function wholeness(
-  reader: Reader,
-  deadline: Deadline,
+  account: Account,
+  operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<(record: ApiRecord) => boolean> {
   for (const sample of listed) {
-    const shown = await unlessGone(reader.show(sample.id, deadline));
+    const shown = await showUnlessMissing(account, sample.id, operation);
     if (!shown) continue;
-    if (Object.keys(shown.shown).some((key) => !(key in sample.shown))) return () => false;
+    if (leavesOut(sample, shown)) return () => false;
     // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
     const keys = new Set(listed.flatMap((record) => Object.keys(record.shown)));
     return (record) => Object.keys(record.shown).length === keys.size;
@@ -59,13 +58,18 @@ async function wholeness(
   return () => true;
 }
 
-/** Undefined if it is proven that there is no such record. */
-export async function unlessGone(record: Promise<ApiRecord>): Promise<ApiRecord | undefined> {
+/** The record at its own address, undefined if there is none. */
+export async function showUnlessMissing(
+  account: Account,
+  id: string,
+  operation: Operation,
+): Promise<ApiRecord | undefined> {
   try {
-    return await record;
+    return await account.reader.show(id, operation);
   } catch (error) {
-    if (error instanceof Gone) return undefined;
-    throw error;
+    if (!(error instanceof MissingError)) throw error;
+    await listWithout(account, id, error, operation);
+    return undefined;
   }
 }
 
@@ -87,7 +91,7 @@ export function valuesIn(
   record: ApiRecord,
   options: {
     readonly escaped?: boolean;
-    readonly refuse?: (property: string, reason: string) => void;
+    readonly refuse?: (property: string, reason: Message) => void;
   } = {},
 ): Map<string, Value> {
   const { escaped = true, refuse } = options;
@@ -99,10 +103,10 @@ export function valuesIn(
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       if (!refuse)
-        throw new UptimeError(`${definition.label} ${record.id} cannot be read. ${error.message}`, {
+        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
           cause: error,
         });
-      refuse(key, `cannot be read. ${error.message}`);
+      refuse(key, message`cannot be read. ${error}`);
     }
   }
   return values;

@@ -1,4 +1,3 @@
-import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/kinds";
 
 /** What a program declares of a resource, after `check`; an engine front keeps and compares it. */
@@ -18,13 +17,13 @@ export interface Outputs {
   /** Everything else that the record showed, under the API's own names. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
-  /** The id that the resource was imported with, kept to recognise an import that is done. */
+  /** The id that the resource was imported with, kept to recognize an import that is done. */
   readonly importId?: string | undefined;
   /** A short hash of the address that the record is at. */
-  readonly server?: string | undefined;
+  readonly serverHash?: string | undefined;
   /** Four hex digits of a hash of address and API key. */
-  readonly key?: string | undefined;
-  /** The resource that imported or adopted the record: see {@link Options.resource}. */
+  readonly keyFingerprint?: string | undefined;
+  /** The owner that imported or adopted the record: see {@link Options.owner}. */
   readonly claim?: string | undefined;
   /** The last operation failed half-way, so these may differ from what was asked for. */
   readonly isPartial?: boolean | undefined;
@@ -48,32 +47,16 @@ export interface Options {
    * What tells the resource from all others of the stack: its URN, or the chain of its parents' types and its name.
    * Undefined if the engine does not tell, which it must for a resource that imports or adopts.
    */
-  readonly resource?: string | undefined;
-  /** Ends the operation early: the engine was interrupted. */
-  readonly cancel?: AbortSignal | undefined;
-}
-
-/** The properties that are managed: those that the values name. */
-export function managedIn(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
-}
-
-/** The values of managed properties, as they are to be. */
-export function wantedIn(
-  definition: Definition,
-  values: Readonly<Record<string, unknown>>,
-  only: (key: string) => boolean = () => true,
-): Map<string, Value> {
-  const keys = managedIn(definition, values).filter(only);
-  return new Map(keys.map((key) => [key, valueOf(values, key)]));
-}
-
-/** Checked inputs and outputs hold nothing but values. */
-export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
-  return (values[key] ?? null) as Value;
+  readonly owner?: string | undefined;
+  /** Whether the engine always tells the owner, so that it is also the claim of a resource that created its record. */
+  readonly isOwnerCertain?: boolean | undefined;
+  /** Whether a `diff` is about what the program declares, and not about what a refresh has found. Default true. */
+  readonly isDeclared?: boolean | undefined;
+  /** The engine was interrupted, which ends what waits. */
+  readonly interruption?: AbortSignal | undefined;
 }
 
 /** A resource's name in a message: the last part of its URN, or of the chain of types that it is known by. */
-export function nameOf(resource: string | undefined): string {
-  return resource?.split("::").at(-1) ?? "";
+export function nameOf(owner: string | undefined): string {
+  return owner?.split("::").at(-1) ?? "";
 }

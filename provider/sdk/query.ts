@@ -2,9 +2,9 @@ import { runtime } from "@pulumi/pulumi";
 
 import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { Session } from "../lifecycle/connection";
-import type { Connect } from "../lifecycle/connection";
-import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
+import { lookUp } from "../engine/lookup";
+import type { Connect } from "../lifecycle/account";
+import { Session } from "../lifecycle/session";
 
 // HTTP and the validation of settings come with this file, so a program loads it with its first lookup.
 
@@ -17,7 +17,7 @@ const connect = (definition: Definition): Connect =>
   session.connector(definition, (account) => readSettings(config, process.env, account));
 
 export const queryOne = (definition: Definition, args: object) =>
-  lookUpOne(definition, connect(definition), args);
+  lookUp.one(session, definition, connect(definition), args);
 
 export const queryAll = (definition: Definition, args: object) =>
-  lookUpAll(definition, connect(definition), args);
+  lookUp.all(session, definition, connect(definition), args);

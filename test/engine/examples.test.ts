@@ -1,11 +1,13 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
 
-const examples = join(__dirname, "..", "..", "examples");
+const repository = join(__dirname, "..", "..");
+const examples = join(repository, "examples");
 /** Each project, and what it is written in. Python needs an SDK, so languages.test.ts runs that one. */
 const projects = { quickstart: "ts", team: "ts", yaml: "yaml", python: "python" } as const;
 const programs = { ts: "index.ts", yaml: "Pulumi.yaml", python: "__main__.py" };
@@ -44,3 +46,31 @@ test.each(["quickstart", "team", "yaml"] as const)(
     expect(emulator.writes()).toEqual([]);
   },
 );
+
+test("`pulumi up` in a clone that is built runs the quickstart, and git ignores its stacks", async () => {
+  const { emulator, workspace } = await startStack({ language: "ts" });
+  const clone = workspace.project;
+  for (const file of readdirSync(clone)) rmSync(join(clone, file), { recursive: true });
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: repository, encoding: "utf8" }).trim();
+  for (const file of git("ls-files").split("\n"))
+    if (existsSync(join(repository, file))) cpSync(join(repository, file), join(clone, file));
+  symlinkSync(join(repository, "dist"), join(clone, "dist"));
+  // What `npm ci` leaves, in which the package itself is a link to the clone.
+  const modules = join(repository, "node_modules");
+  mkdirSync(join(clone, "node_modules"));
+  for (const name of readdirSync(modules))
+    symlinkSync(name === "pulumi-uptime" ? ".." : join(modules, name), join(clone, "node_modules", name));
+
+  await workspace.run(["stack", "init", "dev"]);
+  await workspace.up();
+  expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
+  expect(
+    emulator.monitors
+      .all()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(["Checkout", "Home page"]);
+  const stackFile = "Pulumi.dev.yaml";
+  expect(readdirSync(clone)).toContain(stackFile);
+  expect(git("check-ignore", stackFile)).toBe(stackFile);
+});

@@ -9,23 +9,18 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { dynamic } from "@pulumi/pulumi";
-import { domain } from "../../provider/definitions/domain";
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import { monitor } from "../../provider/definitions/monitor";
-import { revealed } from "../support/calls";
-import type { Inputs } from "../support/model";
+
 import { startEmulator, startStack, stopStacks } from "../support/stack";
-import type { Deployment, StateResource } from "../support/workspace";
+import type { Deployment } from "../support/workspace";
 
 // The emulator writes into its file, and the corpus stays as it is.
-let installs: string;
+let servers: string;
 beforeEach(() => {
-  installs = mkdtempSync(join(tmpdir(), "pulumi-uptime-corpus-"));
+  servers = mkdtempSync(join(tmpdir(), "pulumi-uptime-corpus-"));
 });
 afterEach(async () => {
   await stopStacks();
-  rmSync(installs, { recursive: true });
+  rmSync(servers, { recursive: true });
 });
 
 const repository = join(__dirname, "..", "..");
@@ -33,13 +28,13 @@ const corpus = join(repository, "test", "corpus");
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const { version } = JSON.parse(read(repository, "package.json")) as { version: string };
 
-const recording = process.env.UPDATE_CORPUS === "1";
-if (recording) mkdirSync(join(corpus, version), { recursive: true });
+/** What is recorded of a version: the name of its folder, and what its program imports. */
+const fronts = { [version]: "pulumi-uptime", [`${version}-native`]: "pulumi-uptime/native" };
 
-/** Every kind of thing that state holds: all fields, none, emptied ones, secrets, passed options, a record only read. */
-const programs = ["requestAuthUsername: 'probe', sslAlertDays: 14, alertChannelIds: [3],", ""].map(
-  (removedLater) => `
-const { Domain, Monitor } = require("pulumi-uptime");
+/** Every kind of thing that state holds: all fields, none, emptied ones, secrets, options, imports, adoptions, a record only read. */
+const programOf = (front: string, removedLater: string) => `
+const pulumi = require("@pulumi/pulumi");
+const { Domain, Monitor } = require("${front}");
 const shop = new Domain("shop", { name: "Shop.Example", homepageUrl: "https://shop.example/", notFoundUrl: "https://shop.example/404" });
 const plain = new Domain("plain", { name: "plain.example" });
 new Monitor("least", { name: "Least", url: "https://shop.example", interval: 60 });
@@ -53,105 +48,116 @@ new Monitor("emptied", { name: "Emptied", url: "https://shop.example/e", interva
 new Monitor("options", { name: "Options", url: "https://shop.example/o", interval: 900, domainAlertDays: 30 },
   { ignoreChanges: ["interval"], replaceOnChanges: ["url"], customTimeouts: { create: "1m" }, protect: true });
 Domain.get("read", plain.id);
-`,
-);
-const [first = "", last = ""] = programs;
+const hand = (name, more) => ({ name, url: "https://hand.example/", interval: 60, ...more });
+new Domain("imported", { name: "imported.example", homepageUrl: "https://hand.example/" }, { import: "1" });
+new Domain("adopted", { name: "adopted.example" });
+new Monitor("home", hand("Home", {
+  requestAuthPassword: "password of the corpus", requestHeaders: [{ key: "X-Token", value: "token of the corpus" }],
+}), { import: "1" });
+new Monitor("ignored", hand("Ignored", { interval: 300 }), { import: "2", ignoreChanges: ["interval"] });
+new Monitor("found", hand("Adopted"));
+class Site extends pulumi.ComponentResource {
+  constructor(name) {
+    super("test:index:Site", name);
+    new Monitor("child", hand("Child"), { parent: this, import: "4" });
+    this.registerOutputs({});
+  }
+}
+new Site("parent");
+`;
+
+/** What there is before the first run. */
+const domainsByHand = [
+  { name: "imported.example", homepage_url: "https://hand.example/" },
+  { name: "adopted.example" },
+];
+const monitorsByHand = [
+  { name: "Home", request_headers: [{ key: "X-Token", value: "token of the corpus" }] },
+  { name: "Ignored", interval: 900 },
+  { name: "Adopted" },
+  { name: "Child" },
+];
 
 /** With UPDATE_CORPUS=1: what this version leaves behind, for all later ones. */
-async function record(): Promise<void> {
-  const folder = join(corpus, version);
+async function record(name: string, front: string): Promise<void> {
+  const folder = join(corpus, name);
   const emulator = await startEmulator({ now: () => new Date("2030-01-01T00:00:00Z") });
+  for (const domain of domainsByHand) emulator.domains.add(domain);
+  for (const monitor of monitorsByHand)
+    emulator.monitors.add({ url: "https://hand.example/", interval: 60, ...monitor });
   const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
-  const { workspace } = await startStack({ program: first, env });
+  const removedLater = "requestAuthUsername: 'probe', sslAlertDays: 14, alertChannelIds: [3],";
+  const { workspace } = await startStack({
+    program: programOf(front, removedLater),
+    env,
+    config: { "uptime:adoptExisting": "true" },
+  });
   await workspace.up();
-  await workspace.write(last);
+  const program = programOf(front, "").trimStart();
+  await workspace.write(program);
   await workspace.up();
-  const tables = { domains: emulator.domains.save(), monitors: emulator.monitors.save() };
-  const write = (name: string, content: unknown) => {
-    writeFileSync(join(folder, name), `${JSON.stringify(content, undefined, 2)}\n`);
+  mkdirSync(folder, { recursive: true });
+  const write = (file: string, content: unknown) => {
+    writeFileSync(join(folder, file), `${JSON.stringify(content, withoutSources, 2)}\n`);
   };
   write("state.json", await workspace.exportState());
-  write("records.json", tables);
+  write("records.json", { domains: emulator.domains.save(), monitors: emulator.monitors.save() });
   write("address.json", emulator.url);
-  writeFileSync(join(folder, "program.js"), last.trimStart());
+  writeFileSync(join(folder, "program.js"), program);
 }
 
+/** Where a program's files are says nothing of a version. */
+const withoutSources = (key: string, value: unknown) =>
+  key === "sourcePosition" || key === "stackTrace" ? undefined : value;
+
 /** A server that holds what a version has left there, at an address that its state names. */
-async function installOf(folder: string) {
-  const file = join(installs, `${basename(folder)}.json`);
+async function serverOf(folder: string) {
+  const file = join(servers, `${basename(folder)}.json`);
   copyFileSync(join(folder, "records.json"), file);
   const emulator = await startEmulator({ file });
   return { emulator, movedFrom: JSON.parse(read(folder, "address.json")) as string };
 }
 
 test("the corpus holds this version", async () => {
-  if (recording) await record();
+  if (process.env.UPDATE_CORPUS === "1")
+    for (const [name, front] of Object.entries(fronts)) await record(name, front);
   // If this fails: UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts
-  expect(readdirSync(corpus)).toContain(version);
+  expect(readdirSync(corpus)).toEqual(expect.arrayContaining(Object.keys(fronts)));
 });
 
-// Of one version there may be several: 0.1.0-imports holds imported and adopted records as it kept them.
-describe.each(readdirSync(corpus))("state that version %s has left", (earlier) => {
-  const folder = join(corpus, earlier);
-
-  test("is imported, nothing is to be changed, and it can be refreshed", async () => {
-    const { emulator, movedFrom } = await installOf(folder);
+// Of one version there may be several: what it left with the plugin, or at another time.
+test.each(readdirSync(corpus))(
+  "state that version %s has left: nothing is to be changed, and it can be refreshed, updated and destroyed",
+  async (earlier) => {
+    const folder = join(corpus, earlier);
+    const { emulator, movedFrom } = await serverOf(folder);
     const before = emulator.monitors.all();
+    const program = read(folder, "program.js");
     const { workspace } = await startStack({
-      program: read(folder, "program.js"),
-      env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey },
+      program,
+      env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey, PULUMI_RUN_PROGRAM: "true" },
       config: { "uptime:movedFrom": movedFrom },
     });
     await workspace.importState(JSON.parse(read(folder, "state.json")) as Deployment);
-    await workspace.preview("--expect-no-changes");
-    // `--run-program`: otherwise the settings are those of the state, which names another address.
-    await workspace.refresh("--expect-no-changes", "--run-program");
+    await workspace.preview("--refresh", "--expect-no-changes");
+    await workspace.up("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
     expect(emulator.monitors.all()).toEqual(before);
+
+    // Three times the interval, of all but those that ignore it.
+    const edited = program.replaceAll("interval: 60", "interval: 180");
+    await workspace.write(edited.replace("protect: true", "protect: false"));
+    await workspace.up();
+    const intervals = emulator.monitors.all().map(({ interval }) => interval);
+    expect(intervals).toEqual(before.map(({ interval }) => later[String(interval)] ?? interval));
     const state = await workspace.stateText();
     for (const secret of ["token of the corpus", "password of the corpus"])
       expect(state).not.toContain(secret);
-  });
 
-  test("can be updated and deleted", async () => {
-    const { emulator, movedFrom } = await installOf(folder);
-    const config: Record<string, string> = {
-      "uptime:baseUrl": emulator.url,
-      "uptime:apiKey": emulator.apiKey,
-      "uptime:movedFrom": movedFrom,
-    };
-    const { deployment } = JSON.parse(read(folder, "state.json")) as Deployment;
-    const managed = (deployment.resources ?? []).filter(
-      ({ type, id, ...resource }) => type.startsWith("pulumi-nodejs:") && id && !("external" in resource),
-    );
-    expect(managed).toHaveLength(6);
-    for (const { type, id = "", outputs = {}, inputs = {} } of managed.map(withoutSecrets)) {
-      const definition = type.endsWith("Domain") ? domain : monitor;
-      const provider = dynamicProvider(definition) as Required<dynamic.ResourceProvider>;
-      await provider.configure({
-        config: { get: (key: string) => config[key], require: (key: string) => config[key] ?? "" },
-      });
-      const key = definition === domain ? "homepageUrl" : "alertTextLookup";
-      const value = definition === domain ? "https://new.example/" : "new";
-      const check = await provider.check(inputs, { ...inputs, [key]: value });
-      const checked = revealed(check.inputs as Inputs);
-      expect((await provider.diff(id, outputs, checked)).changes).toBe(true);
-      const outs = revealed((await provider.update(id, outputs, checked)).outs as Inputs);
-      expect(outs[key]).toBe(value);
-      await provider.delete(id, outs);
-    }
+    await workspace.destroy();
     expect([...emulator.domains.all(), ...emulator.monitors.all()]).toEqual([]);
-  });
-});
+  },
+);
 
-/** The resource with what is encrypted replaced: the encryption is the engine's, and is tested above. */
-function withoutSecrets(resource: StateResource): StateResource {
-  const clear = JSON.stringify(resource, (key, value: unknown) =>
-    typeof value === "object" && value !== null && "ciphertext" in value
-      ? key === "requestHeaders"
-        ? [{ key: "X-Token", value: "token of the corpus" }]
-        : "password of the corpus"
-      : value,
-  );
-  return JSON.parse(clear) as StateResource;
-}
+/** What the edited program makes of an interval: "interval: 600" holds "interval: 60" too. */
+const later: Readonly<Record<string, number>> = { 60: 180, 600: 1800 };

@@ -379,7 +379,7 @@ describe("of a program", () => {
     );
     const { code, stdout } = await ran(folder, ["doctor", "--program", "."], env);
     expect(stdout).toMatch(
-      /warning {2}uptime:apiKey is plain text in the stack's configuration.*config set --secret uptime:apiKey/,
+      /warning {2}uptime:apiKey is set in plain text.*config set --secret uptime:apiKey/,
     );
     expect(stdout).toContain(
       "ok       The program declares 0 resources; a preview would import 0 records and refuse none\n",

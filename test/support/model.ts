@@ -5,7 +5,7 @@ import type { Clock } from "../../provider/api/clock";
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { monitor } from "../../provider/definitions/monitor";
-import { Session } from "../../provider/lifecycle/connection";
+import { Session } from "../../provider/lifecycle/session";
 import { dynamicCalls, OperationFailed } from "./calls";
 import type { Provider } from "./calls";
 
@@ -112,7 +112,7 @@ export class ModelStack {
   /** What `pulumi up --replace` does, with the option `deleteBeforeReplace`: no diff, and no old inputs. */
   async replace(declared: Inputs): Promise<"replace"> {
     const inputs = await this.check(declared, {});
-    await this.destroy();
+    await this.drop();
     await this.keeping(inputs, () => this.provider.create(this.urn, inputs));
     return "replace";
   }
@@ -125,7 +125,14 @@ export class ModelStack {
     this.state = read && { ...read, inputs: read.inputs ?? state.inputs, unfinished: false };
   }
 
+  /** `pulumi destroy`, in a process of its own. */
   async destroy(): Promise<void> {
+    this.nextRun();
+    await this.drop();
+  }
+
+  /** What `pulumi up` does with a resource that the program no longer has. */
+  async drop(): Promise<void> {
     const { state } = this;
     if (state) await this.provider.delete(this.urn, state.id, state.outputs, state.inputs);
     this.state = undefined;

@@ -2,7 +2,7 @@ import type { Clock } from "../../provider/api/clock";
 import { systemClock } from "../../provider/api/clock";
 import type { Engine } from "../../provider/engine/plugin/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { Session } from "../../provider/engine/plugin/session";
+import { PluginSession as Session } from "../../provider/engine/plugin/session";
 import type { Provider } from "./calls";
 import { ModelStack } from "./model";
 import type { Inputs } from "./model";

@@ -5,14 +5,14 @@ import type { Definition, Problem } from "../../provider/definitions/field";
 import { readSettings } from "../../provider/api/settings";
 import { unknownValue } from "../../provider/definitions/marks";
 import {
-  declarationIn,
-  inputProperties,
-  inputsIn,
-  optionsIn,
-  outputsIn,
+  decodeDeclaration,
+  encodeInputs,
+  decodeInputs,
+  decodeOptions,
+  decodeOutputs,
 } from "../../provider/engine/request";
 import type { Properties } from "../../provider/engine/request";
-import { Session } from "../../provider/lifecycle/connection";
+import { Session } from "../../provider/lifecycle/session";
 
 /** Nothing listens there, so that whatever asks the API fails. */
 const config = {
@@ -32,13 +32,13 @@ class Checked {
     olds: Properties,
     news: Properties,
   ): Promise<{ inputs: Properties; problems: readonly Problem[] }> {
-    const { inputs, problems } = await this.lifecycle.check(declarationIn(olds, news));
-    return { inputs: inputProperties(inputs, news), problems };
+    const { inputs, problems } = await this.lifecycle.check(decodeDeclaration(olds, news));
+    return { inputs: encodeInputs(inputs, news), problems };
   }
 
   diff(id: string, olds: Properties, news: Properties): { changed: string[]; replaces: string[] } {
-    const outputs = outputsIn(this.definition, olds);
-    return this.lifecycle.diff(id, outputs, inputsIn(news), optionsIn(news));
+    const outputs = decodeOutputs(this.definition, olds);
+    return this.lifecycle.diff(id, outputs, decodeInputs(news), decodeOptions(news));
   }
 }
 

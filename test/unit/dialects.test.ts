@@ -438,40 +438,6 @@ describe("refusals", () => {
     await expect(stack().up(home)).rejects.toThrow(message);
   });
 
-  test("do not repeat a secret that the API repeats", async () => {
-    emulator.fault = ({ method, headers }) =>
-      method === "POST"
-        ? {
-            kind: "answer",
-            effect: false,
-            status: 422,
-            body: JSON.stringify({
-              message: `canary-password is weak, says ${String(headers.authorization)}`,
-            }),
-          }
-        : undefined;
-    const failure: unknown = await stack()
-      .up({ ...home, requestAuthPassword: "canary-password" })
-      .catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/status 422: \[secret\] is weak, says Bearer \[key\]/);
-  });
-
-  test("do not repeat the beginning of a secret where a long text is cut", async () => {
-    emulator.fault = ({ method }) =>
-      method === "POST"
-        ? {
-            kind: "answer",
-            effect: false,
-            status: 422,
-            body: `${"x".repeat(285)} canary-password-that-is-long`,
-          }
-        : undefined;
-    const failure: unknown = await stack()
-      .up({ ...home, requestAuthPassword: "canary-password-that-is-long" })
-      .catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/x \[secret\]$/);
-  });
-
   test("of the key name the setting and the rotation trap", async () => {
     await expect(stack("monitor", { "uptime:apiKey": "wrong-key" }).up(home)).rejects.toThrow(
       /status 401.* key from uptime:apiKey.*settings of the last `up`/s,
@@ -495,44 +461,6 @@ describe("answers that fit nothing", () => {
     await one.up(home);
     emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: '{"id":2,"name":"x"}' });
     await expect(one.refresh()).rejects.toThrow("answered with the record 2 instead");
-  });
-});
-
-describe("gone", () => {
-  test.each([404, 410, 403] as const)(
-    "is %i when a list proves it; the next up creates again",
-    async (gone) => {
-      speak({ gone });
-      const one = stack("monitor", { "uptime:goneStatuses": "403" });
-      await one.up(home);
-      emulator.monitors.remove(1);
-      await one.refresh();
-      expect(one.state).toBeUndefined();
-      await one.up(home);
-      expect(emulator.monitors.size).toBe(1);
-    },
-  );
-
-  test("is not believed while the list holds the record, or is no list", async () => {
-    const one = stack();
-    await one.up(home);
-    emulator.fault = ({ path }) =>
-      path.endsWith("/1") ? { kind: "answer", effect: false, status: 404 } : undefined;
-    await expect(one.refresh()).rejects.toThrow("but the list of monitors holds 1");
-    emulator.fault = () => ({ kind: "answer", effect: false, status: 404 });
-    await expect(one.refresh()).rejects.toThrow(/GET .*\/api\/v1\/monitors was answered with status 404/);
-    expect(one.state?.id).toBe("1");
-  });
-
-  test("is success for a delete, and for an update an error that says what to do", async () => {
-    const one = stack();
-    await one.up(home);
-    emulator.monitors.remove(1);
-    await expect(one.up({ ...home, interval: 300 })).rejects.toThrow(
-      "Run `pulumi up --refresh --run-program`",
-    );
-    await one.destroy();
-    expect(one.state).toBeUndefined();
   });
 });
 

@@ -6,7 +6,7 @@ import type { ApiRequest, Client } from "../../provider/api/client";
 import { domain } from "../../provider/definitions/domain";
 import { ApiError, UptimeError } from "../../provider/api/errors";
 import { Lifecycle } from "../../provider/lifecycle/lifecycle";
-import { connectionOf } from "../../provider/lifecycle/connection";
+import { connectionOf } from "../../provider/lifecycle/session";
 import { Ledger } from "../../provider/lifecycle/ledger";
 import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";

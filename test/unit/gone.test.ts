@@ -1,188 +1,275 @@
-import type { dynamic } from "@pulumi/pulumi";
-
 import { keyHash, readSettings } from "../../provider/api/settings";
 import { importedResources } from "../../provider/cli/export/imported-state";
-import { definitions } from "../../provider/definitions";
-import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
-import type { Fault, ReceivedRequest } from "../../provider/emulator";
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import { Session } from "../../provider/lifecycle/connection";
-import type { Connect } from "../../provider/lifecycle/connection";
-import { revealed } from "../support/calls";
-import { NetworkClock } from "../support/clock";
-import { ModelStack } from "../support/model";
-import type { Inputs } from "../support/model";
+import type { Fault } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/session";
+import type { Connect } from "../../provider/lifecycle/account";
+import type { ModelStack } from "../support/model";
+import {
+  answer,
+  destroyAll,
+  each,
+  failureOf,
+  fronts,
+  isList,
+  kinds,
+  myKey,
+  otherKey,
+  Program,
+  refreshAll,
+  Server,
+  times,
+} from "../support/program";
+import type { Front, Kind } from "../support/program";
 
-type Kind = "monitor" | "domain";
-type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;
-type Run = Readonly<Record<Kind, Provider>>;
-/** One resource as state has it. */
-interface Resource {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly outputs: Inputs;
-}
-
-const myKey = "my-key";
-const otherKey = "other-key";
-const mine = { "uptime:apiKey": myKey };
+/** All that `check` fills in is declared, so that no preview has anything to add. */
+const home = {
+  name: "Home",
+  url: "https://example.com/",
+  interval: 60,
+  alertCondition: "url_unavailable",
+  requestMethod: "GET",
+  cacheBuster: false,
+};
+const record = { name: "Home", url: "https://example.com/", interval: 60 };
 const others = { "uptime:apiKey": otherKey };
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
-const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
+const mine = { "uptime:apiKey": myKey };
+const sameAccount = { "uptime:sameAccount": "true" };
 
-let clock: NetworkClock;
-let emulator: Emulator;
+let server: Server;
 beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ apiKey: myKey, sleep: clock.hold });
-  // All people of one account: the server takes the key of each.
-  emulator.fault = accept;
+  server = await Server.start();
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  clock.stop();
-  await emulator.stop();
+  await server.stop();
 });
 
-function accept({ headers }: ReceivedRequest): undefined {
-  emulator.apiKey = headers.authorization?.replace("Bearer ", "") ?? "";
+const declared = (kind: Kind, number: number) =>
+  kind === "monitor"
+    ? { ...home, name: `Home ${number}`, url: `https://${number}.example/` }
+    : { name: `${number}.example` };
+
+/** So many new resources of a program, which state has with the digits of the program's present key. */
+async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<ModelStack[]> {
+  const all = Array.from({ length: count }, () => program.resource(kind));
+  await each([...all.entries()], ([number, one]) => one.up(declared(kind, number + 1)));
+  return all;
 }
 
-const configOf = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
-  "uptime:baseUrl": emulator.url,
-  "uptime:maxRetries": "0",
-  ...mine,
-  ...more,
-});
+/** State made by somebody with another key, in a new run of ours. */
+async function createdByOthers(
+  front: Front,
+  count: number,
+  kind: Kind = "monitor",
+): Promise<[ModelStack[], Program]> {
+  const program = new Program(server, front, others);
+  const all = await created(program, count, kind);
+  program.nextRun(mine);
+  server.emulator.forget();
+  return [all, program];
+}
 
-/** A run of Pulumi: one process, which both kinds share. */
-function newRun(more: Readonly<Record<string, string>> = {}): Run {
-  const settings = configOf(more);
-  const session = new Session({ clock });
-  const providerOf = (definition: Definition): Provider => {
-    const provider = dynamicProvider(definition, session) as Provider;
-    void provider.configure({
-      config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
+/** What was created by this key, in another run. */
+async function createdBefore(
+  front: Front,
+  count: number,
+  kind: Kind = "monitor",
+): Promise<[ModelStack[], Program]> {
+  const program = new Program(server, front);
+  const all = await created(program, count, kind);
+  program.nextRun();
+  server.emulator.forget();
+  return [all, program];
+}
+
+/** By hand, in the web UI. */
+function remove(...all: (ModelStack | undefined)[]): void {
+  for (const one of all) server.emulator.monitors.remove(one?.state?.id ?? "");
+}
+
+/** So that the list is never without records. */
+const addStranger = (): unknown =>
+  server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+
+const hashOf = (key: string, url = server.emulator.url): string =>
+  keyHash({ url }, key);
+
+describe.each(fronts)("with the present key (%s)", (front) => {
+  describe("a refresh", () => {
+    test("takes what is 404 out of state if the list does not hold it, however many they are", async () => {
+      const [all] = await createdBefore(front, 6);
+      remove(...all);
+      addStranger();
+      expect(await refreshAll(all)).toEqual(times(6, "gone"));
     });
-    return provider;
-  };
-  return { monitor: providerOf(monitor), domain: providerOf(domain) };
-}
 
-/** Resources that a run has created with these settings. */
-async function created(
-  counts: Readonly<Partial<Record<Kind, number>>>,
-  more: Readonly<Record<string, string>> = {},
-  inputs: Inputs = {},
-): Promise<Resource[]> {
-  const run = newRun(more);
-  const make = async (kind: Kind, number: number): Promise<Resource> => {
-    const declared = kind === "monitor" ? { ...home, name: `M${number}` } : { name: `${number}.example` };
-    const checked = await run[kind].check({}, { ...declared, ...inputs });
-    expect(checked.failures).toEqual([]);
-    const { id, outs = {} } = await run[kind].create(checked.inputs ?? {});
-    return { kind, id, outputs: { ...revealed(outs), __provider: "text" } };
-  };
-  const numbers = (kind: Kind): number[] => Array.from({ length: counts[kind] ?? 0 }, (_, number) => number);
-  return Promise.all([
-    ...numbers("monitor").map((number) => make("monitor", number)),
-    ...numbers("domain").map((number) => make("domain", number)),
-  ]);
-}
+    test("of thirty, of which the first eight are gone and eight are read at a time, keeps the others", async () => {
+      const [all] = await createdBefore(front, 30);
+      remove(...all.slice(0, 8));
+      const begun = server.clock.now();
+      expect(await refreshAll(all, 8)).toEqual([...times(8, "gone"), ...times(22, "there")]);
+      // Nobody waits for news of others.
+      expect(server.clock.now()).toBe(begun);
+    });
 
-function removeAll(): void {
-  emulator.monitors.clear();
-  emulator.domains.clear();
-}
+    test("of one at a time waits for nothing either", async () => {
+      const [all] = await createdBefore(front, 5);
+      remove(...all.slice(0, 4));
+      const begun = server.clock.now();
+      expect(await refreshAll(all, 1)).toEqual([...times(4, "gone"), "there"]);
+      expect(server.clock.now()).toBe(begun);
+    });
 
-/** What a refresh of resources, all at once, says of each: its new outputs, "gone", or the error. */
-function refresh(
-  resources: readonly Resource[],
-  run = newRun(),
-): Promise<(Readonly<Record<string, unknown>> | string)[]> {
-  return Promise.all(
-    resources.map(({ kind, id, outputs }) =>
-      run[kind].read(id, outputs).then(
-        ({ id: found, props = {} }) => (found === undefined ? "gone" : revealed(props)),
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      ),
-    ),
-  );
-}
+    test("reads one list for many that are gone, and another one after a minute", async () => {
+      const [all] = await createdBefore(front, 30);
+      remove(...all);
+      addStranger();
+      await refreshAll(all.slice(0, 20), 8);
+      expect(server.lists).toBe(1);
+      await server.clock.sleep(61_000);
+      await refreshAll(all.slice(20), 8);
+      expect(server.lists).toBe(2);
+    });
 
-const withKey = (resources: readonly Resource[], key: string | undefined): Resource[] =>
-  resources.map((one) => {
-    const { __key, ...outputs } = one.outputs;
-    return { ...one, outputs: { ...outputs, ...(key !== undefined && { __key: key }) } };
+    test("is an error for what the list holds, and deleting the resource still works", async () => {
+      const [all, program] = await createdBefore(front, 2);
+      server.fault = ({ method, path }) =>
+        method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
+      expect(await refreshAll(all)).toEqual(["error", "error"]);
+      program.nextRun();
+      expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+      expect(server.ids()).toEqual([]);
+    });
+
+    test("reads the list once more if it is older than the 404", async () => {
+      const [all] = await createdBefore(front, 3);
+      remove(all[0]);
+      expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+      remove(all[1]);
+      expect(await refreshAll(all.slice(1, 2))).toEqual(["gone"]);
+      expect(server.lists).toBe(2);
+      server.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
+      expect(await refreshAll(all.slice(2))).toEqual(["error"]);
+      expect(server.lists).toBeLessThanOrEqual(4);
+    });
+
+    test("is an error if the list has no records at all and more than one was heard of", async () => {
+      const [all, program] = await createdBefore(front, 3);
+      remove(...all);
+      expect(await refreshAll(all)).toEqual(times(3, "error"));
+      program.nextRun();
+      // What has been heard of before that is not known.
+      expect(await refreshAll(all, 1)).toEqual(["gone", "error", "error"]);
+      program.nextRun(sameAccount);
+      expect(await refreshAll(all)).toEqual(times(3, "gone"));
+    });
+
+    test("of the only one of its kind needs no other record", async () => {
+      const program = new Program(server, front);
+      const [one] = await created(program, 1);
+      const domains = front === "dynamic" ? await created(program, 2, "domain") : [];
+      program.nextRun();
+      server.removeAll();
+      addStranger();
+      expect(await refreshAll(domains)).toEqual(times(domains.length, "error"));
+      server.removeAll();
+      program.nextRun();
+      expect(await refreshAll(one ? [one] : [])).toEqual(["gone"]);
+    });
   });
 
-const hashOf = (key: string, url = emulator.url): string => keyHash({ url, hash: "", source: "" }, key);
+  describe("a delete", () => {
+    test.each(kinds)("of a %s that is 404 is done, however many are, and asks for no list", async (kind) => {
+      const [all] = await createdBefore(front, 6, kind);
+      server.removeAll();
+      expect(await destroyAll(all)).toEqual(times(6, "deleted"));
+      expect(server.lists).toBe(0);
+    });
 
-const otherAccount = expect.stringMatching(
-  /^More than 3 records that state knows do not exist, and none that it knows was found\. .* nothing is removed from state/,
-) as unknown;
-const otherState = expect.stringMatching(
-  /^(Monitor|Domain) \d+ does not exist for the present API key, and state was made with another .* `pulumi state delete URN`/,
-) as unknown;
-const found = expect.objectContaining({ name: expect.any(String) as unknown }) as unknown;
+    test("that is 404 is done even if the list holds the record", async () => {
+      const [all] = await createdBefore(front, 2);
+      server.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
+      expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+    });
 
-const isList = ({ path }: { path: string }): boolean => /\/(monitors|domains)$/.test(path);
-const answer = (status: number, body: unknown = { message: "No." }): Fault => ({
-  kind: "answer",
-  effect: false,
-  status,
-  body,
+    test("whose answer was lost is finished by the next run", async () => {
+      const [all, program] = await createdBefore(front, 8);
+      server.fault = ({ method }) =>
+        method === "DELETE" ? { kind: "answer", effect: true, status: 504, body: "" } : undefined;
+      await destroyAll(all);
+      server.fault = undefined;
+      program.nextRun();
+      const left = all.filter(({ state }) => state);
+      expect(await destroyAll(left)).toEqual(times(left.length, "deleted"));
+      expect(server.ids()).toEqual([]);
+    });
+  });
+
+  test("an update of what is gone is an error that says how to create it again, and leaves it in state", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    remove(one);
+    expect(
+      await failureOf(one?.up({ ...declared("monitor", 1), interval: 300 }) ?? Promise.resolve()),
+    ).toMatch(/Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/);
+    expect(one?.state).toBeDefined();
+  });
+
+  test("state without digits, as version 0.1.0 has left it, counts as the present account", async () => {
+    const [all] = await createdByOthers(front, 3);
+    for (const one of all) forgetKey(one);
+    remove(...all);
+    addStranger();
+    expect(await refreshAll(all.slice(0, 2))).toEqual(["gone", "gone"]);
+    expect(await destroyAll(all.slice(2))).toEqual(["deleted"]);
+  });
 });
 
-describe("404 counts as gone", () => {
-  test("if the list does not hold the id", async () => {
-    const all = await created({ monitor: 3 });
-    emulator.monitors.remove(all[1]?.id ?? "");
-    expect(await refresh(all)).toEqual([found, "gone", found]);
+describe.each(fronts)("what says that a record is gone (%s)", (front) => {
+  test.each<[string, Fault, Record<string, string>]>([
+    ["404", answer(404), {}],
+    ["410", answer(410), {}],
+    ["a status of uptime:goneStatuses", answer(403), { "uptime:goneStatuses": "403" }],
+    ["204", answer(204, ""), {}],
+    ["200 without a body", answer(200, ""), {}],
+    ["200 with nothing in it", answer(200, { data: null }), {}],
+    ["deleted_at", answer(200, { data: { id: 1, ...record, deleted_at: "2030-01-01T00:00:00Z" } }), {}],
+    ["trashed_at", answer(200, { data: { id: 1, ...record, trashed_at: "2030-01-01 00:00:00" } }), {}],
+    ["deleted", answer(200, { data: { id: 1, ...record, deleted: true } }), {}],
+    ["is_deleted", answer(200, { data: { id: 1, ...record, is_deleted: true } }), {}],
+    ["trashed", answer(200, { data: { id: 1, ...record, trashed: true } }), {}],
+  ])("is %s to a GET", async (_, fault, settings) => {
+    const program = new Program(server, front, settings);
+    const all = await created(program, 1);
+    remove(all[0]);
+    addStranger();
+    program.nextRun();
+    server.fault = ({ path }) => (path.endsWith("/1") ? fault : undefined);
+    expect(await refreshAll(all)).toEqual(["gone"]);
   });
 
-  test("and not if it does", async () => {
-    const all = await created({ monitor: 6 });
-    // So that all of them are asked for by their ids.
-    for (const { id } of all) emulator.monitors.edit(id, { interval: 900 });
-    emulator.fault = (request) => (isList(request) ? undefined : answer(404));
-    for (const [index, result] of (await refresh(all)).entries())
-      expect(result).toMatch(
-        new RegExp(`404.*, but the list of monitors holds ${String(all[index]?.id)}\\.$`),
-      );
+  test.each(["deleted_at", "is_deleted"])("is not a record whose %s is not set", async (mark) => {
+    const [all] = await createdBefore(front, 1);
+    server.emulator.dialect = { extraFields: { [mark]: mark.endsWith("at") ? null : false } };
+    expect(await refreshAll(all)).toEqual(["there"]);
   });
 
-  test("and not if the operation ends before that is known", async () => {
-    const all = await created({ monitor: 1 });
-    removeAll();
-    const run = newRun();
-    const { outputs } = all[0] ?? {};
-    await expect(
-      run.monitor.delete(all[0]?.id ?? "", {
-        ...outputs,
-        __options: { customTimeouts: { delete: "500ms" } },
-      }),
-    ).rejects.toThrow(/the operation ended before it was known whether monitor 1 is really gone/);
+  test("is not contradicted by a list that holds the record as deleted", async () => {
+    const [all] = await createdBefore(front, 2);
+    server.emulator.monitors.edit(1, { deleted_at: "2030-01-01T00:00:00Z" });
+    expect(await refreshAll(all)).toEqual(["gone", "there"]);
   });
 
-  test.each<[410 | 403, Record<string, string>, boolean]>([
-    [410, {}, true],
-    [403, { "uptime:goneStatuses": "403" }, true],
-    [403, {}, false],
-  ])("and so does %i with the settings %j: %j", async (gone, more, isGone) => {
-    const all = await created({ monitor: 2 });
-    emulator.monitors.remove(all[0]?.id ?? "");
-    emulator.dialect = { gone };
-    const expected: unknown = isGone ? "gone" : expect.stringContaining(`status ${gone}`);
-    expect(await refresh(all, newRun(more))).toEqual([expected, found]);
+  test("is not a status that only uptime:goneStatuses could name", async () => {
+    const [all] = await createdBefore(front, 2);
+    remove(all[0]);
+    server.emulator.dialect = { gone: 403 };
+    expect(await refreshAll(all)).toEqual(["error", "there"]);
   });
-});
 
-describe("never gone", () => {
   const faults: [string, Fault][] = [
     ["401", answer(401)],
     ["403", answer(403)],
@@ -190,386 +277,347 @@ describe("never gone", () => {
     ["502", answer(502, "<html>Bad gateway</html>")],
     ["503", answer(503)],
     ["a web page", answer(200, "<html>Hello</html>")],
-    ["another record", answer(200, { data: { id: 99, ...home } })],
+    ["another record", answer(200, { data: { id: 99, ...record } })],
     ["a connection that is cut", { kind: "cut", effect: false }],
   ];
 
-  test.each(faults)("is what is answered with %s", async (_, fault) => {
-    const all = await created({ monitor: 2, domain: 1 });
-    removeAll();
-    emulator.fault = () => fault;
-    for (const result of await refresh(all)) expect(result).toMatch(/^GET .*\/api\/v1\//);
+  test.each(faults)("is never %s, to a GET or a DELETE", async (_, fault) => {
+    const [all] = await createdBefore(front, 2);
+    server.removeAll();
+    addStranger();
+    server.fault = () => fault;
+    expect(await refreshAll(all)).toEqual(["error", "error"]);
+    const isDone = fault.kind === "answer" && fault.status === 200;
+    if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
-  test.each(faults)("is what is 404 if the list is answered with %s", async (_, fault) => {
-    const all = await created({ monitor: 2, domain: 1 });
-    removeAll();
-    emulator.fault = (request) => (isList(request) ? fault : undefined);
-    for (const result of await refresh(all))
-      expect(result).toMatch(/^GET .*\/api\/v1\/(monitors|domains)[? ]/);
+  test.each(faults)("is not 404 in a refresh whose list is answered with %s", async (_, fault) => {
+    const [all] = await createdBefore(front, 2);
+    server.removeAll();
+    server.fault = (request) => (isList(request) ? fault : undefined);
+    expect(await refreshAll(all)).toEqual(["error", "error"]);
   });
 });
 
-describe("if none is found", () => {
-  const keys: [string, () => string | undefined][] = [
-    ["the present key", () => hashOf(myKey)],
-    ["another key", () => hashOf(otherKey)],
-    ["no key", () => undefined],
-  ];
-
-  test.each(keys)("more than three missing are errors, with %s in state", async (_, key) => {
-    const all = withKey(await created({ monitor: 4 }), key());
-    removeAll();
-    emulator.monitors.add({ ...home, name: "of somebody else" });
-    expect(await refresh(all)).toEqual(Array(4).fill(otherAccount));
+describe.each(fronts)("with another key (%s)", (front) => {
+  test("what is 404 stays in state if no record is found that state knows", async () => {
+    const [all] = await createdByOthers(front, 2);
+    remove(...all);
+    addStranger();
+    expect(await refreshAll(all)).toEqual(["error", "error"]);
+    expect(await destroyAll(all)).toEqual(["error", "error"]);
+    expect(all.every(({ state }) => state)).toBe(true);
   });
 
-  test.each(keys)("up to three missing are judged by %s in state", async (name, key) => {
-    const all = withKey(await created({ monitor: 2, domain: 1 }), key());
-    removeAll();
-    expect(await refresh(all)).toEqual(Array(3).fill(name === "another key" ? otherState : "gone"));
+  test.each(kinds)("it is gone if the list holds a %s that state knows", async (kind) => {
+    const [all] = await createdByOthers(front, 3, kind);
+    server.emulator[`${kind}s`].remove(1);
+    server.emulator[`${kind}s`].remove(2);
+    // The third is heard of, and nothing more.
+    await all[2]?.preview(declared(kind, 3));
+    expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+    expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
   });
 
-  test("nothing is decided before all requests are answered, however slow the server is", async () => {
-    const all = await created({ monitor: 5 });
-    removeAll();
-    const last = all.at(-1)?.id ?? "";
-    emulator.fault = ({ path }) => ({ kind: "delay", delayMs: path.endsWith(`/${last}`) ? 6000 : 1500 });
-    expect(await refresh(all, newRun())).toEqual(Array(5).fill(otherAccount));
+  test("it is gone if such a record was found singly, whatever the list holds", async () => {
+    const [all] = await createdByOthers(front, 2);
+    remove(all[1]);
+    server.fault = (request) =>
+      isList(request) ? answer(200, { data: [{ id: 77, ...record, name: "A stranger's" }] }) : undefined;
+    expect(await refreshAll(all, 1)).toEqual(["there", "gone"]);
   });
 
-  test("both kinds count together: two domains and ten monitors at once are errors, each of them", async () => {
-    const all = await created({ monitor: 10, domain: 2 });
-    removeAll();
-    expect(await refresh(all, newRun())).toEqual(Array(12).fill(otherAccount));
-    expect(await refresh([...all].reverse(), newRun())).toEqual(Array(12).fill(otherAccount));
+  test.each<[string, Record<string, string>, string]>([
+    ["another name and URL", { name: "Other", url: "https://other.example/" }, "error"],
+    ["another name and the same URL", { name: "Other" }, "gone"],
+    ["the same name and another URL", { url: "https://other.example/" }, "gone"],
+  ])("a record with the same id, %s, as evidence: %#", async (_, edit, expected) => {
+    const [all] = await createdByOthers(front, 2);
+    remove(all[0]);
+    await all[1]?.preview(declared("monitor", 2));
+    server.emulator.monitors.edit(2, edit);
+    expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
   });
 
-  test("one after the other, three leave state at most, and only the first few wait", async () => {
-    const all = await created({ monitor: 30 });
-    removeAll();
-    const run = newRun();
-    const results: unknown[] = [];
-    for (const one of all) results.push(...(await refresh([one], run)));
-    expect(results).toEqual([...Array<string>(3).fill("gone"), ...Array<unknown>(27).fill(otherAccount)]);
+  test("records that state does not know are no evidence", async () => {
+    const [all] = await createdByOthers(front, 1);
+    remove(...all);
+    for (let id = 0; id < 3; id++) addStranger();
+    expect(await refreshAll(all)).toEqual(["error"]);
   });
 
-  test("records that are not in state count neither as missing nor as found", async () => {
-    const all = await created({ monitor: 1 });
-    removeAll();
-    emulator.monitors.add(record);
-    const run = newRun();
-    const checks = ["90", "91", "92", "93"].map(async (importId) => {
-      const { failures } = await run.monitor.check(
-        {},
-        { ...home, importId, __options: { resource: importId } },
-      );
-      expect(failures).toEqual([
-        {
-          property: "",
-          reason: expect.stringContaining(`Monitor ${importId} does not exist`) as unknown,
-        },
-      ]);
-    });
-    await Promise.all(checks);
-    await run.monitor.read("2", {});
-    expect(await refresh(withKey(all, hashOf(otherKey)), run)).toEqual([otherState]);
-    expect(await refresh(all, newRun())).toEqual(["gone"]);
+  test("uptime:sameAccount says that the account is the one that state means, and errors name it", async () => {
+    const [all, program] = await createdByOthers(front, 4);
+    remove(...all);
+    for (const one of all) expect(await failureOf(one.refresh())).toContain("uptime:sameAccount");
+    expect(await failureOf(all[0]?.destroy() ?? Promise.resolve())).toContain("uptime:sameAccount");
+    program.nextRun(sameAccount);
+    expect(await refreshAll(all.slice(0, 2))).toEqual(["gone", "gone"]);
+    expect(await destroyAll(all.slice(2))).toEqual(["deleted", "deleted"]);
   });
 
-  test("a delete of up to three is done, and of more is an error each", async () => {
-    const removed = async (all: readonly Resource[], run = newRun()): Promise<unknown[]> =>
-      (await Promise.allSettled(all.map(({ kind, id, outputs }) => run[kind].delete(id, outputs)))).map(
-        (result) => (result.status === "rejected" ? (result.reason as Error).message : "deleted"),
-      );
-    const all = await created({ monitor: 4 });
-    removeAll();
-    expect(await removed(all.slice(1))).toEqual(Array(3).fill("deleted"));
-    expect(await removed(withKey(all.slice(1), hashOf(otherKey)))).toEqual(Array(3).fill(otherState));
-    expect(await removed(all)).toEqual(Array(4).fill(otherAccount));
-  });
+  describe.each<[string, (one: ModelStack) => Promise<unknown>]>([
+    ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
+    ["a delete", (one) => one.destroy()],
+  ])("%s", (_, operation) => {
+    const stack = async (): Promise<[ModelStack, Program]> => {
+      const [[one], program] = await createdByOthers(front, 1);
+      if (!one) throw new Error("Nothing was created.");
+      return [one, program];
+    };
 
-  test("an update says how to create it again, and leaves it in state", async () => {
-    const [one] = await created({ monitor: 1 });
-    removeAll();
-    const { id = "", outputs = {} } = one ?? {};
-    await expect(newRun().monitor.update(id, outputs, { ...home, interval: 300 })).rejects.toThrow(
-      /Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
+    test.each([{}, { name: "Other" }, { url: "https://other.example/" }])(
+      "reads the record first, and is done if it agrees in name or URL: %j",
+      async (edit) => {
+        const [one] = await stack();
+        server.emulator.monitors.edit(1, edit);
+        await operation(one);
+        expect(server.sent[0]).toBe("GET /api/v1/monitors/1");
+        expect(server.emulator.writes()).toHaveLength(1);
+      },
     );
+
+    test("of a record with another name and URL is an error until uptime:sameAccount", async () => {
+      const [one, program] = await stack();
+      server.emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
+      expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
+      expect(server.emulator.writes()).toEqual([]);
+      program.nextRun(sameAccount);
+      await operation(one);
+      expect(server.emulator.writes()).toHaveLength(1);
+    });
+
+    test("with the present key reads nothing first", async () => {
+      const [[one]] = await createdBefore(front, 1);
+      if (one) await operation(one);
+      expect(server.sent[0]).not.toMatch(/^GET/);
+    });
+  });
+
+  test("a read renews the digits in state only if name or URL agree", async () => {
+    const [all] = await createdByOthers(front, 2);
+    server.emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
+    expect(await refreshAll(all)).toEqual(["there", "there"]);
+    expect(all.map(keyOf)).toEqual([hashOf(myKey), hashOf(otherKey)]);
+  });
+
+  test("once they are renewed, the present key is enough", async () => {
+    const [all, program] = await createdByOthers(front, 3);
+    await refreshAll(all);
+    program.nextRun();
+    remove(...all);
+    addStranger();
+    expect(await refreshAll(all)).toEqual(times(3, "gone"));
+  });
+
+  test("several people with a key each are judged by the digits that each has left", async () => {
+    const program = new Program(server, front);
+    const own = await created(program, 2);
+    program.nextRun(others);
+    const colleagues = await created(program, 1);
+    const all = [...own, ...colleagues];
+    remove(...all);
+    addStranger();
+    program.nextRun(others);
+    expect(await refreshAll(all)).toEqual(["error", "error", "gone"]);
+    program.nextRun(mine);
+    expect(await refreshAll(all.slice(0, 2))).toEqual(["gone", "gone"]);
   });
 });
 
-describe("if one is found", () => {
-  /** Nine, made with another key, of which all but the last are removed. */
-  async function allButTheLast(): Promise<Resource[]> {
-    const all = withKey(await created({ monitor: 8, domain: 1 }), hashOf(otherKey));
-    emulator.monitors.clear();
-    return all;
+describe.each(fronts)("at another address (%s)", (front) => {
+  let moved: Emulator;
+  beforeEach(async () => {
+    moved = await Emulator.start({ apiKey: myKey, sleep: server.clock.hold, settled: true });
+  });
+  afterEach(() => moved.stop());
+
+  /** Monitors of a server that has moved since, in a run that says so unless told otherwise. */
+  async function createdElsewhere(settings: Record<string, string>): Promise<[ModelStack[], Program]> {
+    const program = new Program(server, front, settings);
+    const all = await created(program, 3);
+    for (const one of server.emulator.monitors.all()) moved.monitors.add(one);
+    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": server.emulator.url });
+    return [all, program];
   }
 
-  test("the others are gone, whatever their key: one of the other kind will do", async () => {
-    expect(await refresh(await allButTheLast())).toEqual([...Array<string>(8).fill("gone"), found]);
+  test("everything is an error until uptime:movedFrom names the old one", async () => {
+    const [all, program] = await createdElsewhere(mine);
+    program.nextRun({ "uptime:movedFrom": "" });
+    expect(await failureOf(all[0]?.refresh() ?? Promise.resolve())).toContain("uptime:movedFrom");
+    expect(await destroyAll(all)).toEqual(times(3, "error"));
   });
 
-  test("the others are gone if it is answered later than all of them", async () => {
-    const all = await allButTheLast();
-    emulator.fault = ({ path }) =>
-      path.endsWith(`/domains/${String(all.at(-1)?.id)}`) ? { kind: "delay", delayMs: 300 } : undefined;
-    expect(await refresh(all, newRun())).toEqual([...Array<string>(8).fill("gone"), found]);
+  test("the digits are compared with those of the old address", async () => {
+    const [all] = await createdElsewhere(mine);
+    moved.monitors.remove(1);
+    moved.monitors.remove(2);
+    expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+    expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
+    expect(await refreshAll(all.slice(2))).toEqual(["there"]);
+    expect(all.slice(2).map(keyOf)).toEqual([hashOf(myKey, moved.url)]);
   });
 
-  test("also by the list alone, and also after there were doubts", async () => {
-    const all = await created({ monitor: 8 });
-    for (const { id } of all.slice(0, 7)) emulator.monitors.remove(id);
-    const run = newRun();
-    expect(await refresh(all.slice(0, 5), run)).toEqual(Array(5).fill(otherAccount));
-    expect(await refresh(all.slice(5), run)).toEqual(["gone", "gone", found]);
-    expect(await refresh(all.slice(0, 5), run)).toEqual(Array(5).fill("gone"));
+  test("another key is another one there too", async () => {
+    const [all] = await createdElsewhere(others);
+    moved.monitors.clear();
+    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    expect(await refreshAll(all)).toEqual(times(3, "error"));
   });
 
-  test.each(["an update", "a delete"])("by %s that has worked", async (operation) => {
-    const [one, ...rest] = await created({ monitor: 6 });
-    for (const { id } of rest) emulator.monitors.remove(id);
-    const run = newRun();
-    const { id = "", outputs = {} } = one ?? {};
-    if (operation === "a delete") await run.monitor.delete(id, outputs);
-    else await run.monitor.update(id, outputs, { ...home, interval: 300 });
-    expect(await refresh(rest, run)).toEqual(Array(5).fill("gone"));
-  });
-});
-
-describe("evidence is that of one address and account", () => {
-  test("with monitors at another address", async () => {
-    const elsewhere = await Emulator.start({ apiKey: myKey, firstId: 500 });
-    try {
-      const apart = { "uptime:monitorsBaseUrl": elsewhere.url };
-      const all = await created({ monitor: 5, domain: 2 }, apart);
-      emulator.domains.clear();
-      // Monitors that are found say nothing of the domains' server.
-      expect(await refresh(all, newRun(apart))).toEqual([...Array<unknown>(5).fill(found), "gone", "gone"]);
-      expect(await refresh(withKey(all, hashOf(otherKey)), newRun(apart))).toEqual([
-        ...Array<unknown>(5).fill(found),
-        otherState,
-        otherState,
-      ]);
-      // And those that are missing count apart.
-      elsewhere.monitors.clear();
-      expect(await refresh(all, newRun(apart))).toEqual([
-        ...Array<unknown>(5).fill(otherAccount),
-        "gone",
-        "gone",
-      ]);
-    } finally {
-      await elsewhere.stop();
-    }
-  });
-
-  test("with accounts, each with a key of its own, at one address", async () => {
-    const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
-    const own = await created({ monitor: 2 }, accounts);
-    const team = await created({ monitor: 5 }, accounts, { account: "team" });
-    expect(own.map(({ outputs }) => outputs.__key)).toEqual(Array(2).fill(hashOf(myKey)));
-    expect(team.map(({ outputs }) => outputs.__key)).toEqual(Array(5).fill(hashOf("team-key")));
-    const all = [...own, ...team];
-    for (const { id } of team) emulator.monitors.remove(id);
-    expect(await refresh(all, newRun(accounts))).toEqual([
-      found,
-      found,
-      ...Array<unknown>(5).fill(otherAccount),
-    ]);
-    removeAll();
-    expect(await refresh(all, newRun(accounts))).toEqual([
-      "gone",
-      "gone",
-      ...Array<unknown>(5).fill(otherAccount),
-    ]);
-    expect(await refresh(withKey(team.slice(3), hashOf(myKey)), newRun(accounts))).toEqual([
-      otherState,
-      otherState,
-    ]);
-  });
-
-  test("with a server that has moved", async () => {
-    const moved = await Emulator.start({ apiKey: myKey });
-    try {
-      const all = await created({ monitor: 3 });
-      for (const one of emulator.monitors.all()) moved.monitors.add(one);
-      const now = { "uptime:baseUrl": moved.url };
-      for (const result of await refresh(all, newRun(now)))
-        expect(result).toMatch(/^State was made with another address/);
-      const after = { ...now, "uptime:movedFrom": emulator.url };
-      moved.monitors.remove(all[0]?.id ?? "");
-      const results = await refresh(all, newRun(after));
-      expect(results).toEqual(["gone", found, found]);
-      for (const result of results.slice(1))
-        expect(result).toMatchObject({ __key: hashOf(myKey, moved.url) });
-      moved.monitors.clear();
-      // The key in state says nothing of the new address; that of a refresh does.
-      expect(await refresh(all, newRun(after))).toEqual(Array(3).fill(otherState));
-      const refreshed = all.slice(1).map((one, index) => ({ ...one, outputs: results[index + 1] as Inputs }));
-      expect(await refresh(refreshed, newRun(after))).toEqual(["gone", "gone"]);
-    } finally {
-      await moved.stop();
-    }
+  test("records of one address are no evidence at another", async () => {
+    const apart = { ...others, "uptime:monitorsBaseUrl": moved.url };
+    moved.apiKey = otherKey;
+    const program = new Program(server, "dynamic", apart);
+    const [monitors, domains] = [await created(program, 2), await created(program, 1, "domain")];
+    moved.apiKey = myKey;
+    program.nextRun(mine);
+    expect(await refreshAll(domains)).toEqual(["there"]);
+    moved.monitors.clear();
+    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    expect(await refreshAll(monitors)).toEqual(["error", "error"]);
   });
 });
 
-describe("the key in state", () => {
-  test("is four hex digits that change with the address and the key", () => {
+test("accounts at one address, each with a key of its own, are judged apart", async () => {
+  const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
+  const program = new Program(server, "dynamic", { ...accounts, ...others });
+  const [own, team] = [program.resource(), program.resource()];
+  await own.up(declared("monitor", 1));
+  await team.up({ ...declared("monitor", 2), account: "team" });
+  expect([own, team].map(keyOf)).toEqual([hashOf(otherKey), hashOf("team-key")]);
+  program.nextRun(mine);
+  remove(own);
+  // What the team has is found with its key, and says nothing of ours.
+  expect(await refreshAll([team])).toEqual(["there"]);
+  server.fault = (request) => (isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined);
+  expect(await refreshAll([own])).toEqual(["error"]);
+});
+
+describe("the digits of address and key in state", () => {
+  test("are four, hexadecimal, and change with both", () => {
     const hashes = [hashOf(myKey), hashOf(otherKey), hashOf(myKey, "https://other.example")];
     expect(new Set(hashes).size).toBe(3);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{4}$/);
   });
 
-  const declared = { ...home, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
-  const stack = (more: Record<string, string>, options = {}): ModelStack =>
-    new ModelStack("monitor", configOf(more), options, clock);
-
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
-    ["an update", (one) => one.up({ ...declared, interval: 300 })],
-    ["a quiet refresh", (one) => one.refresh()],
+    ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
+    ["a refresh that finds nothing new", (one) => one.refresh()],
     [
       "a refresh that finds drift",
       (one) => {
-        emulator.monitors.edit(one.state?.id ?? "", { interval: 900 });
+        server.emulator.monitors.edit(1, { interval: 900 });
         return one.refresh();
       },
     ],
-    ["a replacement", (one) => one.replace(declared)],
-  ])("is set by a create, and set anew by %s", async (_, operation) => {
-    const one = stack(mine);
-    await one.up(declared);
-    expect(one.state?.outputs.__key).toBe(hashOf(myKey));
-    const later = stack(others);
-    later.state = one.state;
-    await operation(later);
-    expect(later.state?.outputs.__key).toBe(hashOf(otherKey));
-    expect(later.state?.outputs.__server).toBe(one.state?.outputs.__server);
+    ["a replacement", (one) => one.replace(declared("monitor", 1))],
+  ])("are written by a create, and anew by %s", async (_, operation) => {
+    const [all] = await createdByOthers("dynamic", 1);
+    const [one] = all;
+    if (!one) return;
+    expect(keyOf(one)).toBe(hashOf(otherKey));
+    const address = one.state?.outputs.__server;
+    await operation(one);
+    expect(keyOf(one)).toBe(hashOf(myKey));
+    expect(one.state?.outputs.__server).toBe(address);
   });
 
-  test("is set by an import and an adoption", async () => {
-    const importId = String(emulator.monitors.add(record).id);
-    const imports = stack(mine, { importer: "home" });
-    await imports.up({ ...declared, importId });
-    const adopts = stack({ ...others, "uptime:adoptExisting": "true" }, { importer: "home" });
-    await adopts.up(declared);
-    expect(adopts.state?.id).toBe(importId);
-    expect(emulator.writes()).toEqual([]);
-    expect(imports.state?.outputs.__key).toBe(hashOf(myKey));
-    expect(adopts.state?.outputs.__key).toBe(hashOf(otherKey));
-    // Both are judged by it.
-    emulator.monitors.clear();
-    for (const [{ state }, expected] of [
-      [imports, "gone"],
-      [adopts, otherState],
-    ] as const)
-      expect(
-        await refresh([{ kind: "monitor", id: state?.id ?? "", outputs: state?.outputs ?? {} }]),
-      ).toEqual([expected]);
+  test("are written by an import and an adoption", async () => {
+    const importId = String(server.emulator.monitors.add(record).id);
+    const imports = new Program(server, "dynamic").resource("monitor", { importer: "home" });
+    await imports.up({ ...home, importId });
+    const adopting = { ...others, "uptime:adoptExisting": "true" };
+    const adopts = new Program(server, "dynamic", adopting).resource("monitor", { importer: "home" });
+    await adopts.up(home);
+    expect(server.emulator.writes()).toEqual([]);
+    expect([imports, adopts].map(keyOf)).toEqual([hashOf(myKey), hashOf(otherKey)]);
   });
 
-  test("is set by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
-    emulator.dialect = { notStored: ["request_auth_username"] };
-    const one = stack(mine);
-    await expect(one.up({ ...declared, requestAuthUsername: "me" })).rejects.toThrow(/requestAuthUsername/);
+  test("are written by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
+    server.emulator.dialect = { notStored: ["request_auth_username"] };
+    const program = new Program(server, "dynamic");
+    const one = program.resource();
+    expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
     expect(one.state?.outputs).toMatchObject({ __partial: true, __key: hashOf(myKey) });
-    const { props } = await newRun(others).monitor.read(one.state?.id ?? "", {});
-    expect(props).toMatchObject({ __readOnly: true, __key: hashOf(otherKey) });
+    program.nextRun(others);
+    const read = await program.provider("monitor").read("urn", one.state?.id ?? "", {}, {});
+    expect(read?.outputs).toMatchObject({ __readOnly: true, __key: hashOf(otherKey) });
   });
 
-  test("is set by `export --state`", async () => {
-    const ids = [1, 2].map((number) => String(emulator.monitors.add({ ...record, name: `M${number}` }).id));
-    const session = new Session({ clock });
+  test("are written by `export --state`", async () => {
+    const program = new Program(server, "dynamic");
+    const all = [1, 2].map((number) => {
+      server.emulator.monitors.add({ ...record, name: `M${number}` });
+      return program.resource();
+    });
+    const session = new Session({ clock: server.clock });
     const connectTo = (definition: Definition): Connect =>
       session.connector(definition, (account) => {
-        const settings = configOf();
+        const settings: Record<string, string> = { "uptime:baseUrl": server.emulator.url, ...mine };
         return readSettings({ get: (key) => settings[key] }, {}, account);
       });
-    const records = ids.map((id, index) => ({
+    const records = all.map((_, index) => ({
       definition: monitor,
       name: `m${index}`,
-      record: { id, shown: {} },
-      declaration: { values: new Map(Object.entries({ ...declared, name: `M${index + 1}` })), problems: [] },
+      record: { id: String(index + 1), shown: {} },
+      declaration: { values: new Map(Object.entries({ ...home, name: `M${index + 1}` })), problems: [] },
     }));
-    const exported = (await importedResources(records, connectTo, undefined)).map(
-      ({ id, outputs }): Resource => ({ kind: "monitor", id, outputs: outputs }),
-    );
-    expect(exported.map(({ id, outputs }) => [id, outputs.__key])).toEqual(
-      ids.map((id) => [id, hashOf(myKey)]),
-    );
-    expect(await refresh(exported, newRun(others))).toEqual([found, found]);
-    emulator.monitors.clear();
-    expect(await refresh(exported, newRun(others))).toEqual([otherState, otherState]);
-    expect(await refresh(exported)).toEqual(["gone", "gone"]);
-  });
-
-  test("may be that of several people, each with one of their own", async () => {
-    const [own, colleagues] = [await created({ monitor: 2 }), await created({ monitor: 1 }, others)];
-    const all = [...own, ...colleagues];
-    emulator.monitors.remove(all[0]?.id ?? "");
-    for (const more of [mine, others])
-      expect(await refresh(all, newRun(more))).toEqual(["gone", found, found]);
-    removeAll();
-    expect(await refresh(all, newRun(mine))).toEqual(["gone", "gone", otherState]);
-    expect(await refresh(all, newRun(others))).toEqual([otherState, otherState, "gone"]);
-  });
-
-  test("follows a key that is rotated, by the first refresh that finds something", async () => {
-    const all = await created({ monitor: 2 });
-    const results = await refresh(all, newRun(others));
-    const refreshed = all.map((one, index) => ({ ...one, outputs: results[index] as Inputs }));
-    removeAll();
-    expect(await refresh(all, newRun(others))).toEqual([otherState, otherState]);
-    expect(await refresh(refreshed, newRun(others))).toEqual(["gone", "gone"]);
+    const exported = await importedResources(records, connectTo, undefined, session.keys);
+    for (const [index, { id, outputs }] of exported.entries()) {
+      expect(outputs.__key).toBe(hashOf(myKey));
+      const one = all[index];
+      if (one) one.state = { id, outputs: { ...outputs }, inputs: {}, unfinished: false };
+    }
+    expect(await refreshAll(all)).toEqual(["there", "there"]);
   });
 
   test.each<[string, string | undefined]>([
     ["missing, as in state of version 0.1.0", undefined],
-    ["another one", "0000"],
-  ])("is no change in any preview if it is %s", async (_, key) => {
-    const one = stack(mine);
-    await one.up(declared);
-    for (const kind of ["preview", "up", "refresh"] as const) {
-      const { __key, ...outputs } = one.state?.outputs ?? {};
-      if (one.state)
-        one.state = { ...one.state, outputs: { ...outputs, ...(key !== undefined && { __key: key }) } };
-      one.nextRun();
-      expect(await one.preview(declared)).toBe("same");
-      if (kind === "refresh") await one.refresh();
-      else await one[kind](declared);
-      expect(await one.preview(declared)).toBe("same");
+    ["other ones", "0000"],
+  ])("are no change in any preview if they are %s", async (_, key) => {
+    const [[one], program] = await createdBefore("dynamic", 1);
+    if (!one) return;
+    for (const operation of ["preview", "up", "refresh"] as const) {
+      forgetKey(one, key);
+      program.nextRun();
+      expect(await one.preview(declared("monitor", 1))).toBe("same");
+      if (operation === "refresh") await one.refresh();
+      else await one[operation](declared("monitor", 1));
+      expect(await one.preview(declared("monitor", 1))).toBe("same");
     }
-    expect(one.state?.outputs.__key).toBe(hashOf(myKey));
-    expect(emulator.writes()).toHaveLength(1);
+    expect(keyOf(one)).toBe(hashOf(myKey));
+    expect(server.emulator.writes()).toEqual([]);
   });
 });
 
-describe("a record that is only read", () => {
-  test.each(definitions.map(({ singular }) => [singular as Kind]))(
-    "must be there when a program asks for a %s first, and the error names its id",
-    async (kind) => {
-      await expect(newRun()[kind].read("77", {})).rejects.toThrow(
-        new RegExp(`^${kind} 77 does not exist`, "i"),
-      );
-    },
-  );
-
-  test("leaves state if it is gone, however many they are, and not for any other answer", async () => {
-    for (let number = 0; number < 5; number++) emulator.monitors.add(home);
-    const run = newRun();
-    const all = await Promise.all(
-      emulator.monitors.all().map(async ({ id }): Promise<Resource> => {
-        const { props = {} } = await run.monitor.read(String(id), {});
-        return { kind: "monitor", id: String(id), outputs: props };
-      }),
+describe.each(fronts)("a record that is only read (%s)", (front) => {
+  test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
+    const provider = new Program(server, front).provider(kind);
+    expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
+      new RegExp(`^${kind} 77 does not exist`, "i"),
     );
-    expect(await refresh(all)).toEqual(Array(5).fill(found));
-    removeAll();
-    emulator.fault = () => answer(500);
-    for (const result of await refresh(all)) expect(result).toContain("status 500");
-    emulator.fault = accept;
-    const gone = newRun();
-    expect(await refresh(all, gone)).toEqual(Array(5).fill("gone"));
-    for (const { id, outputs } of all) expect(await gone.monitor.read(id, outputs)).toEqual({});
+  });
+
+  test("leaves state if it is gone, and not for any other answer", async () => {
+    const program = new Program(server, front);
+    for (let number = 0; number < 3; number++) server.emulator.monitors.add(record);
+    const read = (id: string, outputs = {}) =>
+      program.provider("monitor").read("urn", id, { __provider: "text", ...outputs }, {});
+    const first = await read("1");
+    server.emulator.monitors.remove(1);
+    server.fault = () => answer(500);
+    expect(await failureOf(read("1", first?.outputs))).toContain("status 500");
+    server.fault = undefined;
+    expect(await read("1", first?.outputs)).toBeUndefined();
   });
 });
+
+const keyOf = ({ state }: ModelStack): unknown => state?.outputs.__key;
+
+/** State as an older version, or another key, has left it. */
+function forgetKey(one: ModelStack, key?: string): void {
+  const { __key, ...outputs } = one.state?.outputs ?? {};
+  if (one.state)
+    one.state = { ...one.state, outputs: { ...outputs, ...(key !== undefined && { __key: key }) } };
+}

@@ -405,7 +405,7 @@ describe("with the option kept, no record is lost", () => {
     // Killed before the old one was deleted; the option may go meanwhile.
     old.nextRun(renamed);
     expect(await renamed.up(home)).toBe("same");
-    await old.destroy();
+    await old.drop();
     expect(names()).toEqual(["Home"]);
     renamed.nextRun();
     await renamed.destroy();
@@ -418,7 +418,7 @@ describe("with the option kept, no record is lost", () => {
     const renamed = old.beside({ importer: "renamed" });
     old.nextRun(renamed);
     await renamed.up({ ...home, importId: old.state?.id });
-    await old.destroy();
+    await old.drop();
     expect(names()).toEqual(["Home"]);
     expect(await renamed.up({ ...home, importId: renamed.state?.id })).toBe("same");
   });
@@ -460,7 +460,7 @@ describe("with uptime:adoptExisting", () => {
     old.nextRun(renamed);
     await renamed.up(home);
     expect(renamed.state?.id).toBe(old.state?.id);
-    await old.destroy();
+    await old.drop();
     expect(emulator.monitors.size).toBe(1);
   });
 });

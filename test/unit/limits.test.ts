@@ -13,7 +13,7 @@ import { readSettings } from "../../provider/api/settings";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../../provider/emulator/limited";
-import { Session } from "../../provider/lifecycle/connection";
+import { Session } from "../../provider/lifecycle/session";
 import { NetworkClock, VirtualClock } from "../support/clock";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";

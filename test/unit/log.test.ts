@@ -1,6 +1,6 @@
 import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
-import { Session } from "../../provider/lifecycle/connection";
+import { Session } from "../../provider/lifecycle/session";
 import { blocksOf } from "../support/blocks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";

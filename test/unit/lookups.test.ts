@@ -6,6 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as uptime from "../../provider";
 import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
+import { canary } from "../support/canary.cjs";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
 import { getPage, getPageOutput, getPages } from "../support/third-resource";
@@ -33,6 +34,16 @@ const messageOf = (promise: Promise<unknown>): Promise<string> =>
     () => "nothing was refused",
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
+
+test("the key is in no result, whatever a record shows", async () => {
+  emulator.apiKey = canary("key");
+  pulumi.runtime.setConfig("uptime:apiKey", emulator.apiKey);
+  speak({ extraFields: { badge_url: `https://status.example/badge?key=${emulator.apiKey}` } });
+  emulator.monitors.add(site("Shop"));
+  const found = [await uptime.getMonitor({ name: "Shop" }), ...(await uptime.getMonitors())];
+  expect(found).toHaveLength(2);
+  expect(JSON.stringify(found)).not.toContain(emulator.apiKey);
+});
 
 describe("one record", () => {
   test("has every field under its input's name, and the rest in attributes", async () => {

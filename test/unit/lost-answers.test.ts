@@ -1,58 +1,62 @@
-import { Emulator } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
-import { NetworkClock } from "../support/clock";
-import { ModelStack } from "../support/model";
-import type { Inputs } from "../support/model";
+import type { Fault, ReceivedRequest } from "../../provider/emulator";
+import type { ModelStack } from "../support/model";
+import { answer, failureOf, isList, kinds, Program, Server } from "../support/program";
+import type { Kind } from "../support/program";
 
-/** Milliseconds between two looks for a lost create. */
+/** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
 const lookPause = 5000;
+const lookTime = 60_000;
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const declared = { monitor: home, domain: { name: "example.com" } };
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.stop());
+
+const program = (settings: Record<string, string> = {}): Program =>
+  new Program(server, "dynamic", { "uptime:timeoutSeconds": "600", ...settings });
+const resource = (kind?: Kind, settings?: Record<string, string>): ModelStack =>
+  program(settings).resource(kind);
 const shortTimeout = { "uptime:timeoutSeconds": "20" };
 
-const declared = {
-  monitor: { name: "Home", url: "https://example.com/", interval: 60 },
-  domain: { name: "example.com" },
-};
-const kinds = ["monitor", "domain"] as const;
-
-let clock: NetworkClock;
-let emulator: Emulator;
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ sleep: clock.hold });
-});
-afterEach(() => {
-  clock.stop();
-  return emulator.stop();
-});
-
-function stack(kind: "monitor" | "domain" = "monitor", config: Record<string, string> = {}): ModelStack {
-  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-  return new ModelStack(kind, { ...settings, "uptime:timeoutSeconds": "600", ...config }, {}, clock);
+/** What a lost create comes to: the id that state has, and all that the server has; or the error. */
+async function made(one: ModelStack, inputs: Record<string, unknown> = home): Promise<string> {
+  return (await failureOf(one.up(inputs))) || `made ${String(one.state?.id)}`;
 }
 
-const posts = (): number => emulator.writes().filter(({ method }) => method === "POST").length;
-const ids = (kind: "monitor" | "domain" = "monitor"): string[] =>
-  emulator[`${kind}s`].all().map(({ id }) => String(id));
-const looks = (): number =>
-  emulator.requests.filter(({ method, path }) => method === "GET" && path.endsWith("s")).length;
+const cut = { kind: "cut", effect: true } as const;
+const cutBefore = { kind: "cut", effect: false } as const;
 
-/** The first create misbehaves, or the first ones, each in its way. */
-function onCreate(...faults: (Fault | undefined)[]): void {
-  const left = [...faults];
-  emulator.fault = ({ method }) => (method === "POST" ? left.shift() : undefined);
+/** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
+function insteadOfOurs(...records: Record<string, unknown>[]): void {
+  let left = 1;
+  server.fault = ({ method }) => {
+    if (method !== "POST" || left-- <= 0) return undefined;
+    for (const record of records) server.emulator.monitors.add(record);
+    return cutBefore;
+  };
 }
 
-async function failureOf(operation: Promise<unknown>): Promise<string> {
-  return operation.then(
-    () => "",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+/** The list does not show what is new for so many looks after the first create. */
+function lagging(looks: number, onPost: (request: ReceivedRequest) => Fault | undefined): void {
+  let isSent = false;
+  server.fault = (request) => {
+    if (request.method === "POST") {
+      isSent = true;
+      return onPost(request);
+    }
+    return isSent && isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined;
+  };
 }
 
 describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   const lost: [string, Fault][] = [
-    ["the connection is cut", { kind: "cut", effect: true }],
+    ["the connection is cut", cut],
     ["a proxy answers 504", { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" }],
+    ["the server answers 408", { kind: "answer", effect: true, status: 408, body: "" }],
     ["the server fails with 500", { kind: "answer", effect: true, status: 500, body: { message: "boom" } }],
     ["a proxy answers 503 without Retry-After", { kind: "answer", effect: true, status: 503, body: "" }],
     ["the body is truncated", { kind: "truncate" }],
@@ -60,25 +64,25 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   ];
 
   test.each(lost)("where %s after the effect: found, one record, no second POST", async (_how, fault) => {
-    onCreate(fault);
-    const one = stack(kind);
+    server.onCreates(fault);
+    const one = resource(kind);
     await one.up(declared[kind]);
-    expect(ids(kind)).toEqual([one.state?.id]);
-    expect(posts()).toBe(1);
+    expect(server.ids(kind)).toEqual([one.state?.id]);
+    expect(server.posts).toBe(1);
     expect(await one.preview(declared[kind])).toBe("same");
   });
 
   test.each<[string, Fault]>([
-    ["the connection is cut", { kind: "cut", effect: false }],
-    ["a proxy answers 502", { kind: "answer", effect: false, status: 502 }],
+    ["the connection is cut", cutBefore],
+    ["a proxy answers 502", answer(502)],
   ])("where %s before the effect: sent again after two looks, one record", async (_how, fault) => {
-    onCreate(fault);
-    const one = stack(kind);
-    const started = clock.now();
+    server.onCreates(fault);
+    const one = resource(kind);
+    const started = server.clock.now();
     await one.up(declared[kind]);
-    expect(clock.now() - started).toBeGreaterThanOrEqual(lookPause);
-    expect(ids(kind)).toEqual([one.state?.id]);
-    expect(emulator.requests.slice(0, 5).map(({ method }) => method)).toEqual([
+    expect(server.clock.now() - started).toBeGreaterThanOrEqual(lookPause);
+    expect(server.ids(kind)).toEqual([one.state?.id]);
+    expect(server.emulator.requests.slice(0, 5).map(({ method }) => method)).toEqual([
       "GET",
       "POST",
       "GET",
@@ -88,247 +92,324 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   });
 
   test("is not looked for where the API refused the create", async () => {
-    onCreate({ kind: "answer", effect: false, status: 422, body: { message: "No." } });
-    await expect(stack(kind).up(declared[kind])).rejects.toThrow("status 422");
-    expect([posts(), looks()]).toEqual([1, 1]);
+    server.onCreates(answer(422));
+    expect(await failureOf(resource(kind).up(declared[kind]))).toContain("status 422");
+    expect([server.posts, server.lists]).toEqual([1, 1]);
   });
 
   test("that comes after our own timeout: looked for, found, never sent twice", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 32_000 });
-    const one = stack(kind, shortTimeout);
+    server.onCreates({ kind: "delay", answerDelayMs: 32_000 });
+    const one = resource(kind, shortTimeout);
     await one.up(declared[kind]);
-    expect(ids(kind)).toEqual([one.state?.id]);
-    expect(posts()).toBe(1);
+    expect(server.ids(kind)).toEqual([one.state?.id]);
+    expect(server.posts).toBe(1);
   });
 
   test("whose effect comes after our own timeout is waited for", async () => {
-    onCreate({ kind: "delay", delayMs: 28_000 });
-    const one = stack(kind, shortTimeout);
+    server.onCreates({ kind: "delay", delayMs: 50_000 });
+    const one = resource(kind, shortTimeout);
     await one.up(declared[kind]);
-    expect(ids(kind)).toEqual([one.state?.id]);
-    expect(posts()).toBe(1);
-    expect(looks()).toBeGreaterThan(2);
+    expect(server.ids(kind)).toEqual([one.state?.id]);
+    expect(server.posts).toBe(1);
+    expect(server.lists).toBeGreaterThan(2);
+  });
+
+  test.each([409, 422])("and %i to the one that is sent again: one more look", async (status) => {
+    // Two looks find nothing, because the list lags.
+    const answers = [cut, answer(status, { message: "The name has already been taken." })];
+    lagging(2, () => answers.shift());
+    const one = resource(kind);
+    await one.up(declared[kind]);
+    expect(server.ids(kind)).toEqual([one.state?.id]);
+    expect(server.posts).toBe(2);
+  });
+
+  test("and a duplicate that cannot be found: an error, and nothing is sent again", async () => {
+    const answers = [cut, answer(422, { message: "The name has already been taken." })];
+    lagging(99, () => answers.shift());
+    expect(await made(resource(kind), declared[kind])).toContain("The name has already been taken");
+    expect(server.posts).toBe(2);
+  });
+});
+
+describe("after a timeout", () => {
+  test.each<[string, Fault]>([
+    ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }],
+    ["408", answer(408)],
+    ["504", answer(504, "")],
+    ["524", answer(524, "")],
+  ])("(%s) a create is looked for during one minute and never sent again", async (_, fault) => {
+    server.onCreates(fault);
+    const started = server.clock.now();
+    expect(await made(resource("monitor", shortTimeout))).not.toMatch(/^made/);
+    const took = server.clock.now() - started - (fault.kind === "cut" ? 20_000 : 0);
+    expect(took).toBeGreaterThanOrEqual(lookTime - lookPause);
+    expect(took).toBeLessThanOrEqual(lookTime + lookPause);
+    expect(server.posts).toBe(1);
+    expect(server.lists).toBeGreaterThan(3);
+  });
+
+  test("it is looked for at least twice, however long the rate limit holds the looks up", async () => {
+    let isSent = false;
+    const refusals = [
+      answer(429, "", { "retry-after": "50" }),
+      undefined,
+      answer(429, "", { "retry-after": "50" }),
+    ];
+    server.fault = (request) => {
+      if (request.method === "POST") {
+        isSent = true;
+        return answer(504);
+      }
+      return isSent && isList(request) ? refusals.shift() : undefined;
+    };
+    expect(await made(resource())).not.toMatch(/^made/);
+    const looks = server.emulator.requests.filter(isList).filter(({ status }) => status === 200);
+    // The first one is that of before.
+    expect(looks.length).toBeGreaterThanOrEqual(3);
+    expect(server.posts).toBe(1);
   });
 });
 
 test("a create that is cut again and again is sent again a few times, then it is an error", async () => {
-  emulator.fault = ({ method }) => (method === "POST" ? { kind: "cut", effect: false } : undefined);
-  expect(await failureOf(stack().up(declared.monitor))).toMatch(
-    /POST .* failed: .* Whether the monitor was created is not known: look for it/s,
-  );
-  expect(posts()).toBeLessThanOrEqual(6);
-  expect(emulator.monitors.size).toBe(0);
+  server.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
+  expect(await made(resource())).not.toMatch(/^made/);
+  expect(server.posts).toBeGreaterThan(1);
+  expect(server.posts).toBeLessThanOrEqual(6);
+  expect(server.ids()).toEqual([]);
 });
 
-describe("two equal creates at the same time", () => {
-  const home = declared.monitor;
+describe("creates that send the same", () => {
   const cases: [string, Fault, Fault | undefined][] = [
-    ["cut after the effect", { kind: "cut", effect: true }, { kind: "delay", answerDelayMs: 4000 }],
-    ["cut before the effect", { kind: "cut", effect: false }, { kind: "delay", answerDelayMs: 4000 }],
-    [
-      "cut after the effect, late",
-      { kind: "cut", effect: true, answerDelayMs: 1200 },
-      { kind: "delay", answerDelayMs: 4000 },
-    ],
-    [
-      "cut before the effect, late",
-      { kind: "cut", effect: false, answerDelayMs: 1200 },
-      { kind: "delay", answerDelayMs: 4000 },
-    ],
+    ["cut after the effect", cut, { kind: "delay", answerDelayMs: 4000 }],
+    ["cut before the effect", cutBefore, { kind: "delay", answerDelayMs: 4000 }],
+    ["cut after the effect, late", { ...cut, answerDelayMs: 1200 }, { kind: "delay", answerDelayMs: 4000 }],
+    ["cut before the effect, late", { ...cutBefore, answerDelayMs: 1200 }, undefined],
     [
       "answered with 504",
       { kind: "answer", effect: true, status: 504 },
       { kind: "delay", delayMs: 3000, answerDelayMs: 1000 },
     ],
-    ["cut, and the other is cut", { kind: "cut", effect: true }, { kind: "cut", effect: true }],
-    ["cut, and the other without effect", { kind: "cut", effect: true }, { kind: "cut", effect: false }],
-    ["cut, and the other is quick", { kind: "cut", effect: true }, undefined],
+    ["cut, and the other is cut", cut, cut],
+    ["cut, and the other without effect", cut, cutBefore],
+    ["cut, and the other is quick", cut, undefined],
   ];
 
-  test.each(cases)(
-    "one answer is lost (%s), the other slow: two records, two ids",
-    async (_how, ...faults) => {
-      for (const order of [faults, faults.toReversed()]) {
-        onCreate(...order);
-        const one = stack();
-        const two = one.beside();
-        const before = ids();
-        await Promise.all([one.up(home), two.up(home)]);
-        const made = ids().filter((id) => !before.includes(id));
-        expect(made).toHaveLength(2);
-        expect([one.state?.id, two.state?.id].sort()).toEqual(made.sort());
-      }
-    },
-  );
+  test.each(cases)("have a record each if one answer is lost (%s)", async (_how, ...faults) => {
+    for (const order of [faults, faults.toReversed()]) {
+      server.onCreates(...order);
+      const together = program();
+      const [one, two] = [together.resource(), together.resource()];
+      const before = server.ids();
+      await Promise.all([one.up(home), two.up(home)]);
+      const made = server.ids().filter((id) => !before.includes(id));
+      expect(made).toHaveLength(2);
+      expect([one.state?.id, two.state?.id].sort()).toEqual(made.sort());
+    }
+  });
 
-  test("and six of them, four lost in four ways", async () => {
-    onCreate(
-      { kind: "cut", effect: true },
+  test("have one each if they are six, four of them lost in four ways", async () => {
+    server.onCreates(
+      cut,
       { kind: "delay", answerDelayMs: 6000 },
-      { kind: "cut", effect: false, answerDelayMs: 2000 },
+      { ...cutBefore, answerDelayMs: 2000 },
       { kind: "answer", effect: true, status: 502, answerDelayMs: 1000 },
       { kind: "truncate", answerDelayMs: 4000 },
     );
-    const first = stack();
-    const all = [first, ...Array.from({ length: 5 }, () => first.beside())];
+    const together = program();
+    const all = Array.from({ length: 6 }, () => together.resource());
     await Promise.all(all.map((one) => one.up(home)));
-    expect(all.map(({ state }) => state?.id).sort()).toEqual(ids().sort());
-    expect(emulator.monitors.size).toBe(6);
+    expect(all.map(({ state }) => state?.id).sort()).toEqual(server.ids().sort());
+    expect(server.ids()).toHaveLength(6);
+  });
+
+  /** How many creates wait for their answers at the same time at most. */
+  async function mostAtOnce(all: readonly [ModelStack, Record<string, unknown>][]): Promise<number> {
+    let [open, most] = [0, 0];
+    server.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      most = Math.max(most, ++open);
+      void server.clock.sleep(900).then(() => open--);
+      return { kind: "delay", answerDelayMs: 1000 };
+    };
+    await Promise.all(all.map(([one, inputs]) => one.up(inputs)));
+    return most;
+  }
+
+  test("go one after the other, and others do not wait", async () => {
+    const together = program();
+    const all = Array.from({ length: 4 }, () => together.resource());
+    expect(await mostAtOnce(all.map((one) => [one, home]))).toBe(1);
+    const rest = Array.from({ length: 4 }, () => together.resource());
+    expect(await mostAtOnce(rest.map((one, index) => [one, { ...home, name: `Home ${index}` }]))).toBe(4);
   });
 });
 
-describe("what somebody else creates meanwhile", () => {
-  const home = declared.monitor;
-
-  test.each([{ name: "Other" }, { interval: 300 }])(
-    "is not taken where it differs (%j)",
+describe("what else is new on the list", () => {
+  test.each([
+    { name: "Other" },
+    { name: "Other", interval: 300 },
+    { url: "https://other.example/" },
+    { interval: 300 },
+    { alert_channel_ids: [5] },
+    { request_method: "POST" },
+    { name: "Ho", url: "https://other.example/" },
+  ])(
+    "is not taken if it is only alike, %j, and nothing is sent again: an error names it",
     async (difference) => {
-      let left = 1;
-      emulator.fault = ({ method }) => {
-        if (method !== "POST" || left-- === 0) return undefined;
-        emulator.monitors.add({ ...home, ...difference });
-        return { kind: "cut", effect: false };
-      };
-      const one = stack();
-      await one.up({ ...home, alertChannelIds: [4] });
-      expect(emulator.monitors.size).toBe(2);
-      expect(one.state?.id).toBe("2");
-      expect(emulator.monitors.get(2)).toMatchObject({ name: "Home", interval: 60, alert_channel_ids: [4] });
+      insteadOfOurs({ ...home, ...difference });
+      const one = resource();
+      expect(await made(one, { ...home, alertChannelIds: [4] })).toMatch(/\b1\b.*uptime:adoptExisting/s);
+      expect(one.state).toBeUndefined();
+      expect(server.posts).toBe(1);
+      expect(server.emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
     },
   );
 
-  test("is taken where only what is not required differs: the API may not have stored it", async () => {
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
-      emulator.monitors.add({ ...home, alert_channel_ids: [5] });
-      return { kind: "cut", effect: false };
-    };
-    const one = stack();
-    expect(await failureOf(one.up({ ...home, alertChannelIds: [4] }))).toContain(
-      "The Monitor was created with the id 1, but the API took these properties and did not store them: " +
-        "alertChannelIds was sent as [4] and is [5].",
-    );
-    expect(one.state?.id).toBe("1");
-    expect(posts()).toBe(1);
+  test("is not looked at if neither its name nor its URL is ours", async () => {
+    insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
+    expect(await made(resource())).toBe("made 2");
+    expect(server.posts).toBe(2);
+    expect(server.emulator.monitors.get(1)).toMatchObject({ name: "Other" });
   });
 
-  test("and what was there before, is not taken even where it is equal", async () => {
-    emulator.monitors.add(home);
-    onCreate({ kind: "cut", effect: false });
-    const one = stack();
+  test("is the resource if exactly one is equal, also beside others that are alike", async () => {
+    server.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      server.emulator.monitors.add({ ...home, interval: 300 });
+      return cut;
+    };
+    expect(await made(resource())).toBe("made 2");
+    expect(server.posts).toBe(1);
+  });
+
+  test("is an error that names them if several are equal, and none of them is taken", async () => {
+    insteadOfOurs(home, home);
+    const one = resource();
+    expect(await made(one)).toMatch(/\b[12]\b.*\b[12]\b.*uptime:adoptExisting/s);
+    expect(one.state).toBeUndefined();
+    expect(server.posts).toBe(1);
+  });
+
+  test("is not taken if another create in flight has made it", async () => {
+    const together = program();
+    const [one, two] = [together.resource(), together.resource()];
+    server.onCreates(cutBefore, { kind: "delay", answerDelayMs: 8000 });
+    await Promise.all([one.up(home), two.up({ ...home, interval: 300 })]);
+    expect(server.emulator.monitors.get(two.state?.id ?? "")).toMatchObject({ interval: 300 });
+    expect(server.emulator.monitors.get(one.state?.id ?? "")).toMatchObject({ interval: 60 });
+    expect(server.ids()).toHaveLength(2);
+  });
+
+  test("and what was there before, is not taken even if it is equal", async () => {
+    server.emulator.monitors.add(home);
+    server.onCreates(cutBefore);
+    expect(await made(resource())).toBe("made 2");
+  });
+
+  test("and what comes back under a lower id than there was, is not taken", async () => {
+    server.emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
+    insteadOfOurs({ ...home, id: 3 });
+    expect(await made(resource())).toBe("made 6");
+  });
+
+  test("and what another resource has, is not taken", async () => {
+    const together = program();
+    const [one, two] = [together.resource(), together.resource()];
     await one.up(home);
-    expect(one.state?.id).toBe("2");
+    server.onCreates(cutBefore);
+    expect(await made(two)).toBe("made 2");
+    expect(one.state?.id).toBe("1");
   });
 });
 
-describe("when nothing is found", () => {
-  const home: Inputs = {
-    ...declared.monitor,
-  };
-  const withTime = (create: string): Inputs => ({ ...home, __options: { customTimeouts: { create } } });
-  const unknown =
-    /Whether the monitor was created is not known: look for it in the web UI before you run `pulumi up` again/;
-
-  test("after our own timeout: an error that says what to do, within the deadline, and no second POST", async () => {
-    onCreate({ kind: "cut", effect: false, answerDelayMs: 60_000 });
-    const started = clock.now();
-    const failure = await failureOf(stack("monitor", shortTimeout).up(withTime("40s")));
-    expect(clock.now() - started).toBeLessThanOrEqual(40_000);
-    expect(failure).toMatch(/was not answered within 20 seconds \(uptime:timeoutSeconds\)/);
-    expect(failure).toMatch(unknown);
-    expect(posts()).toBe(1);
-    expect(looks()).toBeGreaterThan(3);
-  });
-
-  test("and the deadline ends the create itself: time is left to find what it has made", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 60_000 });
-    const started = clock.now();
-    const one = stack();
-    await one.up(withTime("30s"));
-    expect(clock.now() - started).toBeLessThan(30_000);
-    expect(ids()).toEqual([one.state?.id]);
-    expect(posts()).toBe(1);
-  });
-
-  test("because the list cannot be read: an error with both reasons, and no second POST", async () => {
-    let sent = false;
-    emulator.fault = ({ method }) => {
-      if (method === "POST") sent = true;
-      if (method === "POST") return { kind: "cut", effect: true };
-      return sent ? { kind: "answer", effect: false, status: 403, body: { message: "Not you." } } : undefined;
+describe("every error after a lost create says that the record may exist, and that adoptExisting finds it", () => {
+  const says = /may exist[^]*uptime:adoptExisting/;
+  const withTime = (create: string) => ({ ...home, __options: { customTimeouts: { create } } });
+  const refusedLooks = (fault: Fault) => {
+    let isSent = false;
+    server.fault = ({ method }) => {
+      if (method === "POST") isSent = true;
+      return method === "POST" ? cut : isSent ? fault : undefined;
     };
-    const failure = await failureOf(stack().up(withTime("42s")));
-    expect(failure).toMatch(/POST .* was cut .*Then looking for it failed: GET .* status 403: Not you\./s);
-    expect(failure).toMatch(unknown);
-    expect(posts()).toBe(1);
+  };
+
+  test("after a timeout", async () => {
+    server.onCreates(answer(504));
+    expect(await made(resource())).toMatch(says);
   });
 
-  test("because an equal create in flight may have made it, and takes longer: an error within the deadline", async () => {
-    onCreate({ kind: "delay", answerDelayMs: 50_000 }, { kind: "cut", effect: true });
-    const slow = stack();
-    const hurried = slow.beside();
-    const first = slow.up(home);
-    while (posts() === 0) await new Promise(setImmediate);
-    const failure = await failureOf(hurried.up(withTime("20s")));
+  test("after our own timeout, which it names", async () => {
+    server.onCreates({ kind: "cut", effect: false, answerDelayMs: 60_000 });
+    const failure = await made(resource("monitor", shortTimeout));
+    expect(failure).toContain("was not answered within 20 seconds (uptime:timeoutSeconds)");
+    expect(failure).toMatch(says);
+  });
+
+  test("if it was sent often enough", async () => {
+    server.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
+    expect(await made(resource())).toMatch(says);
+  });
+
+  test("if the list cannot be read, with both reasons", async () => {
+    refusedLooks(answer(403, { message: "Not you." }));
+    const failure = await made(resource());
+    expect(failure).toMatch(/POST .* was cut [^]*GET .* status 403: Not you\./);
+    expect(failure).toMatch(says);
+    expect(server.posts).toBe(1);
+  });
+
+  test("if others are alike, or several equal", async () => {
+    insteadOfOurs({ ...home, interval: 300 });
+    expect(await made(resource())).toMatch(says);
+    insteadOfOurs(home, home);
+    expect(await made(resource())).toMatch(says);
+  });
+
+  test.each([409, 422, 400, 401])("if the one that is sent again is answered with %i", async (status) => {
+    server.onCreates(cutBefore, answer(status));
+    const failure = await made(resource());
+    expect(failure).toMatch(says);
+    expect(failure).toContain(`status ${status}`);
+  });
+
+  test("if customTimeouts ends it", async () => {
+    server.onCreates({ kind: "delay", answerDelayMs: 60_000 });
+    const started = server.clock.now();
+    expect(await made(resource(), withTime("30s"))).toMatch(says);
+    expect(server.clock.now() - started).toBeLessThanOrEqual(31_000);
+    expect(server.posts).toBe(1);
+  });
+
+  test("if customTimeouts ends it while another create is waited for", async () => {
+    server.onCreates({ kind: "delay", answerDelayMs: 50_000 }, cut);
+    const together = program();
+    const [slow, hurried] = [together.resource(), together.resource()];
+    const first = slow.up({ ...home, interval: 300 });
+    while (server.posts === 0) await new Promise(setImmediate);
+    expect(await made(hurried, withTime("20s"))).toMatch(says);
     // The other one is still waiting for its answer.
     expect(slow.state).toBeUndefined();
-    expect(failure).toMatch(/POST .* was cut .*Then looking for it failed: The operation has used its time/s);
-    expect(failure).toMatch(unknown);
     await first;
-    expect(posts()).toBe(2);
+    expect(server.posts).toBe(2);
   });
 
-  test("a create is not sent at all where the list before it cannot be read", async () => {
-    emulator.fault = () => ({ kind: "answer", effect: false, status: 403 });
-    await expect(stack().up(home)).rejects.toThrow("status 403");
-    expect(posts()).toBe(0);
+  test("and the next up with adoptExisting does find it", async () => {
+    server.onCreates({ kind: "answer", effect: true, status: 504 });
+    const hidden = server.fault;
+    server.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
+    const stack = program();
+    const one = stack.resource();
+    expect(await made(one)).toMatch(says);
+    server.fault = undefined;
+    stack.nextRun({ "uptime:adoptExisting": "true" });
+    expect(await made(one)).toBe("made 1");
+    expect(server.ids()).toEqual(["1"]);
   });
 });
 
-describe("gone", () => {
-  const home = declared.monitor;
-
-  /** So many monitors in state, all deleted at the API but some. */
-  async function stacks(count: number, kept: number): Promise<ModelStack[]> {
-    const first = stack();
-    const all = [first, ...Array.from({ length: count - 1 }, () => first.beside())];
-    await Promise.all(all.map((one, index) => one.up({ ...home, name: `Home ${index}` })));
-    const keep = new Set(all.slice(0, kept).map(({ state }) => state?.id));
-    for (const id of ids()) if (!keep.has(id)) emulator.monitors.remove(Number(id));
-    // Another process: the one that created them knows them to be its own.
-    const next = stack();
-    return all.map(({ state }) => {
-      const one = next.beside();
-      one.state = state;
-      return one;
-    });
-  }
-
-  test("is not believed of more than three where none is found: an error names the settings", async () => {
-    const all = await stacks(6, 0);
-    const failures = await Promise.all(all.map((one) => failureOf(one.refresh())));
-    for (const failure of failures) {
-      expect(failure).toMatch(/More than 3 records that state knows do not exist, and none .* was found/);
-      expect(failure).toContain(`uptime:baseUrl (${emulator.url}) and the API key`);
-    }
-    expect(all.every(({ state }) => state !== undefined)).toBe(true);
-  });
-
-  test("is believed of any number where one is found", async () => {
-    const all = await stacks(6, 1);
-    await Promise.all(all.map((one) => one.refresh()));
-    expect(all.map(({ state }) => state !== undefined)).toEqual([true, false, false, false, false, false]);
-  });
-
-  test("is believed of three where none is found", async () => {
-    const all = await stacks(3, 0);
-    await Promise.all(all.map((one) => one.refresh()));
-    expect(all.every(({ state }) => state === undefined)).toBe(true);
-  });
-
-  test("is not success for many deletes either", async () => {
-    const all = await stacks(5, 0);
-    const failures = await Promise.all(all.map((one) => failureOf(one.destroy())));
-    for (const failure of failures) expect(failure).toContain("More than 3 records");
-  });
+test("a create is not sent at all if the list before it cannot be read", async () => {
+  server.fault = () => answer(403);
+  expect(await made(resource())).toContain("status 403");
+  expect(server.posts).toBe(0);
 });

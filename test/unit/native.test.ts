@@ -4,6 +4,8 @@ import { changedSettings, checkedSettings, configOf } from "../../provider/engin
 import { parseUrn } from "../../provider/definitions/urn";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { decode, encode } from "../../provider/engine/plugin/values";
+import { readSettings } from "../../provider/api/settings";
+import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
@@ -27,27 +29,24 @@ test("the plugin names what it has when it is asked for something else", () => {
 });
 
 test("settings come as strings or as values, keys are marked as secret, and unknown names are warned of", () => {
-  const config = configOf({
+  const values = {
+    baseUrl: "https://a.example",
     apiKey: "key",
     maxRetries: 3,
     allowHttp: true,
     goneStatuses: [403, 451],
     movedFrom: '["https://a.example","https://b.example"]',
     accounts: { eu: { apiKey: "other" } },
-    baseUrl: unknownValue,
+  };
+  expect(readSettings(configOf(values), {})).toMatchObject({
+    apiKey: "key",
+    maxRetries: 3,
+    allowHttp: true,
+    goneStatuses: [403, 451],
+    movedFrom: [{ url: "https://a.example" }, { url: "https://b.example" }],
   });
-  const read = (name: string) => config.get(`uptime:${name}`);
-  expect(
-    ["apiKey", "maxRetries", "allowHttp", "goneStatuses", "movedFrom", "accounts", "baseUrl"].map(read),
-  ).toEqual([
-    "key",
-    "3",
-    "true",
-    "403,451",
-    "https://a.example,https://b.example",
-    '{"eu":{"apiKey":"other"}}',
-    undefined,
-  ]);
+  expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
+  expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
   const checked = checkedSettings(provider, { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} });
   expect(checked.settings.apiKey).toEqual(secretOf("key"));
   expect(checked.warnings).toEqual([
@@ -128,6 +127,18 @@ test("the schema has each field of each definition, with what Pulumi needs to kn
     expect(resource?.requiredInputs).toEqual(Object.keys(fields).filter((key) => fields[key]?.required));
     expect(resource?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/uptime:${label}` }]);
   }
+});
+
+test("the schema has each setting, as stack configuration and as the provider's input, and keeps no key of the environment in state", () => {
+  expect(schema.provider.inputProperties).toEqual(schema.config.variables);
+  expect(Object.keys(schema.config.variables)).toEqual(settingNames);
+  const variables = schema.config.variables as Record<string, { secret?: true; defaultInfo?: object }>;
+  for (const name of settingNames)
+    expect(variables[name]).toMatchObject({ description: expect.stringMatching(/./) as string });
+  const environmentOf = (name: string) => variables[name]?.defaultInfo;
+  expect(settingNames.filter((name) => variables[name]?.secret)).toEqual(["apiKey", "accounts"]);
+  expect(settingNames.filter(environmentOf)).toEqual(["baseUrl", "monitorsBaseUrl", "logLevel"]);
+  expect(environmentOf("baseUrl")).toEqual({ environment: ["UPTIME_BASE_URL"] });
 });
 
 test("state that the plugin has written is updated once when it goes back to the dynamic resources", async () => {

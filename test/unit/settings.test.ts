@@ -1,5 +1,5 @@
-import { settingNames } from "../../provider/definitions/setting-names";
-import { keyHash, readFlag, readSettings } from "../../provider/api/settings";
+import { settingNames } from "../../provider/definitions/settings";
+import { keyHash, readSettings } from "../../provider/api/settings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
@@ -63,24 +63,27 @@ test("what is not set has its default", () => {
     requestsPerMinute: undefined,
     goneStatuses: [],
     adoptExisting: false,
+    sameAccount: false,
     movedFrom: [],
     logLevel: "off",
     refreshAttributes: false,
   });
 });
 
-test.each(["adoptExisting", "refreshAttributes"] as const)("%s is true however it is padded", (name) => {
-  for (const [given, value] of [
-    [" true", true],
-    ["true\n", true],
-    [" false ", false],
-    ["", false],
-  ] as const) {
-    const config = { ...complete, [`uptime:${name}`]: given };
-    expect(read(config)[name]).toBe(value);
-    expect(readFlag({ get: (key) => (config as Record<string, string>)[key] }, name)).toBe(value);
-  }
-});
+test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
+  "%s is true however it is padded",
+  (name) => {
+    for (const [given, value] of [
+      [" true", true],
+      ["true\n", true],
+      [" false ", false],
+      ["", false],
+    ] as const) {
+      const config = { ...complete, [`uptime:${name}`]: given };
+      expect(read(config)[name]).toBe(value);
+    }
+  },
+);
 
 test("the names of all settings are known", () => {
   const asked = new Set<string>();

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
-import { settingNames } from "../../provider/definitions/setting-names";
+import { settingNames } from "../../provider/definitions/settings";
 import { settingsWarnings } from "../../provider/sdk/warnings";
 import { settled, startMocks } from "../support/mocks";
 

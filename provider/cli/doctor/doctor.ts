@@ -5,9 +5,11 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
+import { plainTextKeys } from "../../definitions/setting-warnings";
 import { definitions } from "../../definitions";
 import type { CollectedProvider } from "../../engine/collect";
-import { Session } from "../../lifecycle/connection";
+import { told } from "../../engine/clean";
+import type { Session } from "../../lifecycle/session";
 import type { Finding } from "../shared/finding";
 import { checkProgram, programFindings, refusedCode } from "./program";
 import type { ProgramReport } from "./program";
@@ -100,10 +102,10 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
   try {
     stack = await stackSettings(options, location, context);
   } catch (error) {
-    return { findings: [...findings, ...failures("settings", error)] };
+    return { findings: [...findings, ...failures("settings", error, context.session)] };
   }
   findings.push(...stack.findings);
-  const usual = await usualFindings(stack.settings, options.account);
+  const usual = await usualFindings(stack.settings, options.account, context.session);
   findings.push(...usual);
   const isUnset = usual.some(({ code }) => code === "settings");
   // A program whose resources all have explicit providers needs no other settings.
@@ -118,7 +120,7 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
     const rest = isFailed(providers) ? [] : programFindings(report);
     return { findings: [...checks, ...providers, ...rest], program: report };
   } catch (error) {
-    return { findings: [...findings, ...failures("preview", error)] };
+    return { findings: [...findings, ...failures("preview", error, context.session)] };
   }
 }
 
@@ -127,14 +129,18 @@ function isFailed(findings: readonly Finding[]): boolean {
 }
 
 /** The settings of the stack or of the environment, and how their server answers. */
-async function usualFindings(settings: CommandSettings, account: string | undefined): Promise<Finding[]> {
+async function usualFindings(
+  settings: CommandSettings,
+  account: string | undefined,
+  session: Session,
+): Promise<Finding[]> {
   let read: Settings;
   try {
     read = settings.forAccount(account);
   } catch (error) {
-    return failures("settings", error);
+    return failures("settings", error, session);
   }
-  return [...settingFindings(read, settings), ...(await serverFindings(read))];
+  return [...settingFindings(read, settings), ...(await serverFindings(read, session))];
 }
 
 function providerFinding({ provider, address, problem }: CollectedProvider): Finding {
@@ -143,11 +149,12 @@ function providerFinding({ provider, address, problem }: CollectedProvider): Fin
     : { code: "provider", level: "failed", text: `The provider ${provider}: ${problem}` };
 }
 
-async function serverFindings(settings: Settings): Promise<Finding[]> {
-  const session = new Session();
+async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const definition of definitions)
-    findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
+    findings.push(
+      ...(await checkServer(session.connector(definition, () => settings)(undefined), session.keys)),
+    );
   return findings;
 }
 
@@ -217,9 +224,9 @@ async function stackSettings(
 }
 
 /** An error as findings, one for each fault. */
-function failures(code: string, error: unknown): Finding[] {
+function failures(code: string, error: unknown, { keys }: Session): Finding[] {
   if (!(error instanceof UptimeError)) throw error;
-  return [{ code, level: "failed", text: error.message }];
+  return [{ code, level: "failed", text: told(error, keys) }];
 }
 
 function settingFindings(settings: Settings, { config, secretKeys }: CommandSettings): Finding[] {
@@ -233,22 +240,13 @@ function settingFindings(settings: Settings, { config, secretKeys }: CommandSett
           }
         : { code: "address", level: "ok", text: `${source} is ${url}` },
   );
-  const isPlain = (key: string): boolean => config.has(key) && !secretKeys.has(key);
-  const plainKeys = [
-    ...(isPlain("uptime:apiKey") ? ["uptime:apiKey"] : []),
-    ...(isPlain("uptime:accounts") && (config.get("uptime:accounts") ?? "").includes('"apiKey"')
-      ? ["uptime:accounts"]
-      : []),
-  ];
+  const plainKeys = plainTextKeys(
+    (key) => config.get(key),
+    (key) => secretKeys.has(key),
+  );
   return [
     ...addresses,
     { code: "api-key", level: "ok", text: `The API key comes from ${settings.apiKeySource}` },
-    ...plainKeys.map((key): Finding => ({
-      code: "plain-text-key",
-      level: "warning",
-      text:
-        `${key} is plain text in the stack's configuration, so anyone who can read the stack's settings file or state can read the key. ` +
-        `Run \`pulumi config set --secret ${key}\`.`,
-    })),
+    ...plainKeys.map((text): Finding => ({ code: "plain-text-key", level: "warning", text })),
   ];
 }

@@ -1,11 +1,12 @@
 import { pageIn, recordIn } from "../../api/answer";
 import type { Answer } from "../../api/client";
-import { deadlineAfter } from "../../api/deadline";
+import { Operation } from "../../api/operation";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
-import { shows } from "../../lifecycle/compare";
-import type { Connection } from "../../lifecycle/connection";
+import { told } from "../../engine/clean";
+import { shows } from "../../lifecycle/difference";
+import type { Account } from "../../lifecycle/account";
 import type { Finding } from "../shared/finding";
 import { counted } from "../shared/terminal";
 
@@ -13,7 +14,10 @@ import { counted } from "../shared/terminal";
 const clockLimit = 60_000;
 
 /** How the server answers to one kind of record. */
-export async function checkServer({ collection, address }: Connection): Promise<Finding[]> {
+export async function checkServer(
+  { collection, address }: Account,
+  keys: ReadonlySet<string>,
+): Promise<Finding[]> {
   const { definition } = collection;
   const { plural, singular } = definition;
   const finding = (code: string, level: Finding["level"], text: string): Finding => ({
@@ -21,12 +25,12 @@ export async function checkServer({ collection, address }: Connection): Promise<
     level,
     text: `${plural}: ${text}`,
   });
-  const deadline = deadlineAfter();
+  const operation = new Operation();
   const findings: Finding[] = [];
   try {
     const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" });
     const path = `/api/v1/${plural}`;
-    const answer = await collection.client.send({ method: "GET", path, query, deadline });
+    const answer = await collection.client.send({ method: "GET", path, query, operation });
     const page = pageIn(answer.body, definition);
     if (!page) {
       return [
@@ -44,13 +48,13 @@ export async function checkServer({ collection, address }: Connection): Promise<
     const [first] = page.records;
     if (!first) return [...findings, finding("count", "ok", "no records yet")];
     let count = 0;
-    for await (const records of collection.list(deadline)) count += records.length;
+    for await (const records of collection.list(operation)) count += records.length;
     findings.push(finding("count", "ok", counted(count, "record")));
 
     const shown = await collection.client.send({
       method: "GET",
       path: `${path}/${encodeURIComponent(first.id)}`,
-      deadline,
+      operation,
     });
     const record = recordIn(shown.body, definition);
     if (record?.id !== first.id)
@@ -84,7 +88,7 @@ export async function checkServer({ collection, address }: Connection): Promise<
     return findings;
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    return [...findings, { code: `${plural}-request`, level: "failed", text: error.message }];
+    return [...findings, { code: `${plural}-request`, level: "failed", text: told(error, keys) }];
   }
 }
 

@@ -2,6 +2,7 @@ import type { ApiRecord } from "../../api/answer";
 import type { Definition, Problem, RequestHeader } from "../../definitions/field";
 import { isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
+import { toldMessage } from "../../engine/clean";
 import { valuesIn } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
@@ -33,7 +34,7 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
   const unreadable: Problem[] = [];
   const shown = valuesIn(definition, record, {
     escaped,
-    refuse: (property, reason) => unreadable.push({ property, reason }),
+    refuse: (property, reason) => unreadable.push({ property, reason: toldMessage(reason, []) }),
   });
   const values = new Map<string, Exclude<Value, null>>();
   for (const [key, value] of shown) {

@@ -7,8 +7,7 @@ import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrn } from "../../definitions/urn";
-import { Session } from "../../lifecycle/connection";
-import type { Connect, Connection } from "../../lifecycle/connection";
+import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped } from "../../lifecycle/records";
 import { readRecords } from "../shared/account-records";
 import { assertFree, assertPrintable, readText, writeNewFiles, writeSecretFile } from "../shared/files";
@@ -132,7 +131,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const stack = await readStack(options, project, context);
   const { forAccount } = await commandSettings(options, context, stack.location);
   const settings = forAccount(options.account);
-  const session = new Session();
+  const { session } = context;
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
   const kindRecords = kinds.map((definition) =>
@@ -150,7 +149,9 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     return known.isInState(record) || name === undefined ? [] : [{ ...record, name }];
   });
   const added =
-    options.state === undefined ? [] : await importedResources(missing, connectTo, options.account);
+    options.state === undefined
+      ? []
+      : await importedResources(missing, connectTo, options.account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
   // The reader of the steps is in the project's folder.
@@ -268,12 +269,12 @@ function stackOf(deployment: Deployment): Pick<ReadStack, "deployment" | "resour
 }
 
 async function readKind(
-  connection: Connection,
+  account: Account,
   filter: ExportOptions,
   { stderr }: CommandContext,
 ): Promise<DeclaredRecord[]> {
-  const { definition } = connection.collection;
-  const records = await readRecords(connection, stderr, filter);
+  const { definition } = account;
+  const records = await readRecords(account, stderr, filter);
   const escaped = isEscaped(records);
   return records.map((record) => ({
     definition,

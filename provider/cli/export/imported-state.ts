@@ -1,9 +1,11 @@
 import type { Definition } from "../../definitions/field";
 import type { Value } from "../../definitions/kinds";
 import { providerCode } from "../../definitions/identity";
-import { inputProperties, outputProperties } from "../../engine/request";
-import type { Connect } from "../../lifecycle/connection";
-import { Lifecycle } from "../../lifecycle/lifecycle";
+import { cleanAttributes, secretsIn } from "../../engine/clean";
+import { encodeInputs, encodeOutputs } from "../../engine/request";
+import type { Connect } from "../../lifecycle/account";
+import { check } from "../../lifecycle/check";
+import { read } from "../../lifecycle/read";
 import type { DeclaredRecord } from "./declared-values";
 import { typeToken } from "../shared/resource-types";
 import type { AddedResource } from "../shared/state";
@@ -13,21 +15,21 @@ export async function importedResources(
   records: readonly (DeclaredRecord & { readonly name: string })[],
   connectTo: (definition: Definition) => Connect,
   account: string | undefined,
+  keys: ReadonlySet<string>,
 ): Promise<AddedResource[]> {
-  const lifecycles = new Map<Definition, Lifecycle>();
   const added = await Promise.all(
     records.map(async ({ definition, record, declaration, name }): Promise<AddedResource[]> => {
-      const lifecycle = lifecycles.get(definition) ?? new Lifecycle(definition, connectTo(definition));
-      lifecycles.set(definition, lifecycle);
-      const resource = `${typeToken(definition)}::${name}`;
-      const { inputs, problems } = await lifecycle.check({
+      const connect = connectTo(definition);
+      const owner = `${typeToken(definition)}::${name}`;
+      const { inputs, problems } = await check(definition, connect, {
         declared: Object.fromEntries(declaration.values),
         account,
         importId: record.id,
-        options: { resource },
+        options: { owner },
       });
       if (problems.length > 0) return [];
-      const state = await lifecycle.read(
+      const state = await read(
+        connect(account),
         record.id,
         {
           // What was checked holds only values of fields.
@@ -35,21 +37,26 @@ export async function importedResources(
           attributes: {},
           account,
           importId: record.id,
-          claim: resource,
+          claim: owner,
           // So that the attributes are read too.
           isPartial: true,
         },
         {},
       );
       if (!state) return [];
-      const hidden = { __options: { resource }, __provider: providerCode(definition) };
+      const secrets = [...keys, ...secretsIn(definition, state.outputs.values)];
+      const attributes = cleanAttributes(definition, state.outputs.attributes, secrets);
+      const hidden = { __options: { resource: owner }, __provider: providerCode(definition) };
       return [
         {
           type: typeToken(definition),
           name,
           id: state.id,
-          inputs: inputProperties(inputs, hidden),
-          outputs: { ...outputProperties(state.outputs, hidden), __provider: hidden.__provider },
+          inputs: encodeInputs(inputs, hidden),
+          outputs: {
+            ...encodeOutputs({ ...state.outputs, attributes }, hidden),
+            __provider: hidden.__provider,
+          },
           secrets: Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret),
         },
       ];

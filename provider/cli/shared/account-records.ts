@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../../api/answer";
-import { deadlineAfter } from "../../api/deadline";
-import type { Connection } from "../../lifecycle/connection";
+import { Operation } from "../../api/operation";
+import type { Account } from "../../lifecycle/account";
 import { readAll } from "../../lifecycle/records";
 import { Progress } from "./terminal";
 import type { OutputStream } from "./terminal";
@@ -12,16 +12,13 @@ export interface RecordFilter {
   readonly statusPage?: string | undefined;
 }
 
-/** A large account on a slow server takes a while. */
-const hour = 3_600_000;
-
 /** The records of one kind, the oldest first. */
 export async function readRecords(
-  connection: Connection,
+  account: Account,
   stderr: OutputStream,
   { search, searchBy, statusPage }: RecordFilter = {},
 ): Promise<readonly ApiRecord[]> {
-  const { definition } = connection.collection;
+  const { definition } = account;
   const filter = {
     ...(search !== undefined && { search }),
     ...(search !== undefined && searchBy !== undefined && { search_by: searchBy }),
@@ -30,7 +27,7 @@ export async function readRecords(
   const progress = new Progress(stderr);
   try {
     progress.show(`Reading ${definition.plural} …`);
-    const records = await readAll(connection, deadlineAfter(hour), filter, (count) => {
+    const records = await readAll(account, new Operation(), filter, (count) => {
       progress.show(`Reading ${definition.plural}: ${count} …`);
     });
     return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));

@@ -2,46 +2,42 @@ import type { Command } from "commander";
 
 import { readSettings } from "../../api/settings";
 import type { Settings } from "../../api/settings";
+import { meaningOf, settingNames, settingOf, settings } from "../../definitions/settings";
+import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/plugin/provider-settings";
 import type { Properties } from "../../engine/request";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";
 
-/** The options of a command that set how it reaches the server. There is none for the key: process lists show options. */
-export interface SettingOptions {
-  readonly baseUrl?: string;
-  readonly monitorsBaseUrl?: string;
-  readonly allowHttp?: boolean;
-  readonly timeoutSeconds?: string;
-  readonly maxRetries?: string;
-  readonly maxConcurrency?: string;
-  readonly requestsPerMinute?: string;
-  readonly goneStatuses?: string;
-}
+/** The settings that commands have as options. There is none for the key: process lists show options. */
+type OptionName = {
+  [Name in SettingName]: (typeof settings)[Name] extends { readonly isOption: true } ? Name : never;
+}[SettingName];
 
-const names = [
-  "baseUrl",
-  "monitorsBaseUrl",
-  "allowHttp",
-  "timeoutSeconds",
-  "maxRetries",
-  "maxConcurrency",
-  "requestsPerMinute",
-  "goneStatuses",
-] as const satisfies readonly (keyof SettingOptions)[];
+/** The options of a command that say how it reaches the server. */
+export type SettingOptions = {
+  readonly [Name in OptionName]?: (typeof settings)[Name]["type"] extends "boolean" ? boolean : string;
+};
+
+const names = settingNames.filter((name): name is OptionName => settingOf(name).isOption === true);
+
+const placeholders = { url: " <url>", integer: " <number>", statuses: " <list>", boolean: "" } as const;
 
 /** Adds them to a command. */
 export function addSettingOptions(command: Command): Command {
-  return command
-    .option("--base-url <url>", "address of the server; environment: UPTIME_BASE_URL")
-    .option("--monitors-base-url <url>", "address for monitors; environment: UPTIME_MONITORS_BASE_URL")
-    .option("--allow-http", "allow http:// for hosts other than this machine")
-    .option("--timeout-seconds <number>", "seconds to wait for one response (default: 30)")
-    .option("--max-retries <number>", "how often a failed request is sent again (default: 5)")
-    .option("--max-concurrency <number>", "connections at the same time (default: 8)")
-    .option("--requests-per-minute <number>", "the server's rate limit, if you know it")
-    .option("--gone-statuses <list>", "more status codes that may mean that a record does not exist");
+  for (const name of names) {
+    const { default: preset, environment }: Setting = settings[name];
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const meaning = meaningOf(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    const help = [
+      meaning.replace(/\.$/, "").replaceAll("`", ""),
+      ...(environment === undefined ? [] : [`environment: ${environment}`]),
+      ...(typeof preset === "number" ? [`default: ${preset}`] : []),
+    ];
+    command.option(`${flag}${placeholders[settings[name].type]}`, help.join("; "));
+  }
+  return command;
 }
 
 /** The settings of a command. */

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { isEmpty, isObject } from "../../definitions/kinds";
-import { markKey, secretMark } from "../../definitions/marks";
+import { isEmpty } from "../../definitions/kinds";
+import { isSecret, markKey, secretMark, unmarked } from "../../definitions/marks";
 
 const stateResource = z.looseObject({
   urn: z.string(),
@@ -50,10 +50,6 @@ export function managedResources({ deployment }: Deployment): StateResource[] {
   );
 }
 
-function isSecret(value: unknown): value is { plaintext?: unknown; value?: unknown } {
-  return isObject(value) && value[markKey] === secretMark;
-}
-
 function holdsSecret(value: unknown): boolean {
   if (isSecret(value)) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(holdsSecret);
@@ -71,32 +67,12 @@ export function secretPropertiesOf({
   return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
 }
 
-/** A property of state with its secrets decrypted; undefined if it is still encrypted. */
-export function decrypted(value: unknown): unknown {
-  if (isSecret(value)) {
-    // As a program hands it over.
-    if (value.value !== undefined) return decrypted(value.value);
-    try {
-      return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-  if (Array.isArray(value)) {
-    const entries = value.map(decrypted);
-    return entries.includes(undefined) ? undefined : entries;
-  }
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([key, entry]) => [key, decrypted(entry)] as const);
-  return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);
-}
-
 /** Properties of state with their secrets in the clear, and the names of those that are still encrypted. */
 export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): {
   plain: Record<string, unknown>;
   encrypted: string[];
 } {
-  const entries = Object.entries(properties).map(([key, value]) => [key, decrypted(value)] as const);
+  const entries = Object.entries(properties).map(([key, value]) => [key, unmarked(value)] as const);
   return {
     plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
     encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
@@ -114,7 +90,7 @@ export interface AddedResource {
   readonly secrets: readonly string[];
 }
 
-const providerType = "pulumi:providers:pulumi-nodejs";
+const dynamicHostType = "pulumi:providers:pulumi-nodejs";
 const stackType = "pulumi:pulumi:Stack";
 
 /** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
@@ -131,12 +107,12 @@ export function withResources(
     type: stackType,
   };
   const isHost = ({ type, urn }: StateResource): boolean =>
-    type === providerType && urn.endsWith(`::${providerType}::default`);
+    type === dynamicHostType && urn.endsWith(`::${dynamicHostType}::default`);
   const host = present.find(isHost) ?? {
-    urn: urnOf(providerType, "default"),
+    urn: urnOf(dynamicHostType, "default"),
     custom: true,
     id: randomUUID(),
-    type: providerType,
+    type: dynamicHostType,
   };
   const resources = added.map(({ type, name, id, inputs, outputs, secrets }): StateResource => ({
     urn: urnOf(type, name),

@@ -1,7 +1,7 @@
-import type { Lifecycle } from "../../lifecycle/lifecycle";
+import type { Definition } from "../../definitions/field";
 import { isRefused } from "../collect";
 import type { Collector } from "../collect";
-import { NativeResources } from "./provider";
+import { PluginResources } from "./provider";
 import type {
   CheckRequest,
   CreateRequest,
@@ -14,24 +14,24 @@ import type {
 } from "./provider";
 
 /** The resources of one kind in the plugin, collecting what a preview would refuse. */
-export class CollectingResources extends NativeResources {
+export class CollectingResources extends PluginResources {
   /** The ids of imports, by URN, and why a record cannot be read. The engine reads before it checks, and stops if that fails. */
   private readonly found = new Map<string, { readonly id: string; readonly problem?: string }>();
 
   private readonly singular: string;
 
   constructor(
-    lifecycle: Lifecycle,
+    definition: Definition,
     host: Host,
     private readonly collector: Collector,
     /** The name of an explicit provider. */
     private readonly provider: () => string | undefined,
   ) {
-    super(lifecycle, host);
-    this.singular = lifecycle.definition.singular;
+    super(definition, host);
+    this.singular = definition.singular;
   }
 
-  override async check(request: CheckRequest): ReturnType<NativeResources["check"]> {
+  override async check(request: CheckRequest): ReturnType<PluginResources["check"]> {
     const { urn, inputs: news } = request;
     const imported = this.found.get(urn);
     const olds = imported ? {} : request.oldInputs;
@@ -48,7 +48,7 @@ export class CollectingResources extends NativeResources {
     return { inputs, problems: [] };
   }
 
-  override diff(request: DiffRequest): ReturnType<NativeResources["diff"]> {
+  override diff(request: DiffRequest): ReturnType<PluginResources["diff"]> {
     const { urn, inputs } = request;
     const change = { kind: "update", replaces: false, isOfInputs: true } as const;
     const result = (changed: readonly string[]) => ({
@@ -66,11 +66,11 @@ export class CollectingResources extends NativeResources {
     }
   }
 
-  override create(request: CreateRequest): ReturnType<NativeResources["create"]> {
+  override create(request: CreateRequest): ReturnType<PluginResources["create"]> {
     return request.isPreview ? super.create(request) : this.collector.refuse();
   }
 
-  override update(request: UpdateRequest): ReturnType<NativeResources["update"]> {
+  override update(request: UpdateRequest): ReturnType<PluginResources["update"]> {
     return request.isPreview ? super.update(request) : this.collector.refuse();
   }
 

@@ -10,12 +10,13 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Engine } from "./engine";
 import type { Properties } from "../request";
 import type { CheckRequest, ReadRequest } from "./provider";
-import type { KeptResource, Session } from "./session";
+import type { KeptResourceError } from "../../api/errors";
+import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
 /** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
 export interface Lazy {
-  session(): Session;
+  session(): PluginSession;
   /** The plugin's schema, as JSON. */
   schema(): string;
 }
@@ -210,7 +211,7 @@ function failureOf(error: unknown): Partial<ServiceError> {
 }
 
 /** By its properties, because its class is loaded late. */
-function isKept(error: unknown): error is KeptResource {
+function isKept(error: unknown): error is KeptResourceError {
   return error instanceof Error && "id" in error && "outputs" in error;
 }
 

@@ -17,13 +17,14 @@ if (args.includes("--version")) {
 } else {
   // The engine gives its address as the last argument, after options such as `--tracing`.
   const engine = new Engine(args.findLast((arg) => /^\S+:\d+$/.test(arg)));
-  let session: sessions.Session | undefined;
+  let session: sessions.PluginSession | undefined;
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   server.addService(
     ResourceProviderService,
     methodsOf(engine, version, {
       /* eslint-disable @typescript-eslint/no-require-imports */
-      session: () => (session ??= new (require("./session") as typeof sessions).Session(engine, process.env)),
+      session: () =>
+        (session ??= new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
       schema: () => (require("./schema") as typeof schemas).schemaOf(version),
       /* eslint-enable @typescript-eslint/no-require-imports */
     }),

@@ -1,23 +1,31 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { Gone } from "../../api/errors";
+import { message, GoneError } from "../../api/errors";
+import type { Message } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal, isEmpty } from "../../definitions/kinds";
 import { parseUrn } from "../../definitions/urn";
 import type { Value } from "../../definitions/kinds";
-import type { Lifecycle } from "../../lifecycle/lifecycle";
+import type { Connect } from "../../lifecycle/account";
+import { check } from "../../lifecycle/check";
+import { create } from "../../lifecycle/create";
+import { remove } from "../../lifecycle/delete";
+import { diff } from "../../lifecycle/diff";
+import { get, read } from "../../lifecycle/read";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
+import { update } from "../../lifecycle/update";
 import { secretOf, unknownValue } from "../../definitions/marks";
 import {
-  declaredIn,
-  inputProperties,
-  inputsIn,
-  outputProperties,
-  outputsIn,
+  decodeDeclared,
+  encodeInputs,
+  decodeInputs,
+  encodeOutputs,
+  decodeOutputs,
   withoutHidden,
   withoutMarks,
 } from "../request";
 import type { Properties } from "../request";
+import { cleanAttributes, secretsIn, toldMessage } from "../clean";
 import { importedRecord, wrongAccount } from "./imported-record";
 
 /** What every request about a resource tells. */
@@ -85,55 +93,57 @@ interface Imported {
 
 /** What a run of the plugin gives to its resources. */
 export interface Host {
+  readonly connect: Connect;
   /** Shows a person something about a resource. */
   readonly note: (urn: string, message: string) => void;
-  /** A text without keys and without the secrets in some properties. */
-  readonly clean: (text: string, definition: Definition, properties: readonly Properties[]) => string;
+  /** The API keys in use, which no text may show. */
+  readonly keys: ReadonlySet<string>;
   /** Whether a create may adopt a record, so that a replacement must delete first. */
   readonly adopts: () => boolean;
-  /** Ends all operations early. */
-  readonly cancel: AbortSignal;
+  /** Aborted once the engine was interrupted. */
+  readonly interruption: () => AbortSignal;
 }
 
 /**
  * Puts a lifecycle into the requests that Pulumi's engine makes of a provider plugin. Everything here is plain values;
- * `server.ts` has the protocol.
+ * `grpc.ts` has the protocol.
  */
-export class NativeResources {
-  private readonly definition: Definition;
+export class PluginResources {
   private readonly imports = new Map<string, Imported>();
+  /** The resources that the program has in this run. */
+  private readonly declared = new Set<string>();
 
   constructor(
-    private readonly lifecycle: Lifecycle,
+    private readonly definition: Definition,
     private readonly host: Host,
-  ) {
-    this.definition = lifecycle.definition;
-  }
+  ) {}
 
   async check(request: CheckRequest): Promise<{ inputs: Properties; problems: string[] }> {
     const { urn, oldInputs } = request;
-    const { account, ...declared } = declaredIn(request.inputs);
+    this.declared.add(urn);
+    const { account, ...declared } = decodeDeclared(request.inputs);
     const imported = this.imports.get(urn);
     // What an import has found, and the program does not declare, was never managed.
     const isInState = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
     const stray = imported && wrongAccount(account, imported.outputs.account, imported.id);
-    const { inputs, problems, notes } = await this.lifecycle.check({
+    const { inputs, problems, notes } = await check(this.definition, this.host.connect, {
       declared,
       account,
       importId: stray === undefined ? imported?.id : undefined,
       isImportedByEngine: true,
-      old: isInState ? inputsIn(oldInputs) : undefined,
+      old: isInState ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const clean = (text: string): string => this.host.clean(text, this.definition, [request.inputs]);
+    const secrets = this.secretsOf(request.inputs);
+    const clean = (text: Message): string => toldMessage(text, secrets);
     for (const note of notes) this.host.note(urn, clean(note));
     // The engine imports by itself, so the id is no input.
-    const checked = inputProperties({ ...inputs, importId: undefined }, {});
+    const checked = encodeInputs({ ...inputs, importId: undefined }, {});
     return {
       inputs: this.marked(checked),
       problems: [
-        ...problems.map(({ property, reason }) => clean(`${property} ${reason}`)),
-        ...(stray === undefined ? [] : [clean(`account ${stray}`)]),
+        ...problems.map(({ property, reason }) => clean(message`${property} ${reason}`)),
+        ...(stray === undefined ? [] : [clean(message`account ${stray}`)]),
       ],
     };
   }
@@ -143,9 +153,18 @@ export class NativeResources {
     const imported = this.imports.get(urn)?.outputs;
     // An import changes nothing: `check` has compared everything that the record shows.
     const outputs = imported
-      ? { ...imported, values: inputsIn(inputs).values as Outputs["values"] }
-      : this.outputsIn(oldOutputs, oldInputs);
-    const { changed, replaces } = this.lifecycle.diff(id, outputs, inputsIn(inputs), this.optionsOf(request));
+      ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
+      : this.decodeOutputs(oldOutputs, oldInputs);
+    const { changed, replaces } = diff(
+      this.host.connect(outputs.account),
+      id,
+      outputs,
+      decodeInputs(inputs),
+      {
+        ...this.optionsOf(request),
+        isDeclared: this.declared.has(urn),
+      },
+    );
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
@@ -158,8 +177,9 @@ export class NativeResources {
 
   async create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {
     if (request.isPreview) return { id: "", outputs: this.expected(request.inputs) };
-    const { id, outputs } = await this.lifecycle.create(inputsIn(request.inputs), this.optionsOf(request));
-    return { id, outputs: this.outputProperties(outputs) };
+    const inputs = decodeInputs(request.inputs);
+    const { id, outputs } = await create(this.host.connect(inputs.account), inputs, this.optionsOf(request));
+    return { id, outputs: this.encodeOutputs(outputs, request.inputs) };
   }
 
   /** Undefined if the record is gone. */
@@ -169,42 +189,51 @@ export class NativeResources {
     // Each managed resource has inputs, because each kind has a required field.
     const isReadOnly = outputs?.__readOnly === true || outputs?.attributes === undefined;
     if (isReadOnly) return this.readOnly(request);
-    const old = this.outputsIn(outputs, inputs ?? {});
-    const state = await this.lifecycle.read(id, old, this.optionsOf(request));
+    const old = this.decodeOutputs(outputs, inputs ?? {});
+    const state = await read(this.host.connect(old.account), id, old, this.optionsOf(request));
     if (!state) return undefined;
-    const read = { id: state.id, outputs: this.outputProperties(state.outputs) };
-    const present = presentInputs(this.definition, inputsIn(inputs ?? {}), state.outputs);
-    if (!present) return read;
+    const result = { id: state.id, outputs: this.encodeOutputs(state.outputs) };
+    const present = presentInputs(this.definition, decodeInputs(inputs ?? {}), state.outputs);
+    if (!present) return result;
     const mark = isImported(inputs ?? {}) ? { [importMark]: true } : {};
-    return { ...read, inputs: { ...this.marked(inputProperties(present, {})), ...mark } };
+    return { ...result, inputs: { ...this.marked(encodeInputs(present, {})), ...mark } };
   }
 
   async update(request: UpdateRequest): Promise<{ outputs: Properties }> {
     const { id, oldInputs, oldOutputs, inputs } = request;
     if (request.isPreview) return { outputs: this.expected(inputs) };
-    const outputs = this.outputsIn(oldOutputs, oldInputs);
-    const state = await this.lifecycle.update(id, outputs, inputsIn(inputs), this.optionsOf(request));
-    return { outputs: this.outputProperties(state.outputs) };
+    const outputs = this.decodeOutputs(oldOutputs, oldInputs);
+    const declared = decodeInputs(inputs);
+    const account = this.host.connect(declared.account);
+    const state = await update(account, id, outputs, declared, this.optionsOf(request));
+    return { outputs: this.encodeOutputs(state.outputs, inputs) };
   }
 
   async delete(request: DeleteRequest): Promise<void> {
-    const outputs = this.outputsIn(request.oldOutputs, request.oldInputs);
+    const outputs = this.decodeOutputs(request.oldOutputs, request.oldInputs);
     const imported = this.imports.get(request.urn);
     // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
     if (imported?.id === request.id && imported.outputs.account === outputs.account) return;
-    await this.lifecycle.delete(request.id, outputs, this.optionsOf(request));
+    await remove(this.host.connect(outputs.account), request.id, outputs, this.optionsOf(request));
   }
 
   /** Outputs as state keeps them, with secrets marked. */
-  outputProperties(outputs: Outputs): Properties {
-    return this.marked(outputProperties(outputs, {}));
+  encodeOutputs(outputs: Outputs, inputs: Properties = {}): Properties {
+    const secrets = this.secretsOf(inputs, outputs.values);
+    const attributes = cleanAttributes(this.definition, outputs.attributes, secrets);
+    return this.marked(encodeOutputs({ ...outputs, attributes }, {}));
+  }
+
+  /** The texts that nothing may show that is said about a resource. */
+  secretsOf(...properties: readonly Properties[]): string[] {
+    return [...this.host.keys, ...secretsIn(this.definition, ...properties)];
   }
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
   private async import(request: ReadRequest): Promise<ReadResult> {
     const { id, account } = importedRecord(request.id);
-    const state = await this.lifecycle.get(id, account, this.optionsOf(request));
-    const claim = resourceOf(request.urn);
+    const state = await get(this.host.connect(account), id, account, this.optionsOf(request));
+    const claim = ownerOf(request.urn);
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
     const declared = Object.entries(outputs.values).filter(([key, value]) =>
@@ -212,7 +241,7 @@ export class NativeResources {
     );
     return {
       id: state.id,
-      outputs: this.outputProperties(outputs),
+      outputs: this.encodeOutputs(outputs),
       inputs: {
         ...(withoutMarks(Object.fromEntries(declared)) as Properties),
         ...(account !== undefined && { account }),
@@ -227,10 +256,10 @@ export class NativeResources {
     const account = inputs?.account ?? outputs?.account;
     const known = typeof account === "string" ? account : undefined;
     try {
-      const state = await this.lifecycle.get(id, known, this.optionsOf(request));
-      return { id: state.id, outputs: this.outputProperties(state.outputs), inputs: { account } };
+      const state = await get(this.host.connect(known), id, known, this.optionsOf(request));
+      return { id: state.id, outputs: this.encodeOutputs(state.outputs), inputs: { account } };
     } catch (error) {
-      if (error instanceof Gone && outputs?.__readOnly === true) return undefined;
+      if (error instanceof GoneError && outputs?.__readOnly === true) return undefined;
       throw error;
     }
   }
@@ -239,8 +268,8 @@ export class NativeResources {
    * What state holds of a resource. Its inputs say what is managed, because an import leaves everything that the record
    * shows in the outputs. Defaults are managed even if the inputs of an import leave them out.
    */
-  private outputsIn(properties: Properties, inputs: Properties): Outputs {
-    const outputs = outputsIn(this.definition, properties);
+  private decodeOutputs(properties: Properties, inputs: Properties): Outputs {
+    const outputs = decodeOutputs(this.definition, properties);
     if (isImported(inputs)) return outputs;
     const isManaged = (key: string): boolean =>
       inputs[key] !== undefined || this.definition.fields[key]?.default !== undefined;
@@ -265,12 +294,18 @@ export class NativeResources {
   }
 
   private optionsOf({ urn, timeout, ignoreChanges }: ResourceRequest): Options {
-    return { resource: resourceOf(urn), timeout, ignoreChanges, cancel: this.host.cancel };
+    return {
+      owner: ownerOf(urn),
+      isOwnerCertain: true,
+      timeout,
+      ignoreChanges,
+      interruption: this.host.interruption(),
+    };
   }
 }
 
 /** What tells a resource from all others of its stack: its URN without stack and project, which may get other names. */
-function resourceOf(urn: string): string {
+function ownerOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }

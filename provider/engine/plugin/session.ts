@@ -1,50 +1,37 @@
-import { UptimeError } from "../../api/errors";
-import { Redactor } from "../../api/redact";
+import { KeptResourceError, PartialFailureError, UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import type { Connect } from "../../lifecycle/account";
+import { Session } from "../../lifecycle/session";
+import type { Surroundings } from "../../lifecycle/session";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import { secretsIn } from "../../lifecycle/attributes";
-import { Session as Connections } from "../../lifecycle/connection";
-import type { Connect, Surroundings } from "../../lifecycle/connection";
-import { Lifecycle, PartialFailure } from "../../lifecycle/lifecycle";
-import { lookUpAll, lookUpOne } from "../../lifecycle/lookup";
-import type { Properties } from "../request";
-import type { Engine } from "./engine";
+import { secretsIn, told } from "../clean";
 import { Collector, collectVariable } from "../collect";
 import { CollectingResources } from "./collecting";
-import { NativeResources } from "./provider";
+import { lookUp } from "../lookup";
+import type { Properties } from "../request";
+import type { Engine } from "./engine";
+import { PluginResources } from "./provider";
 import type { Host, ResourceRequest } from "./provider";
 import { changedSettings, checkedSettings, configOf } from "./provider-settings";
 import { definitionOf, functionOf } from "./tokens";
 
-/** An error after which the engine keeps a resource, because its record exists. */
-export class KeptResource extends UptimeError {
-  constructor(
-    message: string,
-    readonly id: string,
-    readonly outputs: Properties,
-  ) {
-    super(message);
-  }
-}
-
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
-export class Session {
+export class PluginSession {
   private config: Config = configOf({});
+  private readonly session: Session;
+  private readonly resources = new Map<Definition, PluginResources>();
   /** The name of the provider, if a program has made it. */
   private provider: string | undefined;
-  private readonly interruption = new AbortController();
-  private readonly connections: Connections;
-  private readonly resources = new Map<Definition, NativeResources>();
 
   constructor(
     private readonly engine: Engine,
     private readonly env: NodeJS.ProcessEnv,
     surroundings: Surroundings = {},
   ) {
-    this.connections = new Connections({
+    this.session = new Session({
       print: (line) => {
         engine.log("info", line);
       },
@@ -65,86 +52,74 @@ export class Session {
 
   configure(settings: Properties): void {
     this.config = configOf(settings);
+    // An attached plugin serves one run after another, and each ends with `Cancel`.
+    this.session.resume();
     // So that a run that sends nothing is summarized too.
-    this.connections.logOf(readLogLevel(this.config, this.env));
+    this.session.logOf(readLogLevel(this.config, this.env));
   }
 
   /** Runs an operation on the resources of a type. What it throws names no key and none of the resource's secrets. */
   async of<T>(
     request: ResourceRequest,
     properties: readonly Properties[],
-    run: (resources: NativeResources) => T | Promise<T>,
+    run: (resources: PluginResources) => T | Promise<T>,
   ): Promise<T> {
-    const definition = definitionOf(definitions, parseUrn(request.urn).type);
-    const resources = this.resourcesOf(definition);
+    const resources = this.resourcesOf(definitionOf(definitions, parseUrn(request.urn).type));
     try {
-      return await run(resources);
+      return await this.session.run(() => run(resources));
     } catch (error) {
-      const message = this.clean(messageOf(error), definition, properties);
-      if (error instanceof PartialFailure)
-        throw new KeptResource(message, error.id, resources.outputProperties(error.outputs));
-      throw new UptimeError(message);
+      const text = told(error, resources.secretsOf(...properties));
+      if (!(error instanceof PartialFailureError)) throw new UptimeError(text, { cause: error });
+      const [from = {}] = properties;
+      throw new KeptResourceError(text, error.id, resources.encodeOutputs(error.outputs, from));
     }
-  }
-
-  /** A text without keys and without the secrets of a resource. */
-  clean(text: string, definition: Definition, properties: readonly Properties[]): string {
-    const redactor = new Redactor().with(secretsIn(definition, ...properties));
-    return redactor.text(this.connections.withoutKeys(text));
   }
 
   /** Looks records up. One is the result itself, several are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, finds } = functionOf(definitions, token);
-    try {
-      if (finds === "one") return await lookUpOne(definition, this.connect(definition), args);
-      return { [definition.plural]: await lookUpAll(definition, this.connect(definition), args) };
-    } catch (error) {
-      throw new UptimeError(this.connections.withoutKeys(messageOf(error)));
-    }
+    const connect = this.connect(definition);
+    if (finds === "one") return lookUp.one(this.session, definition, connect, args);
+    return { [definition.plural]: await lookUp.all(this.session, definition, connect, args) };
   }
 
   /** Ends everything that waits, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
-    this.interruption.abort(new UptimeError("Pulumi was interrupted, or has ended."));
-    this.connections.endLogs();
+    this.session.interrupt();
+    this.session.endLogs();
     await this.engine.flush();
   }
 
-  private resourcesOf(definition: Definition): NativeResources {
+  private resourcesOf(definition: Definition): PluginResources {
     let resources = this.resources.get(definition);
     if (!resources) {
       const connect = this.connect(definition);
-      const lifecycle = new Lifecycle(definition, connect);
       const host: Host = {
+        connect,
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
         },
-        clean: (text, ...of) => this.clean(text, ...of),
+        keys: this.session.keys,
         adopts: () => this.config.get("uptime:adoptExisting")?.trim() === "true",
-        cancel: this.interruption.signal,
+        interruption: () => this.session.interruption,
       };
       const file = this.env[collectVariable];
-      const told = (error: unknown, ...of: Properties[]): string =>
-        this.clean(messageOf(error), definition, of);
+      const toldOf = (error: unknown, ...of: Properties[]): string =>
+        told(error, [...this.session.keys, ...secretsIn(definition, ...of)]);
       resources = file
         ? new CollectingResources(
-            lifecycle,
+            definition,
             host,
-            new Collector(file, definition, connect, told),
+            new Collector(file, definition, connect, toldOf),
             () => this.provider,
           )
-        : new NativeResources(lifecycle, host);
+        : new PluginResources(definition, host);
       this.resources.set(definition, resources);
     }
     return resources;
   }
 
   private connect(definition: Definition): Connect {
-    return this.connections.connector(definition, (account) => readSettings(this.config, this.env, account));
+    return this.session.connector(definition, (account) => readSettings(this.config, this.env, account));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

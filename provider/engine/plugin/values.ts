@@ -2,20 +2,13 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
 import { isObject } from "../../definitions/kinds";
-import { markKey, secretMark } from "../../definitions/marks";
+import { unmarked } from "../../definitions/marks";
 import type { Properties } from "../request";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function decode(struct: Struct | undefined): Properties {
-  const decoded = struct ? plain(struct.toJavaScript()) : {};
+  const decoded = struct ? unmarked(struct.toJavaScript()) : {};
   return isObject(decoded) ? decoded : {};
-}
-
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (!isObject(value)) return value;
-  if (value[markKey] === secretMark) return plain(value.value);
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, plain(entry)]));
 }
 
 /** The same in the protocol's form, which has no undefined. */

@@ -1,9 +1,13 @@
-import { UptimeError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
+import { UptimeError } from "../api/errors";
 import { namesOf } from "../definitions/field";
-import type { Field } from "../definitions/field";
+import type { Definition, Field } from "../definitions/field";
 import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
+import { isUnknown } from "../definitions/unknown";
+
+/** Values by property; null is "managed as empty". */
+export type Values = ReadonlyMap<string, Value>;
 
 /** What a record shows of a field, held against what is wanted. */
 export type Comparison =
@@ -13,6 +17,16 @@ export type Comparison =
   | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: string }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "hidden" };
+
+/** A field that a record shows with another value than the wanted one. */
+export interface Difference {
+  readonly key: string;
+  readonly field: Field;
+  readonly wanted: Value;
+  /** Undefined if it cannot be the value of such a field, and `problem` says why. */
+  readonly shown: Value | undefined;
+  readonly problem?: string | undefined;
+}
 
 /** Compares what a record shows of a field with what is wanted, as it stands and with one level of HTML entities decoded. */
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
@@ -26,6 +40,16 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
     if (!(error instanceof Unreadable)) throw error;
     return { outcome: "differs", value: undefined, problem: unreadable(field, shown.value, error) };
   }
+}
+
+/** The fields of some values that a record shows otherwise; what it does not show is no difference. */
+export function differences(definition: Definition, wanted: Values, record: ApiRecord): Difference[] {
+  return [...wanted].flatMap(([key, value]) => {
+    const field = fieldOf(definition, key);
+    const shown = compare(field, value, record);
+    if (shown.outcome !== "differs") return [];
+    return [{ key, field, wanted: value, shown: shown.value, problem: shown.problem }];
+  });
 }
 
 /**
@@ -50,9 +74,40 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return shownOf(field, record) !== undefined;
 }
 
-/** Whether a record shows the field with another value than the wanted one. */
-export function differs(field: Field, wanted: Value, record: ApiRecord): boolean {
-  return compare(field, wanted, record).outcome === "differs";
+/** The properties that are managed: those that the values name. */
+export function managedIn(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
+}
+
+/** The values of managed properties, as they are to be; without what is not known yet. */
+export function wantedIn(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+  only: (key: string, field: Field) => boolean = () => true,
+): Map<string, Value> {
+  const keys = managedIn(definition, values).filter(
+    (key) => !isUnknown(values[key]) && only(key, fieldOf(definition, key)),
+  );
+  return new Map(keys.map((key) => [key, valueOf(values, key)]));
+}
+
+/** Checked inputs and outputs hold nothing but values. */
+export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
+  return (values[key] ?? null) as Value;
+}
+
+/** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. */
+export function identityOf({ fields }: Definition): string[] {
+  return Object.keys(fields).filter((key) => {
+    const { required, kind } = fields[key] ?? {};
+    return required === true && (kind === "text" || kind === "hostname" || kind === "url");
+  });
+}
+
+export function fieldOf(definition: Definition, key: string): Field {
+  const field = definition.fields[key];
+  if (!field) throw new UptimeError(`${definition.label} has no property ${key}.`);
+  return field;
 }
 
 function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

@@ -1,11 +1,8 @@
 import type { ApiRecord } from "../api/answer";
-import type { Definition, Field } from "../definitions/field";
-import { encodings, isEmpty } from "../definitions/kinds";
-import type { Pair, Value } from "../definitions/kinds";
-import { shows } from "./compare";
-
-/** Declared values by property; null is "managed as empty". */
-export type Values = ReadonlyMap<string, Value>;
+import type { Definition } from "../definitions/field";
+import { isEmpty } from "../definitions/kinds";
+import { shows } from "./difference";
+import type { Values } from "./difference";
 
 /** Which of the ways to say "empty" is used, for lists and for everything else. */
 export interface EmptyForms {
@@ -53,27 +50,12 @@ export class ServerTraits {
   isListed(key: string): boolean {
     return this.listed.has(key);
   }
-}
 
-/** The form's pairs of some values, with "empty" said in a certain way. */
-export function encode(definition: Definition, values: Values, forms: EmptyForms): Pair[] {
-  return [...values].flatMap(([key, value]) => {
-    const field = definition.fields[key];
-    if (!field) return [];
-    const ways = encodings(field, value);
-    return ways[Math.min(forms[groupOf(field)], ways.length - 1)] ?? [];
-  });
-}
-
-/** The next way to say "empty" for some fields: each group's second form, one after the other, then both. */
-export function nextForms(forms: EmptyForms, fields: readonly Field[]): EmptyForms | undefined {
-  const isOpen = (group: keyof EmptyForms): boolean =>
-    fields.some((field) => groupOf(field) === group && encodings(field, null).length > forms[group] + 1);
-  if (isOpen("list")) return { ...forms, list: forms.list + 1 };
-  if (isOpen("other")) return { list: 0, other: forms.other + 1 };
-  return undefined;
-}
-
-function groupOf(field: Field): keyof EmptyForms {
-  return field.kind === "idList" || field.kind === "headerList" ? "list" : "other";
+  /** Whether a record shows all fields, or some of them, as far as this server shows them at all. */
+  isWhole(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
+    return keys.every((key) => {
+      const field = this.definition.fields[key];
+      return !field || field.writeOnly === true || this.isHidden(key) || shows(field, record);
+    });
+  }
 }

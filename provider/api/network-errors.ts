@@ -1,0 +1,62 @@
+import { isObject } from "../definitions/kinds";
+import { message, quote } from "./errors";
+import type { Message } from "./errors";
+import type { Failure } from "./retry";
+import { bodyLimit } from "./transport";
+
+/** Why nothing that can be used came back, as the end of a sentence that begins with the request. */
+export interface NetworkFailure {
+  readonly kind: Exclude<Failure["kind"], "status" | "unreadable">;
+  readonly text: Message;
+}
+
+/** What an error of a connection means. `isPost` tells whether the request had its effect at most once. */
+export function networkFailure(error: unknown, isPost: boolean): NetworkFailure {
+  const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
+  // The same request would get the same answer, but a create may have had its effect.
+  const cutOrFinal = isPost ? "cut" : "final";
+  const failed = (kind: NetworkFailure["kind"], text: string): NetworkFailure => ({
+    kind,
+    text: message`failed: ${text}`,
+  });
+  if (isConnecting(error))
+    switch (code) {
+      case "ENOTFOUND":
+        return failed("final", "the host name does not exist");
+      case "EAI_AGAIN":
+        return failed("unreachable", "the host name could not be looked up");
+      case "ECONNREFUSED":
+        return failed("unreachable", "nothing accepts connections there");
+      default:
+        return failed("unreachable", `connecting was not possible (${String(code)})`);
+    }
+  if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
+  // The certificate is checked before anything is sent.
+  if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
+    return failed("final", `the server's certificate is not trusted (${code})`);
+  switch (code) {
+    case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
+    case "ERR_BUFFER_TOO_LARGE":
+      return { kind: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
+    case "ECONNRESET":
+    case "EPIPE":
+    case "UND_ERR_SOCKET":
+      return failed("cut", "the connection was cut before the whole answer was there");
+    default:
+      return {
+        kind: "cut",
+        text: message`failed: ${quote([code, reason].filter(Boolean).join(", "))}`,
+      };
+  }
+}
+
+/** Whether an error comes from connecting, so that nothing was sent. */
+function isConnecting(error: unknown): boolean {
+  if (!isObject(error)) return false;
+  // Node.js tries all addresses of a host.
+  if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
+  const { syscall, code } = error;
+  return (
+    syscall === "connect" || ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code))
+  );
+}

@@ -1,0 +1,97 @@
+import { setMaxListeners } from "node:events";
+
+import { systemClock } from "./clock";
+import type { Clock } from "./clock";
+import { InterruptedError, message, TimeIsOverError, unfinished } from "./errors";
+import type { UptimeError } from "./errors";
+
+export interface OperationOptions {
+  readonly clock?: Clock;
+  /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
+  readonly timeout?: number | undefined;
+  /** Aborts when Pulumi is interrupted. */
+  readonly interruption?: AbortSignal | undefined;
+}
+
+/** One operation of the engine, with all requests and waits that belong to it. */
+export class Operation {
+  readonly clock: Clock;
+  /** Whether a request that may change something was sent. Reads that find out what it did then outlive an interruption. */
+  hasWritten = false;
+  private readonly end: number;
+  private readonly interruption: AbortSignal | undefined;
+  // Most reads of a refresh send nothing and wait for nothing, so signals and their timers are made when they are needed.
+  private over: AbortSignal | undefined;
+  private waits: AbortSignal | undefined;
+
+  constructor({ clock = systemClock, timeout = Infinity, interruption }: OperationOptions = {}) {
+    this.clock = clock;
+    this.end = clock.now() + timeout;
+    this.interruption = interruption;
+  }
+
+  /** Milliseconds; infinite without `customTimeouts`. */
+  get timeLeft(): number {
+    return this.end - this.clock.now();
+  }
+
+  get isInterrupted(): boolean {
+    return this.interruption?.aborted === true;
+  }
+
+  /** Ends requests: those that were sent get their answers, unless the time is over. */
+  get timeSignal(): AbortSignal | undefined {
+    if (this.end === Infinity) return undefined;
+    return (this.over ??= this.clock.timeout(Math.max(0, this.timeLeft)));
+  }
+
+  /** Ends waits: the time is over, or Pulumi is interrupted. */
+  get waitSignal(): AbortSignal | undefined {
+    if (this.end === Infinity && !this.interruption) return undefined;
+    if (!this.waits) {
+      const signals = [this.timeSignal, this.interruption].filter((signal) => signal !== undefined);
+      this.waits = AbortSignal.any(signals);
+      // Any number of requests of an operation may wait, which is no leak.
+      setMaxListeners(0, this.waits);
+    }
+    return this.waits;
+  }
+
+  /** Whether a request may be begun: a write never after an interruption, a read only to find out what a write did. */
+  mayBegin(isWrite: boolean): boolean {
+    return this.timeLeft > 0 && (!this.isInterrupted || (this.hasWritten && !isWrite));
+  }
+
+  /** Rejects at once when the operation's time is over, or when it is interrupted. */
+  async sleep(milliseconds: number): Promise<void> {
+    const signal = this.waitSignal;
+    if (!signal?.aborted) await this.clock.sleep(milliseconds, signal).catch(() => undefined);
+    if (this.isInterrupted || this.timeLeft <= 0) throw this.ended("the operation was not finished");
+  }
+
+  /** The result of work that other operations wait for too, unless this one's time is over before. */
+  async inTime<T>(work: Promise<T>): Promise<T> {
+    const signal = this.timeSignal;
+    if (!signal) return work;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        reject(this.ended("it does not wait for another one any longer"));
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener("abort", end, { once: true });
+      void work.then(resolve, reject).finally(() => {
+        signal.removeEventListener("abort", end);
+      });
+    });
+  }
+
+  /** The error after which nothing more is done. `consequence` is a clause such as "nothing was sent". */
+  ended(consequence: string, before?: UptimeError): UptimeError {
+    const first = before ? message`${unfinished(before)}. Then ` : "";
+    return this.isInterrupted
+      ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)
+      : new TimeIsOverError(
+          message`${first}The operation has used its time (see the option customTimeouts), so ${consequence}.`,
+        );
+  }
+}

@@ -1,0 +1,245 @@
+import type { Clock } from "./clock";
+import type { Operation } from "./operation";
+
+/** The headers of an answer, with lower-case names. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface Limits {
+  readonly maxConcurrency: number;
+  /** What the person knows of the server's rate limit; undefined if nothing. */
+  readonly requestsPerMinute: number | undefined;
+}
+
+/** What a request ended with; `answer` is absent if nothing came back. */
+export interface Ended<T> {
+  readonly result: T;
+  readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
+}
+
+/**
+ * Why a request does not get its turn: its operation has ended, or would end before; or the server has refused everything
+ * for too long.
+ */
+export type Denial = "ended" | "too late" | "refused";
+
+/** A request that wants to be sent. */
+export interface Turn {
+  readonly operation: Operation;
+  readonly isWrite: boolean;
+  /** The error of a request that is not sent. */
+  readonly denied: (reason: Denial) => Error;
+}
+
+interface Waiter extends Turn {
+  readonly go: () => void;
+  readonly leave: (reason: Denial) => void;
+}
+
+const minute = 60_000;
+/** How long a server may refuse everything before what waits for it is given up. */
+const patience = 10 * minute;
+
+/**
+ * All requests of the process to one account pass through here, in their order: so many at once, so many a minute, none
+ * while the server says no. After a refusal one request goes at a time, and one more with each that is accepted.
+ */
+export class RateLimiter {
+  private running = 0;
+  private readonly queue: Waiter[] = [];
+  /** How many may run at the same time at present. */
+  private width: number;
+  /** When the server accepts requests again, on the clock. */
+  private opensAt = -Infinity;
+  /** How many more the server accepts at present, if it tells. */
+  private remaining: number | undefined;
+  /** How often it has refused without accepting anything in between, and since when. */
+  private refusals = 0;
+  private refusedSince = 0;
+  private isGivenUp = false;
+  /** When the requests of the last minute ended; a server may count a request at any time while it runs. */
+  private readonly ended: number[] = [];
+  /** When the queue is looked at again, if nothing happens before. */
+  private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
+
+  constructor(
+    private readonly limits: Limits,
+    private readonly clock: Pick<Clock, "now" | "date" | "sleep">,
+  ) {
+    this.width = limits.maxConcurrency;
+  }
+
+  /** Waits for its turn, then runs. Throws {@link Turn.denied} if the turn does not come. */
+  async run<T>(turn: Turn, request: () => Promise<Ended<T>>): Promise<T> {
+    await this.enter(turn);
+    const begun = this.clock.now();
+    try {
+      const { result, answer } = await request();
+      if (answer && isRefusal(answer.status, answer.headers)) this.close(answer.headers, begun);
+      else if (answer) this.open(answer.headers, begun);
+      return result;
+    } finally {
+      this.running--;
+      if (this.limits.requestsPerMinute !== undefined) this.ended.push(this.clock.now());
+      this.admit();
+    }
+  }
+
+  /** After a refusal nothing is sent for as long as the server says, and in any case longer from one to the next. */
+  private close(headers: Headers, begun: number): void {
+    const now = this.clock.now();
+    const announced = announcedWait(headers, this.clock.date()) ?? 0;
+    // What began before the last refusal says nothing of the time after it, unless it says until when.
+    const isLate = begun < this.opensAt;
+    const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals);
+    this.opensAt = Math.max(this.opensAt, now + Math.max(announced, least));
+    // More than one request would be sent in vain if the server refuses again.
+    this.width = 1;
+    this.remaining = undefined;
+    if (isLate) return;
+    if (this.refusals++ === 0) this.refusedSince = now;
+    this.isGivenUp = now - this.refusedSince >= patience;
+  }
+
+  private open(headers: Headers, begun: number): void {
+    if (begun < this.opensAt) return;
+    this.refusals = 0;
+    this.isGivenUp = false;
+    this.width = Math.min(this.width + 1, this.limits.maxConcurrency);
+    const left = numberIn(headers["x-ratelimit-remaining"]);
+    // The server may not have counted the other requests that are running.
+    this.remaining = left === undefined ? undefined : left - (this.running - 1);
+    const reset = announcedReset(headers, this.clock.date());
+    if (left === 0 && reset !== undefined) this.opensAt = this.clock.now() + reset;
+  }
+
+  private enter(turn: Turn): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const signal = turn.operation.waitSignal;
+      const take = (): void => {
+        signal?.removeEventListener("abort", end);
+        this.queue.splice(this.queue.indexOf(waiter), 1);
+      };
+      const waiter: Waiter = {
+        ...turn,
+        go: () => {
+          take();
+          this.running++;
+          if (this.remaining !== undefined) this.remaining--;
+          resolve();
+        },
+        leave: (reason) => {
+          take();
+          reject(turn.denied(reason));
+        },
+      };
+      const end = (): void => {
+        if (!turn.operation.mayBegin(turn.isWrite)) waiter.leave("ended");
+        this.admit();
+      };
+      this.queue.push(waiter);
+      signal?.addEventListener("abort", end, { once: true });
+      end();
+    });
+  }
+
+  /** Lets those go whose turn it is, and comes back for the next one. */
+  private admit(): void {
+    for (let first = this.queue[0]; first; first = this.queue[0]) {
+      const pause = this.pause();
+      if (pause === Infinity) return;
+      if (pause === 0) {
+        first.go();
+        continue;
+      }
+      for (const waiter of [...this.queue]) {
+        const reason = this.denialOf(waiter, pause);
+        if (reason) waiter.leave(reason);
+      }
+      if (this.queue.length === 0) break;
+      this.wake(this.clock.now() + pause);
+      return;
+    }
+    // A timer that nobody waits for would keep the process from ending.
+    this.waking?.cancel.abort();
+    this.waking = undefined;
+  }
+
+  /** Why a request does not wait so long. */
+  private denialOf({ operation }: Waiter, pause: number): Denial | undefined {
+    if (operation.isInterrupted) return "ended";
+    if (operation.timeLeft < pause) return "too late";
+    return this.isGivenUp ? "refused" : undefined;
+  }
+
+  private wake(at: number): void {
+    if (this.waking && this.waking.at <= at) return;
+    this.waking?.cancel.abort();
+    const waking = (this.waking = { at, cancel: new AbortController() });
+    const end = (): void => {
+      if (this.waking === waking) this.waking = undefined;
+    };
+    void this.clock.sleep(at - this.clock.now(), waking.cancel.signal).then(() => {
+      end();
+      this.admit();
+    }, end);
+  }
+
+  /** Milliseconds to wait before the next request may begin; infinite if one that runs must end before. */
+  private pause(): number {
+    if (this.running >= this.width) return Infinity;
+    if (this.remaining !== undefined && this.remaining <= 0 && this.running > 0) return Infinity;
+    const now = this.clock.now();
+    const closed = Math.max(0, this.opensAt - now);
+    const { requestsPerMinute } = this.limits;
+    if (requestsPerMinute === undefined) return closed;
+    while (this.ended[0] !== undefined && this.ended[0] <= now - minute) this.ended.shift();
+    if (this.running + this.ended.length < requestsPerMinute) return closed;
+    const [oldest] = this.ended;
+    return oldest === undefined ? Infinity : Math.max(closed, oldest + minute - now);
+  }
+}
+
+/** Whether an answer says that the request came too soon, so that it had no effect. */
+export function isRefusal(status: number, headers: Headers): boolean {
+  return status === 429 || (status === 503 && headers["retry-after"] !== undefined);
+}
+
+/** Milliseconds for which a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
+export function announcedWait(headers: Headers, date: number): number | undefined {
+  return retryAfter(textOf(headers["retry-after"]), dateIn(headers, date)) ?? announcedReset(headers, date);
+}
+
+/** `X-RateLimit-Reset`: a time since the epoch or the time to go, in seconds or in milliseconds. */
+function announcedReset(headers: Headers, date: number): number | undefined {
+  const reset = numberIn(headers["x-ratelimit-reset"]);
+  if (reset === undefined) return undefined;
+  if (reset > 1e12) return Math.max(0, reset - dateIn(headers, date));
+  if (reset > 1e9) return Math.max(0, reset * 1000 - dateIn(headers, date));
+  // Limits are counted by the minute or by less, so that a larger number is milliseconds.
+  return reset > 60 ? reset : reset * 1000;
+}
+
+/** Milliseconds until a `Retry-After`, in seconds or as a date; undefined if there is none that can be read. */
+export function retryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
+  // Date.parse finds a date in "-5" too.
+  const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** The time that the server's times refer to: its own if it differs from this machine's. */
+function dateIn(headers: Headers, here: number): number {
+  const there = Date.parse(textOf(headers.date) ?? "");
+  // A server's date is in whole seconds, so this machine's is better if both agree.
+  return Math.abs(there - here) > 2000 ? there : here;
+}
+
+function numberIn(value: string | string[] | undefined): number | undefined {
+  const text = textOf(value);
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

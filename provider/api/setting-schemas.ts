@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+
+import * as z from "zod/mini";
+
+import { accountSettings, oneOf } from "../definitions/settings";
+import type { Setting, SettingName, settings } from "../definitions/settings";
+import { parseUrl } from "../definitions/url";
+
+/** The address of a server, without a slash at its end, and the short text by which state remembers it. */
+export interface Server {
+  readonly url: string;
+  readonly hash: string;
+}
+
+/** What one account sets. */
+export type Account = Readonly<Partial<Record<(typeof accountSettings)[number], string>>>;
+
+interface ValueOfType {
+  readonly url: Server;
+  readonly urls: readonly Server[];
+  readonly key: string;
+  readonly accounts: Readonly<Record<string, Account>>;
+  readonly boolean: boolean;
+  readonly statuses: readonly number[];
+  readonly integer: number;
+  readonly choice: string;
+}
+
+type ValueOf<S extends Setting> =
+  | (S extends { readonly allowed: readonly (infer Allowed)[] } ? Allowed : ValueOfType[S["type"]])
+  | (S extends { readonly required: true } | { readonly default: unknown } ? never : undefined);
+
+/** The values of all settings, by name. */
+export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settings)[Name]> };
+
+/** The form that a setting must have, for messages, and what makes its value of a string. */
+export function readerOf(setting: Setting, allowHttp: boolean): { form: string; schema: z.ZodMiniType } {
+  switch (setting.type) {
+    case "integer": {
+      const [least, most] = setting.range;
+      const integer = z.number().check(z.gte(least), z.lte(most));
+      return { form: `a whole number from ${least} to ${most}`, schema: z.pipe(digits, integer) };
+    }
+    case "boolean":
+      return { form: "true or false", schema: boolean };
+    case "choice":
+      return { form: oneOf(setting.allowed), schema: z.enum(setting.allowed) };
+    case "statuses":
+      return {
+        form: "a list of status codes from 400 to 499, such as 403,451",
+        schema: z.pipe(list, z.array(goneStatus)),
+      };
+    case "key":
+      return { form: "one word of printable ASCII characters", schema: key };
+    case "url":
+      return { form: addressForm, schema: server(allowHttp) };
+    case "urls":
+      return { form: addressForm, schema: z.pipe(list, z.array(server(true))) };
+    case "accounts":
+      return { form: accountsForm, schema: accounts };
+  }
+}
+
+/** Refuses a value that something is wrong with, without repeating it: it may be a misplaced key. */
+const refuse = <T>(isWrong: (value: T) => boolean, error: string): z.core.$ZodCheck<T> =>
+  z.refine<T>((value) => !isWrong(value), { error, abort: true });
+
+const digits = z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number));
+
+const boolean = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive" });
+
+/** Strings with commas or blanks between them, or in JSON. */
+const list = z.pipe(
+  z.string(),
+  z.transform((text) => {
+    const values = json(text);
+    return Array.isArray(values) ? values.map(String) : text.split(/[\s,]+/).filter((part) => part !== "");
+  }),
+);
+
+/** Statuses that the provider handles in another way, so that no server can mean "gone" by them. */
+const neverGone: Readonly<Record<string, string>> = {
+  "400": "that the request is invalid",
+  "401": "that the API key is not accepted",
+  "405": "that the method is not allowed",
+  "407": "that a proxy wants a login",
+  "408": "that the server has timed out",
+  "409": "that the request is in conflict with another",
+  "415": "that the request's format is not accepted",
+  "422": "that a value is invalid",
+  "425": "that the request came too early",
+  "429": "that there were too many requests",
+};
+
+const refusedStatuses = Object.entries(neverGone).map(([status, meaning]) =>
+  refuse<string>(
+    (given) => given === status,
+    `must not contain ${status}, which means ${meaning}, not that the record is gone`,
+  ),
+);
+const goneStatus = z.pipe(z.string().check(z.regex(/^4\d\d$/), ...refusedStatuses), z.transform(Number));
+
+const key = z.string().check(
+  refuse(
+    (given) => /^bearer\s/i.test(given),
+    'must be the key alone: leave out "Bearer ", which the provider adds itself',
+  ),
+  z.regex(/^[\x21-\x7e]+$/),
+);
+
+const addressForm = "an absolute URL such as https://uptime.example.com";
+
+const isLoopback = (host: string): boolean => /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
+const server = (allowHttp: boolean) => {
+  const checked = z.instanceof(URL).check(
+    refuse(({ protocol }) => !/^https?:$/.test(protocol), "must begin with https://"),
+    refuse(
+      ({ username, password }) => username !== "" || password !== "",
+      "must not contain a user name or password; the key belongs in uptime:apiKey",
+    ),
+    refuse(({ search, hash }) => search !== "" || hash !== "", "must end with its path, without ? or #"),
+    refuse(
+      ({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname) && !allowHttp,
+      "must begin with https://, because plain http exposes the API key to anyone on the network path; if that is what you " +
+        "want, set uptime:allowHttp to true",
+    ),
+  );
+  const url = z.pipe(
+    z.string(),
+    z.transform((text) => parseUrl(text)),
+  );
+  return z.pipe(url, z.pipe(checked, z.transform(serverAt)));
+};
+
+function serverAt({ origin, pathname }: URL): Server {
+  // People copy the path from the API's documentation.
+  const path = pathname.replace(/\/+$/, "").replace(/\/api\/v1(?:\/+(?:monitors|domains))?$/, "");
+  const url = origin + path.replace(/\/+$/, "");
+  return { url, hash: createHash("sha256").update(url).digest("hex").slice(0, 8) };
+}
+
+export const accountsForm = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
+
+const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
+const account = z.strictObject(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])), {
+  error: (issue) =>
+    issue.code === "unrecognized_keys"
+      ? `has no setting ${issue.keys.map((name) => JSON.stringify(name)).join(", ")}, only ${accountSettings.join(", ")}`
+      : "must be an object",
+});
+const accounts = z.pipe(
+  z.pipe(
+    z.string().check(refuse((text) => json(text) === undefined, `must be ${accountsForm}, and is not JSON`)),
+    z.transform(json),
+  ),
+  z.record(z.string(), account),
+);
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { nearest } from "./nearest";
+import { settingNames } from "./settings";
+
+/**
+ * A warning of names that no setting has, if there are any. They are as they follow a prefix, which is `uptime:` in a stack's
+ * configuration, where the settings of a project that is itself named uptime have it too and may have any name.
+ */
+export function unknownSettings(given: readonly string[], project: string, prefix = ""): string[] {
+  const names: readonly string[] = settingNames;
+  const unknown = given.filter((name) => !names.includes(name));
+  if (project === "uptime" || unknown.length === 0) return [];
+  const described = unknown.map((name) => {
+    const near = nearest(name, names);
+    return `${prefix}${name}${near === undefined ? "" : ` (did you mean ${prefix}${near}?)`}`;
+  });
+  return [
+    `pulumi-uptime does not know these settings: ${described.join(", ")}. It has ` +
+      `${names.map((name) => `${prefix}${name}`).join(", ")}.`,
+  ];
+}
+
+/** Warnings of settings with API keys that a stack's configuration holds in plain text. */
+export function plainTextKeys(
+  valueOf: (key: string) => string | undefined,
+  isSecret: (key: string) => boolean,
+): string[] {
+  const isPlain = (key: string): boolean => valueOf(key) !== undefined && !isSecret(key);
+  const warnings: string[] = [];
+  if (isPlain("uptime:apiKey"))
+    warnings.push(
+      "uptime:apiKey is set in plain text, so anyone who can read the stack's settings file or state can read the key. " +
+        "Set it again with `pulumi config set --secret uptime:apiKey`, or use the environment variable UPTIME_API_KEY.",
+    );
+  if (isPlain("uptime:accounts") && valueOf("uptime:accounts")?.includes('"apiKey"'))
+    warnings.push(
+      "uptime:accounts holds API keys in plain text, so anyone who can read the stack's settings file or state can read " +
+        "them. Set it again with `pulumi config set --secret uptime:accounts`, or use environment variables: " +
+        "UPTIME_API_KEY_NAME is the key of the account NAME.",
+    );
+  return warnings;
+}

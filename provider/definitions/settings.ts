@@ -1,0 +1,160 @@
+/** What a setting holds; `api/settings.ts` says how each type is read. */
+type SettingType =
+  | { readonly type: "url" | "urls" | "key" | "accounts" | "boolean" | "statuses" }
+  | { readonly type: "integer"; readonly range: readonly [least: number, most: number] }
+  | { readonly type: "choice"; readonly allowed: readonly [string, ...string[]] };
+
+/** One setting: everything that the rest of the provider, the command line and the docs know of it. */
+export type Setting = SettingType & {
+  /** What it is: one sentence, without its default and the values that it may have. */
+  readonly text: string;
+  /** What its page in docs/ says beside that. */
+  readonly details?: string;
+  readonly required?: true;
+  readonly default?: number | boolean | string | readonly [];
+  /** The setting whose value it has if it is not set. */
+  readonly defaultsTo?: string;
+  /** The environment variable that is read if the configuration does not set it. */
+  readonly environment?: string;
+  /** It holds API keys. */
+  readonly secret?: true;
+  /** It says how the server is reached, so commands have an option for it. */
+  readonly isOption?: true;
+};
+
+/** All settings by the names that a stack's configuration has after `uptime:`. */
+export const settings = {
+  baseUrl: {
+    type: "url",
+    required: true,
+    environment: "UPTIME_BASE_URL",
+    isOption: true,
+    text: "Address of the server, for domains.",
+    details:
+      "It may have a path. A trailing slash, a trailing `/api/v1` and the trailing path of a collection (`/api/v1/monitors`) are ignored.",
+  },
+  monitorsBaseUrl: {
+    type: "url",
+    defaultsTo: "baseUrl",
+    environment: "UPTIME_MONITORS_BASE_URL",
+    isOption: true,
+    text: "Address for monitors, if it is a different one.",
+  },
+  apiKey: {
+    type: "key",
+    required: true,
+    environment: "UPTIME_API_KEY",
+    secret: true,
+    text: "API key, sent as a Bearer token.",
+    details:
+      "Enter it without the word `Bearer`. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
+  },
+  accounts: {
+    type: "accounts",
+    secret: true,
+    text: "Further accounts by name, each with its key and, if they differ, its addresses.",
+    details: "Set it with `--secret`. See [Several accounts](#several-accounts).",
+  },
+  adoptExisting: {
+    type: "boolean",
+    default: false,
+    text: "Whether a create first looks for an equal record and adopts it.",
+    details:
+      "A record is equal if everything that you declare is. See [Adopting](adopting.md#a-program-that-already-declares-them).",
+  },
+  sameAccount: {
+    type: "boolean",
+    default: false,
+    text: "Says that the account is the one that state means.",
+    details:
+      "Set it to `true` only if an error asks for it and you know that the API key belongs to the right account, and remove it after the next `pulumi up`.",
+  },
+  refreshAttributes: {
+    type: "boolean",
+    default: false,
+    text: "Whether a refresh also stores `attributes`, at one request per record.",
+    details: "See [Drift](drift.md#current-values).",
+  },
+  requestsPerMinute: {
+    type: "integer",
+    range: [1, 100_000],
+    isOption: true,
+    text: "Rate limit of the server, if you know it.",
+    details: "Without it, the provider slows down when the server tells it to.",
+  },
+  timeoutSeconds: {
+    type: "integer",
+    range: [1, 3600],
+    default: 30,
+    isOption: true,
+    text: "Seconds to wait for one response.",
+  },
+  maxRetries: {
+    type: "integer",
+    range: [0, 100],
+    default: 5,
+    isOption: true,
+    text: "How often a failed request is sent again.",
+    details: "Reads, updates and deletes are retried, and a create only if it cannot have had an effect.",
+  },
+  maxConcurrency: {
+    type: "integer",
+    range: [1, 100],
+    default: 8,
+    isOption: true,
+    text: "Connections to one address at the same time.",
+  },
+  allowHttp: {
+    type: "boolean",
+    default: false,
+    isOption: true,
+    text: "Whether `http://` is allowed for hosts other than this machine.",
+    details: "Plain http exposes the API key to anyone on the network path.",
+  },
+  goneStatuses: {
+    type: "statuses",
+    default: [],
+    isOption: true,
+    text: "Status codes, besides 404 and 410, that may mean that a record does not exist.",
+    details:
+      "For example `403` or `403,451`. They are [checked](drift.md#what-was-deleted-by-hand) like a 404.",
+  },
+  movedFrom: {
+    type: "urls",
+    default: [],
+    text: "Former addresses of the server; state that was made there stays valid.",
+    details:
+      "Separate several by commas. State remembers its address, and another one is an error unless the old one is named here.",
+  },
+  logLevel: {
+    type: "choice",
+    allowed: ["off", "summary", "requests", "json"],
+    default: "off",
+    environment: "UPTIME_LOG_LEVEL",
+    text: "What is printed about requests.",
+    details: "See [Request log](#request-log).",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settings;
+
+/** What an account of `accounts` may set; the other settings hold for all accounts. */
+export const accountSettings = ["baseUrl", "monitorsBaseUrl", "apiKey"] as const satisfies SettingName[];
+
+export const settingNames = Object.keys(settings) as readonly SettingName[];
+
+/** The declaration of a setting, as one of many. */
+export const settingOf = (name: SettingName): Setting => settings[name];
+
+/** The sentence about a setting, with the values that it may have. */
+export function meaningOf(name: SettingName): string {
+  const setting = settingOf(name);
+  if (setting.type === "integer") return setting.text.replace(/\.$/, `, ${setting.range.join(" to ")}.`);
+  if (setting.type !== "choice") return setting.text;
+  return setting.text.replace(/\.$/, `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
+}
+
+/** Alternatives in a sentence. */
+export function oneOf(values: readonly string[]): string {
+  return `${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`;
+}

@@ -1,0 +1,221 @@
+import { decodeHTMLStrict } from "entities/decode";
+
+import { quote, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
+import { excerpt } from "../api/text";
+import { namesOf } from "../definitions/field";
+import type { Definition } from "../definitions/field";
+import { isObject } from "../definitions/kinds";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What stands in the place of a text that holds a secret. */
+const notice = "(the server repeats a secret)";
+/** A shorter secret is part of ordinary words, so it counts only as a whole value. */
+const leastLength = 4;
+/** No real server encodes an echo more often than this. */
+const maxPasses = 5;
+
+/** An error as a person may read it: what it quotes is shortened, and left out if it repeats a secret. */
+export function told(error: unknown, secrets: Iterable<string>): string {
+  if (error instanceof UptimeError) return toldMessage(error.parts, secrets);
+  return toldMessage([quote(error instanceof Error ? error.message : String(error))], secrets);
+}
+
+/** The same for a message that is no error. */
+export function toldMessage(message: string | Message, secrets: Iterable<string>): string {
+  if (typeof message === "string") return message.toWellFormed();
+  const detector = new SecretDetector(secrets);
+  const parts = message.map((part) => {
+    if (typeof part === "string") return part;
+    return detector.finds(part.text) ? notice : excerpt(part.text);
+  });
+  return parts.join("").toWellFormed();
+}
+
+/**
+ * Attributes as they may be kept in state: a value that repeats a secret is replaced, and fields with the names of the
+ * secret ones are left out, however deep they are.
+ */
+export function cleanAttributes(
+  definition: Definition,
+  attributes: Values,
+  secrets: Iterable<string>,
+): Values {
+  const left = new Set(
+    Object.values(definition.fields).flatMap((field) => (field.secret ? namesOf(field) : [])),
+  );
+  const detector = new SecretDetector(secrets);
+  const all = JSON.stringify(attributes);
+  if (![...left].some((name) => all.includes(`"${name}"`)) && !detector.finds(all)) return attributes;
+  const cleanText = (text: string): string => (detector.finds(text) ? notice : text);
+  const cleanObject = (object: Values): Values =>
+    Object.fromEntries(
+      Object.entries(object)
+        .filter(([name]) => !left.has(name))
+        .map(([name, value]) => [cleanText(name), clean(value)]),
+    );
+  const clean = (value: unknown): unknown => {
+    if (typeof value === "string") return cleanText(value);
+    if (typeof value === "number") return detector.has(String(value)) ? notice : value;
+    if (Array.isArray(value)) return value.map(clean);
+    return isObject(value) ? cleanObject(value) : value;
+  };
+  return cleanObject(attributes);
+}
+
+/** What a lookup has found, as it may be handed out: without its secret fields. */
+export function cleanRecord<T extends Values>(definition: Definition, found: T, keys: Iterable<string>): T {
+  const secrets = [...keys, ...secretsIn(definition, found)];
+  const clean = Object.entries(found).flatMap(([key, value]) => {
+    if (definition.fields[key]?.secret) return [];
+    const isAttributes = key === "attributes" && isObject(value);
+    return [[key, isAttributes ? cleanAttributes(definition, value, secrets) : value]];
+  });
+  return Object.fromEntries(clean) as T;
+}
+
+/** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
+export function secretsIn(definition: Definition, ...properties: readonly Values[]): string[] {
+  const secrets = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === "string" && value !== "") secrets.add(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (isObject(value)) collect(value.value);
+  };
+  for (const [key, field] of Object.entries(definition.fields))
+    if (field.secret) for (const source of properties) collect(source[key]);
+  return [...secrets];
+}
+
+/** A secret as it may be found in a text. */
+interface Secret {
+  readonly value: string;
+  /** Without escapes, and with its white space folded. */
+  readonly plain: string;
+  /** The part of its Base64 that what stands before and behind it does not change. */
+  readonly base64: readonly string[];
+}
+
+/** Finds secrets in texts, in every form in which a server may repeat them. Takes time in proportion to the text. */
+class SecretDetector {
+  private readonly secrets: readonly Secret[];
+  private readonly values: ReadonlySet<string>;
+
+  constructor(secrets: Iterable<string>) {
+    this.values = new Set(
+      [...secrets].map((secret) => secret.toWellFormed()).filter((value) => value !== ""),
+    );
+    this.secrets = [...this.values].map((value) => ({
+      value,
+      plain: folded(unescaped(value)).trim(),
+      base64: base64Of(value),
+    }));
+  }
+
+  /** Whether a text is one of the secrets. */
+  has(text: string): boolean {
+    return this.values.has(text);
+  }
+
+  /** Whether a text holds one of the secrets, or ends within one. */
+  finds(text: string): boolean {
+    if (this.secrets.length === 0) return false;
+    if (this.has(text)) return true;
+    const source = text.toWellFormed();
+    const decoded = unescaped(source);
+    const plain = folded(decoded);
+    const base64 = decoded.replaceAll("-", "+").replaceAll("_", "/");
+    const isChanged = plain !== source;
+    const isCut = /…|\.{3}/.test(decoded);
+    const holds = (where: string, part: string): boolean =>
+      where.includes(part) || (isCut && endsWithin(where, part));
+    return this.secrets.some((secret) => {
+      if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
+      if (holds(source, secret.value) || secret.base64.some((part) => holds(base64, part))) return true;
+      if (secret.plain.length >= leastLength) return holds(plain, secret.plain);
+      // What is left of it without its escapes may be part of ordinary words.
+      return (
+        isWholeIn(plain, secret.plain) || (isChanged && secret.plain !== "" && plain.includes(secret.plain))
+      );
+    });
+  }
+}
+
+/** Whether a short secret is a text, or stands in quotes by itself and is not the name of a JSON property. */
+function isWholeIn(text: string, secret: string): boolean {
+  if (secret === "") return false;
+  if (text.trim() === secret) return true;
+  return ['"', "'", "`"].some((mark) => {
+    const quoted = `${mark}${secret}${mark}`;
+    let at = text.indexOf(quoted);
+    while (at >= 0 && /^ ?:/.test(text.slice(at + quoted.length, at + quoted.length + 2)))
+      at = text.indexOf(quoted, at + 1);
+    return at >= 0;
+  });
+}
+
+/** The dots of somebody who has cut a text, behind what is left of an escape: a character's first bytes, or a reference. */
+const cutMark = /(?:[\x80-\xff]{0,3}(?:%[0-9a-f]?)?|&[#\w]{0,10}|u[0-9a-f]{0,3})(?:…|\.{3})/iy;
+
+/** Whether the first characters of a secret stand before dots. */
+function endsWithin(text: string, secret: string): boolean {
+  const beginning = secret.slice(0, leastLength);
+  for (let start = text.indexOf(beginning); start >= 0; start = text.indexOf(beginning, start + 1))
+    for (let length = leastLength; ; length++) {
+      cutMark.lastIndex = start + length;
+      if (cutMark.test(text)) return true;
+      if (length === secret.length || text[start + length] !== secret[length]) break;
+    }
+  return false;
+}
+
+/**
+ * A secret may stand behind other text, such as a user's name, so it begins with any bit of a Base64 digit. The digits that
+ * it shares with its neighbours are left out.
+ */
+function base64Of(secret: string): string[] {
+  const encodings = new Set([
+    Buffer.from(secret).toString("hex"),
+    Buffer.from(secret, "latin1").toString("hex"),
+  ]);
+  return [...encodings].flatMap((hex) =>
+    [0, 1, 2].map((before) => {
+      const bytes = Buffer.from("00".repeat(before) + hex, "hex");
+      const digits = bytes.toString("base64").replace(/=+$/, "");
+      return digits.slice(before === 0 ? 0 : before + 1, bytes.length % 3 === 0 ? undefined : -1);
+    }),
+  );
+}
+
+/** One space for any white space, and for the `+` of a form. */
+const folded = (text: string): string => text.replace(/[\s\p{Cc}+]+/gu, " ");
+
+const escapes = new RegExp(
+  [
+    // Each backslash by itself: however many there are, each is looked at once.
+    String.raw`\\u([0-9a-f]{4})`,
+    String.raw`\\[bfnrt]?`,
+    // A character in UTF-8, else a byte.
+    "%[c-d][0-9a-f]%[89ab][0-9a-f]",
+    "%e[0-9a-f](?:%[89ab][0-9a-f]){2}",
+    "%f[0-7](?:%[89ab][0-9a-f]){3}",
+    "%[0-9a-f]{2}",
+    "&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);",
+  ].join("|"),
+  "gi",
+);
+
+/** A text with the escapes of JSON, URLs and HTML decoded, and those in what that gives. */
+function unescaped(text: string): string {
+  let result = text;
+  for (let pass = 0; pass < maxPasses && /[\\%&]/.test(result); pass++)
+    result = result.replace(escapes, (escape: string, hex: string | undefined) => {
+      if (hex !== undefined) return String.fromCharCode(parseInt(hex, 16));
+      if (escape.startsWith("\\")) return escape === "\\" ? "" : " ";
+      if (escape.startsWith("&")) return decodeHTMLStrict(escape);
+      const bytes = Buffer.from(escape.replaceAll("%", ""), "hex");
+      return bytes.toString(bytes.length === 1 ? "latin1" : "utf8");
+    });
+  return result;
+}

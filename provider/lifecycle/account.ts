@@ -1,0 +1,41 @@
+import type { ApiRecord } from "../api/answer";
+import type { Clock } from "../api/clock";
+import type { Collection } from "../api/collection";
+import { Operation } from "../api/operation";
+import type { Address, Settings } from "../api/settings";
+import type { Definition } from "../definitions/field";
+import type { Creates } from "./creates";
+import type { Evidence } from "./evidence";
+import type { Ledger } from "./ledger";
+import type { RecordReader } from "./reader";
+import type { Options } from "./resource";
+import type { ServerTraits } from "./server-traits";
+
+/** What the verbs of the lifecycle work with: one kind of record in one account. */
+export interface Account {
+  readonly definition: Definition;
+  readonly settings: Settings;
+  readonly address: Address;
+  /** Four hex digits of address and key: see {@link Outputs.keyFingerprint}. */
+  readonly keyFingerprint: string;
+  readonly collection: Collection;
+  readonly ledger: Ledger;
+  readonly evidence: Evidence;
+  readonly reader: RecordReader;
+  readonly traits: ServerTraits;
+  readonly creates: Creates;
+  /** What a check has read of records that are to be imported; the import follows at once. */
+  readonly checkedImports: Map<string, ApiRecord>;
+  readonly clock: Clock;
+}
+
+/** The account of that name, undefined for the one without a name. Throws if its settings are not usable. */
+export type Connect = (name: string | undefined) => Account;
+
+/** An operation on a resource that begins now. */
+export function operationOf(
+  { clock }: Pick<Account, "clock">,
+  { timeout, interruption }: Options,
+): Operation {
+  return new Operation({ clock, timeout, interruption });
+}

@@ -1,0 +1,205 @@
+import { isRecordOf } from "../api/answer";
+import {
+  AnotherRecordError,
+  ApiError,
+  LostAnswerError,
+  message,
+  messageOf,
+  MissingError,
+  NotStoredError,
+  PartialFailureError,
+  UptimeError,
+} from "../api/errors";
+import type { Operation } from "../api/operation";
+import { adopt } from "./adopt";
+import { numberOf } from "./creates";
+import type { Baseline, CreatedRecord } from "./creates";
+import { compare, fieldOf, shows, wantedIn } from "./difference";
+import type { Values } from "./difference";
+import { importRecord } from "./import";
+import { adoptionClaim, unnamed } from "./ledger";
+import { findLost, mayExist } from "./lost-create";
+import { outputsOf } from "./outputs";
+import type { Inputs, Options, State } from "./resource";
+import { operationOf } from "./account";
+import type { Account } from "./account";
+import { encode, sendUpdate, store, verify } from "./write";
+
+/** How often a create is sent at most, each time after looks that show that the last one had no effect. */
+const mostSends = 5;
+
+/** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
+export async function create(account: Account, inputs: Inputs, options: Options): Promise<State> {
+  const { definition, ledger, settings } = account;
+  const { importId } = inputs;
+  const { owner } = options;
+  const operation = operationOf(account, options);
+  if (importId !== undefined && !ledger.isSpent(importId, owner)) {
+    const record = await importRecord(account, importId, inputs, options, operation);
+    return { id: importId, outputs: outputsOf(account, inputs, record, { claim: owner }) };
+  }
+
+  const wanted = wantedIn(definition, inputs.values);
+  const sent = wantedIn(definition, inputs.values, (_, field) => !field.updateOnly);
+  const late = [...wanted].filter(([key]) => !sent.has(key));
+  // State must tell an adopted record from the same one in the state of the resource that had it before.
+  const claim = adoptionClaim(owner);
+  const adopted = settings.adoptExisting ? await adopt(account, sent, claim, operation) : undefined;
+  const created = adopted ?? (await make(account, sent, owner ?? unnamed, operation));
+  const { id, record } = created;
+  const kept = adopted && { claim };
+
+  try {
+    // What is not shown cannot be known of a record that was there before, so it is sent.
+    const isUnseen = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
+    const isDone = late.every(
+      ([key, value]) => record && compare(fieldOf(definition, key), value, record).outcome === "same",
+    );
+    const settled =
+      isDone && !isUnseen
+        ? await verify(account, id, sent, created, operation)
+        : await sendUpdate(account, id, wanted, operation);
+    return { id, outputs: outputsOf(account, inputs, settled, kept) };
+  } catch (error) {
+    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
+    const outputs = outputsOf(account, inputs, seen, { ...kept, isPartial: true });
+    for (const [key] of late) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
+    throw new PartialFailureError(
+      id,
+      outputs,
+      message`The ${definition.label} was created with the id ${id}, but ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Creates a record. Never sends a create again before it is known that the last one had no effect. */
+async function make(
+  account: Account,
+  values: Values,
+  owner: string,
+  operation: Operation,
+): Promise<CreatedRecord> {
+  const { creates, definition, traits } = account;
+  const baseline = await baselineOf(account, operation);
+  const form = JSON.stringify(encode(definition, values, traits.emptyForms));
+  return creates.inTurn(form, operation, async () => {
+    const since = creates.highestSince(baseline);
+    for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
+      const search = { values, owner, baseline, since };
+      const post = send(account, values, owner, baseline, operation);
+      creates.inFlight.add(post);
+      let result: CreatedRecord | LostAnswerError;
+      try {
+        result = await post.finally(() => creates.inFlight.delete(post));
+      } catch (error) {
+        if (!lost) throw error;
+        // What is refused as a duplicate may be what the last one has made.
+        const isDuplicate = isRefusedAsDuplicate(error);
+        const found = isDuplicate && (await findLost(account, { ...search, lost, isDuplicate }, operation));
+        if (found) return found;
+        throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, {
+          cause: error,
+        });
+      }
+      if (!(result instanceof LostAnswerError)) return result;
+      lost = result;
+      const found = await findLost(account, { ...search, lost }, operation);
+      if (found) return found;
+      if (lost.next !== "send again" || sends >= mostSends)
+        throw new UptimeError(message`${lost} ${mayExist(definition)}`, { cause: lost });
+    }
+  });
+}
+
+/** Sends a create once, and takes the record that it is answered with. */
+async function send(
+  account: Account,
+  values: Values,
+  owner: string,
+  baseline: Baseline,
+  operation: Operation,
+): Promise<CreatedRecord | LostAnswerError> {
+  const { creates, definition, ledger } = account;
+  const { singular } = definition;
+  let written;
+  try {
+    written = await store(account, values, operation);
+  } catch (error) {
+    if (error instanceof LostAnswerError) return error;
+    throw error;
+  }
+  const { id, record, status, request } = written;
+  if (id === undefined)
+    return new LostAnswerError(
+      message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,
+      "keep looking",
+    );
+  const standing = ledger.standing(id);
+  if (standing === "held" || (standing !== "ended" && baseline.has(id)))
+    throw new UptimeError(
+      message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+    );
+  ledger.note(id, { is: "taken", owner });
+  if (record && isRecordOf(definition, record)) {
+    creates.learn(id, baseline);
+    return { id, record, status };
+  }
+
+  // An id alone may be that of something else, such as a job.
+  try {
+    const shown = await account.reader.show(id, operation);
+    creates.learn(id, baseline);
+    return { id, record: shown, status };
+  } catch (error) {
+    const isAnother = error instanceof AnotherRecordError;
+    // Whatever else is wrong, the id is known and must be kept.
+    if (!isAnother && !(error instanceof MissingError)) return { id, status };
+    ledger.note(id, { is: "given back" });
+    const problem = isAnother ? "another record is there" : `there is no such ${singular}`;
+    return new LostAnswerError(
+      message`${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
+      isAnother ? "give up" : "keep looking",
+      { cause: error },
+    );
+  }
+}
+
+function isRefusedAsDuplicate(error: unknown): boolean {
+  const refusal = error instanceof ApiError ? error : error instanceof UptimeError ? error.cause : undefined;
+  return refusal instanceof ApiError && (refusal.status === 409 || refusal.status === 422);
+}
+
+/** What the list holds before the first create of this process. */
+function baselineOf(account: Account, operation: Operation): Promise<Baseline> {
+  const { creates } = account;
+  return operation.inTime(
+    (creates.baseline ??= readBaseline(account, operation).catch((error: unknown) => {
+      creates.baseline = undefined;
+      throw error;
+    })),
+  );
+}
+
+/** Reads the whole list, or its first page if it is sorted by ids that fall: then higher ids are new. */
+async function readBaseline({ collection }: Account, operation: Operation): Promise<Baseline> {
+  const ids = new Set<string>();
+  let highest: bigint | undefined;
+  let previous: bigint | undefined;
+  let isFalling = true;
+  for await (const page of collection.list(operation)) {
+    for (const { id } of page) {
+      const number = numberOf(id);
+      ids.add(String(number ?? id));
+      isFalling &&= number !== undefined && (previous === undefined || number < previous);
+      highest ??= number;
+      previous = number;
+    }
+    if (isFalling) break;
+  }
+  return {
+    has: (id) => ids.has(String(numberOf(id) ?? id)),
+    // Of an empty list nothing tells how it is sorted, but then everything is new.
+    highest: isFalling ? (highest ?? -1n) : undefined,
+  };
+}

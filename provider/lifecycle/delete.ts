@@ -1,0 +1,39 @@
+import { MissingError } from "../api/errors";
+import { operationOf } from "./account";
+import type { Account } from "./account";
+import { assertSameServer, isAccountOfState, proveGone } from "./gone";
+import { claimOf } from "./ledger";
+import type { Options, Outputs } from "./resource";
+import { assertOwnRecord, isIdentified } from "./update";
+
+/** Deletes the record of a resource, unless another resource has it or it is gone. */
+export async function remove(
+  account: Account,
+  id: string,
+  outputs: Outputs,
+  options: Options,
+): Promise<void> {
+  const { collection, definition, evidence, ledger, reader } = account;
+  if (ledger.stays(id, claimOf(outputs, options))) return;
+  const operation = operationOf(account, options);
+  assertSameServer(account, outputs);
+  ledger.note(id, { is: "in state" });
+  evidence.expect(definition, id, outputs.values);
+  ledger.note(id, { is: "ending" });
+  const isOurs = isAccountOfState(account, outputs);
+  try {
+    if (!isOurs || isIdentified(account)) assertOwnRecord(account, outputs, await reader.show(id, operation));
+    ledger.note(id, { is: "written" });
+    await collection.remove(id, operation);
+  } catch (error) {
+    try {
+      if (!(error instanceof MissingError)) throw error;
+      // With the key that state was made with, the record's own address is enough.
+      if (!isOurs) await proveGone(account, id, outputs, error, operation);
+    } catch (failure) {
+      ledger.note(id, { is: "not ended" });
+      throw failure;
+    }
+  }
+  ledger.note(id, { is: "ended", importId: outputs.importId });
+}

@@ -1,0 +1,94 @@
+import { UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { equal } from "../definitions/kinds";
+import { isUnknown } from "../definitions/unknown";
+import type { Account } from "./account";
+import { fieldOf, managedIn, valueOf } from "./difference";
+import { claimOf, unnamed } from "./ledger";
+import { pathsInclude, pathsTouch } from "./paths";
+import { nameOf } from "./resource";
+import type { Inputs, Options, Outputs } from "./resource";
+
+/** What an update would change. */
+export interface Changes {
+  /** Properties; "account" and "importId" may be among them. */
+  readonly changed: readonly string[];
+  /** Those that only a replacement can change. */
+  readonly replaces: readonly string[];
+}
+
+/**
+ * Compares what a program declares with state, and notes in the ledger of the account in state which record the resource
+ * has. Throws if another resource has it too.
+ */
+export function diff(
+  account: Account,
+  id: string,
+  outputs: Outputs,
+  inputs: Inputs,
+  options: Options,
+): Changes {
+  const { definition } = account;
+  const { ignoreChanges, replaceOnChanges } = options;
+  // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
+  const changed = changedIn(definition, outputs, inputs).filter((key) => !pathsInclude(ignoreChanges, key));
+  const moved = [
+    ...(inputs.account === outputs.account ? [] : ["account"]),
+    ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
+  ];
+  const replaces = [
+    ...changed.filter(
+      (key) => fieldOf(definition, key).replace === true || pathsTouch(replaceOnChanges, key),
+    ),
+    ...moved,
+  ];
+  hold(account, id, outputs, inputs, options, replaces.length > 0);
+  return { changed: [...changed, ...moved], replaces };
+}
+
+/** The managed properties of outputs that differ from inputs. */
+export function changedIn(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
+  return managedIn(definition, values).filter(
+    (key) =>
+      !(key in old) ||
+      isUnknown(values[key]) ||
+      !equal(fieldOf(definition, key), valueOf(values, key), valueOf(old, key)),
+  );
+}
+
+/** Whether nothing is left to import for a resource in state. */
+function isImportDone(id: string, outputs: Outputs, { account, importId }: Inputs): boolean {
+  if (importId === undefined) return true;
+  // In another account the same id is another record.
+  if (account !== outputs.account) return true;
+  return importId === id || importId === outputs.importId;
+}
+
+/** Notes which resource has the record. Throws if another one of the program has it too. */
+function hold(
+  { definition, evidence, ledger }: Account,
+  id: string,
+  outputs: Outputs,
+  inputs: Inputs,
+  options: Options,
+  isReplaced: boolean,
+): void {
+  const { owner, isDeclared = true } = options;
+  const claim = claimOf(outputs, options);
+  ledger.note(id, { is: "in state" });
+  evidence.expect(definition, id, outputs.values);
+  if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
+    ledger.note(inputs.importId, { is: "imported before", owner });
+  if (isReplaced) {
+    ledger.note(id, { is: "replaced", claim, owner });
+    return;
+  }
+  ledger.note(id, { is: "held", claim, owner, isDeclared });
+  const other = isDeclared ? ledger.otherOwner(id, [claim, owner], { importers: true }) : undefined;
+  if (other === undefined) return;
+  throw new UptimeError(
+    `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +
+      `${other === unnamed ? "another resource" : other} has it too: one of them has adopted or imported what the other ` +
+      "one manages. Remove one of the two from the program.",
+  );
+}

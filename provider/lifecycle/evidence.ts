@@ -1,0 +1,37 @@
+import type { ApiRecord } from "../api/answer";
+import type { Definition } from "../definitions/field";
+import { compare, fieldOf, identityOf, valueOf } from "./difference";
+import type { Outputs } from "./resource";
+
+type Values = Outputs["values"];
+
+/** What one account has shown of the records that state means. */
+export class Evidence {
+  /** Whether a record that state knows was found, with its name or URL. */
+  isFound = false;
+  private readonly known = new Map<string, Map<string, Values>>();
+
+  /** State has a record with these values. */
+  expect({ plural }: Definition, id: string, values: Values): void {
+    const known = this.known.get(plural) ?? new Map<string, Values>();
+    this.known.set(plural, known.set(id, values));
+  }
+
+  /** The account shows a record. */
+  see(definition: Definition, record: ApiRecord): void {
+    const values = this.known.get(definition.plural)?.get(record.id);
+    if (values && agrees(definition, values, record)) this.isFound = true;
+  }
+
+  /** The ids of the records of one kind that state has, as far as this process has heard. */
+  idsOf({ plural }: Definition): readonly string[] {
+    return [...(this.known.get(plural)?.keys() ?? [])];
+  }
+}
+
+/** Whether a record has the name or the URL that state has. */
+export function agrees(definition: Definition, values: Values, record: ApiRecord): boolean {
+  return identityOf(definition).some(
+    (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",
+  );
+}

@@ -1,0 +1,174 @@
+import { isRecordOf } from "../api/answer";
+import type { ApiRecord } from "../api/answer";
+import { joined, message, messageOf, quote, UptimeError } from "../api/errors";
+import type { LostAnswerError, Message } from "../api/errors";
+import type { Operation } from "../api/operation";
+import type { Definition } from "../definitions/field";
+import { numberOf } from "./creates";
+import type { Baseline, CreatedRecord } from "./creates";
+import { compare, differences, fieldOf, identityOf, shows, valueIn } from "./difference";
+import type { Values } from "./difference";
+import type { Account } from "./account";
+
+/** Milliseconds between two looks: enough for a server or a list that is a little behind. */
+const lookPause = 5000;
+/** How many looks must find nothing before a create counts as not done. */
+const enoughLooks = 2;
+/** How many milliseconds a create is looked for that the server may still be at work on, or while looks fail. */
+const longSearch = 60_000;
+
+/** A create whose answer was lost. */
+interface LostCreate {
+  readonly values: Values;
+  readonly owner: string;
+  readonly baseline: Baseline;
+  /** The id above which all records are that it may have made; undefined if ids do not tell. */
+  readonly since: bigint | undefined;
+  readonly lost: LostAnswerError;
+  /** The create was sent again and refused as a duplicate. */
+  readonly isDuplicate?: boolean;
+}
+
+/** New records that a create may have made. */
+interface Candidates {
+  /** Equal in everything that is declared and shown. */
+  readonly equal: readonly ApiRecord[];
+  /** With the same name or URL, or with the beginning of the name, and something else that differs. */
+  readonly alike: readonly ApiRecord[];
+}
+
+/**
+ * Looks for the record of a create whose answer was lost. Throws if it may be one that cannot be told from somebody else's;
+ * returns undefined if there is none.
+ */
+export async function findLost(
+  account: Account,
+  create: LostCreate,
+  operation: Operation,
+): Promise<CreatedRecord | undefined> {
+  const { collection, creates, definition, ledger } = account;
+  const { values, owner, lost } = create;
+  const { log } = collection.client;
+  const fail = (reason: string | Message): UptimeError =>
+    new UptimeError(message`${lost} ${reason} ${mayExist(definition)}`, { cause: lost });
+  const enough = create.isDuplicate ? 1 : enoughLooks;
+  creates.searches.add(values);
+  try {
+    let candidates: Candidates = { equal: [], alike: [] };
+    for (let looks = 0, waited = 0; ; waited += lookPause) {
+      let failure: unknown;
+      try {
+        candidates = await look(account, create, operation);
+        looks++;
+        const [record, ...others] = candidates.equal;
+        // Of several, another create that is being looked for may take all but one.
+        if (record && others.length === 0) {
+          ledger.note(record.id, { is: "taken", owner });
+          log.lookedUp(record.id);
+          return { id: record.id, record };
+        }
+      } catch (error) {
+        // A look that fails shows nothing.
+        failure = error;
+      }
+      const isLong = (lost.next === "keep looking" && !create.isDuplicate) || failure !== undefined;
+      if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
+      if (waited >= longSearch || operation.isInterrupted) {
+        if (failure === undefined) break;
+        throw fail(message`Then looking for it failed: ${messageOf(failure)}`);
+      }
+      try {
+        await operation.sleep(lookPause);
+      } catch (error) {
+        throw fail(messageOf(error));
+      }
+    }
+    log.lookedUp(undefined);
+    const { equal, alike } = candidates;
+    if (equal.length > 1)
+      throw fail(
+        `Several new ${definition.plural} are equal to it (${equal.map(({ id }) => id).join(", ")}), so it is not known which one it has made.`,
+      );
+    if (alike.length > 0) {
+      const named = joined(
+        alike.map((record) => describe(definition, record)),
+        ", ",
+      );
+      throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
+    }
+    if (operation.isInterrupted) throw fail("Pulumi was interrupted.");
+    return undefined;
+  } finally {
+    creates.searches.delete(values);
+  }
+}
+
+/** What every error after a lost create says. */
+export function mayExist({ singular }: Definition): string {
+  return (
+    `The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true ` +
+    "(`pulumi config set uptime:adoptExisting true`); without it, it may be created again."
+  );
+}
+
+async function look(
+  account: Account,
+  { values, baseline, since }: LostCreate,
+  operation: Operation,
+): Promise<Candidates> {
+  const { collection, creates, definition, ledger, reader, traits } = account;
+  const isNew = ({ id }: ApiRecord): boolean => {
+    const number = numberOf(id);
+    const isLater = since === undefined || number === undefined || number > since;
+    return isLater && !baseline.has(id) && ledger.standing(id) !== "held";
+  };
+  const listed: ApiRecord[] = [];
+  for await (const page of collection.list(operation)) {
+    listed.push(...page.filter(isNew));
+    if (since !== undefined && page.some(({ id }) => (numberOf(id) ?? since) <= since)) break;
+  }
+  // A create that is still in flight may have made one of them, and is about to say so.
+  await operation.inTime(Promise.allSettled(creates.inFlight));
+  const equal: ApiRecord[] = [];
+  const alike: ApiRecord[] = [];
+  for (const brief of listed) {
+    if (!isNew(brief) || !isAlike(definition, values, brief)) continue;
+    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
+    if (!isNew(record) || !isRecordOf(definition, record)) continue;
+    if (differences(definition, values, record).length === 0) equal.push(record);
+    else if (isAlike(definition, values, record)) alike.push(record);
+  }
+  const isOthers = (record: ApiRecord): boolean =>
+    [...creates.searches].some(
+      (others) => others !== values && differences(definition, others, record).length === 0,
+    );
+  return { equal: equal.filter(isNew), alike: alike.filter((one) => isNew(one) && !isOthers(one)) };
+}
+
+/** Whether a record has one of the names that tell a record, or the beginning of one, as a server that cuts has it. */
+function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
+  const keys = identityOf(definition);
+  if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
+  return keys.some((key) => {
+    const field = fieldOf(definition, key);
+    const wanted = values.get(key) ?? null;
+    const shown = compare(field, wanted, record);
+    if (shown.outcome === "same") return true;
+    if (key !== "name" || shown.outcome === "hidden" || typeof wanted !== "string") return false;
+    return typeof shown.value === "string" && shown.value !== "" && wanted.startsWith(shown.value);
+  });
+}
+
+/** A record as a person recognizes it. */
+export function describe(definition: Definition, record: ApiRecord): Message {
+  const shown = identityOf(definition).flatMap((key) => {
+    const field = fieldOf(definition, key);
+    if (field.secret || compare(field, null, record).outcome !== "differs") return [];
+    try {
+      return [[quote(JSON.stringify(valueIn(field, record)))]];
+    } catch {
+      return [];
+    }
+  });
+  return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
+}

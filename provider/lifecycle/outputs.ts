@@ -1,0 +1,77 @@
+import type { ApiRecord } from "../api/answer";
+import { UptimeError } from "../api/errors";
+import { namesOf } from "../definitions/field";
+import type { Definition } from "../definitions/field";
+import type { Value } from "../definitions/kinds";
+import { compare, fieldOf, managedIn, valueIn, valueOf } from "./difference";
+import type { Inputs, Outputs } from "./resource";
+import type { Account } from "./account";
+
+interface OutputOptions {
+  readonly claim?: string | undefined;
+  /** Those that state holds, if they are to stay; otherwise the record's. */
+  readonly attributes?: Outputs["attributes"] | undefined;
+  /** The one that state holds, if it is to stay; otherwise the present one. */
+  readonly keyFingerprint?: string | undefined;
+  readonly isPartial?: boolean;
+  /** Whether a value that cannot be read is an error; otherwise the wanted one is kept. */
+  readonly isStrict?: boolean;
+}
+
+/** What state is to hold: managed properties as declared if the record shows the same or nothing, else as it shows them. */
+export function outputsOf(
+  account: Account,
+  declared: Inputs | Outputs,
+  record: ApiRecord,
+  { claim, attributes, keyFingerprint, isPartial, isStrict }: OutputOptions = {},
+): Outputs & { readonly values: Record<string, Value> } {
+  const { definition } = account;
+  const values: Record<string, Value> = {};
+  for (const key of managedIn(definition, declared.values)) {
+    const field = fieldOf(definition, key);
+    const wanted = valueOf(declared.values, key);
+    const shown = compare(field, wanted, record);
+    if (shown.outcome === "differs" && shown.value === undefined && isStrict)
+      throw new UptimeError(shown.problem ?? `The API shows ${field.wire} in a form that cannot be read.`);
+    values[key] = shown.outcome === "hidden" || shown.value === undefined ? wanted : shown.value;
+  }
+  return {
+    values,
+    attributes: attributes ?? attributesOf(definition, record, Object.keys(values)),
+    account: declared.account,
+    importId: declared.importId,
+    serverHash: account.address.hash,
+    keyFingerprint: keyFingerprint ?? account.keyFingerprint,
+    claim,
+    ...(isPartial && { isPartial }),
+  };
+}
+
+/** What state is to hold of a record that is only read: every field is an output. */
+export function outputsOfRecord(
+  { definition, address, keyFingerprint }: Account,
+  record: ApiRecord,
+  account: string | undefined,
+): Outputs {
+  const fields = Object.entries(definition.fields);
+  const values = Object.fromEntries(fields.map(([key, field]) => [key, valueIn(field, record) ?? null]));
+  const attributes = attributesOf(definition, record, Object.keys(definition.fields));
+  return { values, attributes, account, serverHash: address.hash, keyFingerprint, isReadOnly: true };
+}
+
+/**
+ * Everything that a record shows and that is not managed, untouched, without fields that may hold a secret. A null says no
+ * more than an absent field, and state is written many times in each run, so it is left out too.
+ */
+export function attributesOf(
+  definition: Definition,
+  record: ApiRecord,
+  managed: readonly string[],
+): Record<string, unknown> {
+  const left = new Set<string>();
+  for (const [key, field] of Object.entries(definition.fields))
+    if (field.secret || managed.includes(key)) for (const name of namesOf(field)) left.add(name);
+  return Object.fromEntries(
+    Object.entries(record.shown).filter(([name, value]) => value !== null && !left.has(name)),
+  );
+}

@@ -1,0 +1,81 @@
+import { AnotherRecordError, GoneError, message, MissingError, quote, unfinished } from "../api/errors";
+import type { ApiRecord } from "../api/answer";
+import { operationOf } from "./account";
+import type { Account } from "./account";
+import { differences, wantedIn } from "./difference";
+import { agrees } from "./evidence";
+import { assertSameServer, isAccountOfState, proveGone } from "./gone";
+import { claimOf } from "./ledger";
+import { outputsOf, outputsOfRecord } from "./outputs";
+import type { Options, Outputs, State } from "./resource";
+
+/** The present outputs of a resource in state, or undefined if it is gone. */
+export async function read(
+  account: Account,
+  id: string,
+  outputs: Outputs,
+  options: Options,
+): Promise<State | undefined> {
+  const { definition, evidence, ledger, reader, settings } = account;
+  const { claim, importId } = outputs;
+  assertSameServer(account, outputs);
+  ledger.note(id, { is: "in state" });
+  ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
+  evidence.expect(definition, id, outputs.values);
+  // An operation that failed half-way has left attributes that nobody has seen.
+  const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
+  const operation = operationOf(account, options);
+  const expected = takesAttributes ? undefined : wantedIn(definition, outputs.values);
+  let record: ApiRecord;
+  try {
+    record = await reader.read(id, expected, operation);
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error;
+    await proveGone(account, id, outputs, error, operation);
+    ledger.note(id, { is: "ended", importId });
+    return undefined;
+  }
+  assertSameRecord(account, outputs, record);
+  const isOurs = isAccountOfState(account, outputs) || agrees(definition, outputs.values, record);
+  return {
+    id,
+    outputs: outputsOf(account, outputs, record, {
+      claim,
+      attributes: takesAttributes ? undefined : outputs.attributes,
+      keyFingerprint: isOurs ? undefined : outputs.keyFingerprint,
+      isStrict: true,
+    }),
+  };
+}
+
+/** A record that is only read, with every field as an output. Throws {@link GoneError} if there is none. */
+export async function get(
+  account: Account,
+  id: string,
+  name: string | undefined,
+  options: Options,
+): Promise<State> {
+  try {
+    const record = await account.reader.show(id, operationOf(account, options));
+    return { id, outputs: outputsOfRecord(account, record, name) };
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error;
+    const { label } = account.definition;
+    throw new GoneError(message`${label} ${id} does not exist (${unfinished(error)}).`, { cause: error });
+  }
+}
+
+/** A record whose identifying field differs from state's is not the one that state means. */
+export function assertSameRecord(
+  { definition, address }: Account,
+  outputs: Outputs,
+  record: ApiRecord,
+): void {
+  const identifying = wantedIn(definition, outputs.values, (_, field) => field.replace === true);
+  const [first] = differences(definition, identifying, record);
+  if (!first) return;
+  const { key, wanted, shown } = first;
+  throw new AnotherRecordError(
+    message`${definition.label} ${record.id} has the ${key} ${quote(JSON.stringify(shown))} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+  );
+}

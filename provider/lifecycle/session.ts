@@ -1,0 +1,143 @@
+import { Client } from "../api/client";
+import { systemClock } from "../api/clock";
+import type { Clock } from "../api/clock";
+import { Collection } from "../api/collection";
+import { Log } from "../api/log";
+import type { LogLevel } from "../api/log";
+import { keyHash } from "../api/settings";
+import type { Address, Settings } from "../api/settings";
+import { httpTransport } from "../api/transport";
+import type { Transport } from "../api/transport";
+import type { Definition } from "../definitions/field";
+import type { Account, Connect } from "./account";
+import { Creates } from "./creates";
+import { Evidence } from "./evidence";
+import { Ledger } from "./ledger";
+import { RecordReader } from "./reader";
+import { ServerTraits } from "./server-traits";
+
+/** What a process has around it; a test has its own. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  readonly transport?: Transport;
+  /** Shows a line of the log. */
+  readonly print?: (line: string) => unknown;
+}
+
+/** What all kinds of record in one account share. */
+interface SharedAccount {
+  readonly client: Client;
+  readonly evidence: Evidence;
+  readonly ledgers: Map<string, Ledger>;
+}
+
+/** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
+export class Session {
+  /** The API keys in use, which no text may show. */
+  readonly keys = new Set<string>();
+  readonly clock: Clock;
+  private readonly accounts = new Map<string, SharedAccount>();
+  private readonly logs = new Map<LogLevel, Log>();
+  private readonly transport: Transport;
+  private readonly print: Surroundings["print"];
+  private readonly running = new Set<Promise<unknown>>();
+  private interruptions = new AbortController();
+
+  constructor({ clock = systemClock, transport = httpTransport(), print }: Surroundings = {}) {
+    this.clock = clock;
+    this.transport = transport;
+    this.print = print;
+  }
+
+  /** Aborted once the engine was interrupted. */
+  get interruption(): AbortSignal {
+    return this.interruptions.signal;
+  }
+
+  /** Connects to each account once, when it is first needed. */
+  connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
+    const accounts = new Map<string | undefined, Account>();
+    return (name) => {
+      let account = accounts.get(name);
+      if (!account) accounts.set(name, (account = this.connect(definition, settingsOf(name))));
+      return account;
+    };
+  }
+
+  /** Begins no further write, and ends what waits. What was sent gets its answer. */
+  interrupt(): void {
+    this.interruptions.abort();
+  }
+
+  /** Begins a run after an interrupted one. */
+  resume(): void {
+    if (this.interruption.aborted) this.interruptions = new AbortController();
+  }
+
+  /** Runs an operation, for which {@link idle} waits. */
+  async run<T>(operation: () => T | Promise<T>): Promise<T> {
+    const running = (async () => operation())();
+    this.running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.running.delete(running);
+    }
+  }
+
+  /** Waits until no operation runs. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled(this.running);
+  }
+
+  /** The log of this process, whatever resources and addresses it serves. */
+  logOf(level: LogLevel): Log {
+    let log = this.logs.get(level);
+    if (!log) this.logs.set(level, (log = new Log(level, this.print, this.clock)));
+    return log;
+  }
+
+  /** Prints the log's summary. */
+  endLogs(): void {
+    for (const log of this.logs.values()) log.end();
+    this.logs.clear();
+  }
+
+  private connect(definition: Definition, settings: Settings): Account {
+    const { clock } = this;
+    const address = settings[definition.baseUrl];
+    const { client, evidence, ledgers } = this.shared(address, settings);
+    const { plural } = definition;
+    const ledger = ledgers.get(plural) ?? new Ledger();
+    ledgers.set(plural, ledger);
+    const collection = new Collection(definition, client, settings.goneStatuses);
+    const traits = new ServerTraits(definition);
+    const reader = new RecordReader(collection, ledger, evidence, traits, clock);
+    return {
+      definition,
+      settings,
+      address,
+      keyFingerprint: keyHash(address, settings.apiKey),
+      collection,
+      ledger,
+      evidence,
+      reader,
+      traits,
+      creates: new Creates(),
+      checkedImports: new Map(),
+      clock,
+    };
+  }
+
+  private shared(address: Address, settings: Settings): SharedAccount {
+    const name = `${address.url} ${settings.apiKey}`;
+    let shared = this.accounts.get(name);
+    if (!shared) {
+      const { clock, transport } = this;
+      const client = new Client(address, settings, { clock, transport, log: this.logOf(settings.logLevel) });
+      this.accounts.set(name, (shared = { client, evidence: new Evidence(), ledgers: new Map() }));
+      this.keys.add(settings.apiKey);
+    }
+    return shared;
+  }
+}

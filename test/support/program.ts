@@ -1,0 +1,254 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+
+import type { Transport } from "../../provider/api/transport";
+import { domain } from "../../provider/definitions/domain";
+import { monitor } from "../../provider/definitions/monitor";
+import { Emulator } from "../../provider/emulator";
+import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import type { Engine } from "../../provider/engine/plugin/engine";
+import { methodsOf } from "../../provider/engine/plugin/grpc";
+import { PluginSession } from "../../provider/engine/plugin/session";
+import { Session } from "../../provider/lifecycle/session";
+import { dynamicCalls } from "./calls";
+import type { Provider } from "./calls";
+import { NetworkClock } from "./clock";
+import { ModelStack } from "./model";
+import type { Inputs } from "./model";
+import { nativeCalls } from "./native-calls";
+
+export const fronts = ["dynamic", "plugin"] as const;
+export type Front = (typeof fronts)[number];
+
+export const definitions = { monitor, domain };
+export const kinds = ["monitor", "domain"] as const;
+export type Kind = (typeof kinds)[number];
+
+type Settings = Readonly<Record<string, string>>;
+
+/** What a process has around it beside the time: see {@link Session}. */
+interface Surroundings {
+  readonly clock: NetworkClock;
+  readonly transport?: Transport;
+  readonly print?: (line: string) => unknown;
+}
+
+/** A process that serves resources of all kinds. */
+interface Process {
+  readonly provider: (kind: Kind, settings: Settings) => Provider;
+  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
+  readonly cancel: () => Promise<void>;
+}
+
+function dynamicHost(surroundings: Surroundings): Process {
+  const session = new Session(surroundings);
+  return {
+    provider: (kind, settings) => {
+      const provider = dynamicProvider(definitions[kind], session);
+      const host = provider as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
+      void host.configure({
+        config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
+      });
+      return dynamicCalls(host);
+    },
+    // The host answers Cancel with nothing, and passes nothing on.
+    cancel: () => Promise.resolve(),
+  };
+}
+
+function pluginProcess({ print, ...surroundings }: Surroundings): Process {
+  const engine = {
+    attach: () => undefined,
+    log: (_severity: string, line: string) => print?.(line),
+    flush: () => Promise.resolve(),
+  } as unknown as Engine;
+  const session = new PluginSession(engine, {}, surroundings);
+  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
+  const cancel = methods.cancel as unknown as Method;
+  return {
+    provider: (kind, settings) => nativeCalls(methods, `uptime:index:${definitions[kind].label}`, settings),
+    cancel: () =>
+      new Promise((resolve) => {
+        cancel({ request: new Empty() }, () => {
+          resolve();
+        });
+      }),
+  };
+}
+
+type Method = (call: { request: Empty }, answer: () => void) => void;
+
+/** A server on a clock of its own that takes every key, as that of one account with several people does. */
+export class Server {
+  readonly clock = new NetworkClock();
+  /** Asked for each request; undefined to behave. */
+  fault: ((request: ReceivedRequest) => Fault | undefined) | undefined;
+
+  private constructor(readonly emulator: Emulator) {}
+
+  static async start(options: EmulatorOptions = {}): Promise<Server> {
+    const holder: { server?: Server } = {};
+    const emulator = await Emulator.start({
+      settled: true,
+      sleep: async (...args) => holder.server?.clock.hold(...args),
+      ...options,
+    });
+    const server = (holder.server = new Server(emulator));
+    emulator.fault = (request) => {
+      emulator.apiKey = request.headers.authorization?.replace("Bearer ", "") ?? "";
+      return server.fault?.(request);
+    };
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    this.clock.stop();
+    await this.emulator.stop();
+  }
+
+  /** How many pages of a list were asked for. */
+  get lists(): number {
+    return this.emulator.requests.filter(isList).length;
+  }
+
+  /** The requests as lines, such as `GET /api/v1/monitors/1`. */
+  get sent(): string[] {
+    return this.emulator.requests.map(({ method, path }) => `${method} ${path}`);
+  }
+
+  get posts(): number {
+    return this.emulator.writes().filter(({ method }) => method === "POST").length;
+  }
+
+  ids(kind: Kind = "monitor"): string[] {
+    return this.emulator[`${kind}s`].all().map(({ id }) => String(id));
+  }
+
+  removeAll(): void {
+    this.emulator.monitors.clear();
+    this.emulator.domains.clear();
+  }
+
+  /** The first creates misbehave, each in its way; undefined behaves. */
+  onCreates(...faults: (Fault | undefined)[]): void {
+    const left = [...faults];
+    this.fault = ({ method }) => (method === "POST" ? left.shift() : undefined);
+  }
+}
+
+export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
+  method === "GET" && /\/(monitors|domains)$/.test(path);
+
+/** An answer instead of the usual one, to a request without effect. */
+export const answer = (
+  status: number,
+  body: unknown = { message: "No." },
+  headers: Readonly<Record<string, string>> = {},
+): Fault => ({ kind: "answer", effect: false, status, body, headers });
+
+/** The key of whoever runs Pulumi now. */
+export const myKey = "my-key";
+export const otherKey = "other-key";
+
+/** The resources of one stack, over several runs. */
+export class Program {
+  private settings: Settings;
+  private process: Process;
+  private readonly providers = new Map<Kind, Provider>();
+  private readonly resources: ModelStack[] = [];
+
+  constructor(
+    private readonly server: Server,
+    readonly front: Front,
+    settings: Settings = {},
+    private readonly surroundings: Omit<Surroundings, "clock"> = {},
+  ) {
+    this.settings = {
+      "uptime:baseUrl": server.emulator.url,
+      "uptime:apiKey": myKey,
+      ...settings,
+    };
+    this.process = this.start();
+  }
+
+  /** A resource of the stack that is in no state yet. */
+  resource(kind: Kind = "monitor", options = {}): ModelStack {
+    const one = new ModelStack(kind, {}, options, this.server.clock, (of) => this.provider(of));
+    this.resources.push(one);
+    return one;
+  }
+
+  /** Another run, which has a process of its own, with some settings changed. */
+  nextRun(changed: Settings = {}): void {
+    this.settings = { ...this.settings, ...changed };
+    this.process = this.start();
+    this.continue();
+  }
+
+  /** Another run in the same process, as of a plugin that is attached. */
+  continue(): void {
+    this.providers.clear();
+    for (const one of this.resources) one.nextRun();
+  }
+
+  /** The calls that the engine makes for all resources of a kind. */
+  provider(kind: Kind): Provider {
+    let provider = this.providers.get(kind);
+    if (!provider) this.providers.set(kind, (provider = this.process.provider(kind, this.settings)));
+    return provider;
+  }
+
+  cancel(): Promise<void> {
+    return this.process.cancel();
+  }
+
+  private start(): Process {
+    this.providers.clear();
+    const surroundings = { clock: this.server.clock, ...this.surroundings };
+    return this.front === "dynamic" ? dynamicHost(surroundings) : pluginProcess(surroundings);
+  }
+}
+
+/** What an operation fails with, or "". */
+export function failureOf(operation: Promise<unknown>): Promise<string> {
+  return operation.then(
+    () => "",
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+/** Does something for each, for so many at a time, as the engine does. */
+export async function each<T, R>(
+  all: readonly T[],
+  operation: (one: T) => Promise<R>,
+  atOnce = Infinity,
+): Promise<R[]> {
+  const results: R[] = [];
+  const entries = all.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, one] of entries) results[index] = await operation(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, work));
+  return results;
+}
+
+/** What a refresh makes of each resource; an error leaves it in state. */
+export function refreshAll(all: readonly ModelStack[], atOnce?: number): Promise<string[]> {
+  return each(
+    all,
+    async (one) => {
+      const failure = await failureOf(one.refresh());
+      return failure ? "error" : one.state ? "there" : "gone";
+    },
+    atOnce,
+  );
+}
+
+/** What a destroy makes of each resource. */
+export function destroyAll(all: readonly ModelStack[], atOnce?: number): Promise<string[]> {
+  return each(all, async (one) => ((await failureOf(one.destroy())) ? "error" : "deleted"), atOnce);
+}
+
+/** So many times the same. */
+export const times = <T>(count: number, value: T): T[] => Array<T>(count).fill(value);

@@ -1,0 +1,147 @@
+import type { ModelStack } from "../support/model";
+import { failureOf, fronts, Program, Server } from "../support/program";
+import type { Front } from "../support/program";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const adopting = { "uptime:adoptExisting": "true" };
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.stop());
+
+const add = (fields: Record<string, unknown> = {}): string =>
+  String(server.emulator.monitors.add({ ...home, ...fields }).id);
+
+const resource = (front: Front, settings = {}): ModelStack =>
+  new Program(server, front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
+
+describe.each(fronts)("with uptime:adoptExisting, a record of the same name and URL (%s)", (front) => {
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ["in all that is declared", {}, {}],
+    ["and has more than that", { ssl_alert_days: 7, alert_channel_ids: [3] }, {}],
+    ["whatever the letter case of the host", { url: "https://EXAMPLE.com" }, {}],
+    ["in lists, in any order", { alert_channel_ids: [2, 1] }, { alertChannelIds: [1, 2] }],
+  ])("that is equal %s is adopted, and nothing is written", async (_, fields, inputs) => {
+    const id = add(fields);
+    const one = resource(front);
+    await one.up({ ...home, ...inputs });
+    expect(one.state?.id).toBe(id);
+    expect(server.emulator.writes()).toEqual([]);
+  });
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ["pause", { pause: true }, { pause: true }],
+    ["requestAuthPassword", { requestAuthPassword: "secret" }, { request_auth_password: "secret" }],
+  ])(
+    "is adopted, and what a create does not send or a record not show is sent: %s",
+    async (_, inputs, stored) => {
+      const id = add();
+      const one = resource(front);
+      await one.up({ ...home, ...inputs });
+      expect(one.state?.id).toBe(id);
+      expect(server.emulator.monitors.all()).toMatchObject([{ ...home, ...stored }]);
+      expect(server.posts).toBe(0);
+    },
+  );
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>, string[]]>([
+    ["in a declared field", { interval: 900 }, {}, ["interval"]],
+    ["in a default", { alert_condition: "url_text", alert_text_lookup: "ok" }, {}, ["alertCondition"]],
+    ["in several", { interval: 300, ssl_alert_days: 7 }, { sslAlertDays: 14 }, ["interval", "sslAlertDays"]],
+  ])("that differs %s: nothing is created, and an error names it", async (_, fields, inputs, keys) => {
+    const id = add(fields);
+    const one = resource(front);
+    const failure = await failureOf(one.up({ ...home, ...inputs }));
+    expect(failure).toMatch(new RegExp(`monitors? ${id}\\b`));
+    for (const key of keys) expect(failure).toContain(key);
+    for (const way of [/\bimport\b/, /\bname\b/, /uptime:adoptExisting/]) expect(failure).toMatch(way);
+    expect(one.state).toBeUndefined();
+    expect(server.emulator.writes()).toEqual([]);
+  });
+
+  test("that is equal is adopted, also beside others that differ", async () => {
+    add({ interval: 900 });
+    const id = add();
+    const one = resource(front);
+    await one.up(home);
+    expect(one.state?.id).toBe(id);
+    expect(server.emulator.writes()).toEqual([]);
+  });
+
+  test("that is not the only equal one: nothing is created, and an error names them", async () => {
+    const ids = [add(), add()];
+    const one = resource(front);
+    const failure = await failureOf(one.up(home));
+    for (const id of ids) expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
+    expect(one.state).toBeUndefined();
+    expect(server.emulator.writes()).toEqual([]);
+  });
+
+  test.each([{ name: "Other" }, { url: "https://other.example/" }])(
+    "is none if the list has one with %j: it is created",
+    async (fields) => {
+      add(fields);
+      const one = resource(front);
+      await one.up(home);
+      expect(one.state?.id).toBe("2");
+    },
+  );
+
+  test("that another resource has is none of those that are looked for", async () => {
+    const program = new Program(server, front);
+    const [one, two, three] = [program.resource(), program.resource(), program.resource()];
+    await one.up(home);
+    program.nextRun(adopting);
+    expect(await one.up(home)).toBe("same");
+    await two.up(home);
+    await three.up({ ...home, interval: 300 });
+    expect([one, two, three].map(({ state }) => state?.id)).toEqual(["1", "2", "3"]);
+  });
+
+  test("that two resources could have is adopted by one", async () => {
+    add();
+    const program = new Program(server, front, adopting);
+    const all = [program.resource(), program.resource()];
+    await Promise.all(all.map((one) => one.up(home)));
+    expect(all.map(({ state }) => state?.id).sort()).toEqual(["1", "2"]);
+  });
+
+  test("is read by itself if the list shows less than the record", async () => {
+    server.emulator.dialect = { listBrief: true };
+    const id = add({ interval: 900 });
+    expect(await failureOf(resource(front).up(home))).toContain("interval");
+    server.emulator.monitors.edit(id, { interval: 60 });
+    const one = resource(front);
+    await one.up(home);
+    expect(one.state?.id).toBe(id);
+  });
+
+  test("is looked for with the setting only", async () => {
+    add({ interval: 900 });
+    const one = resource(front, { "uptime:adoptExisting": "false" });
+    await one.up(home);
+    expect(one.state?.id).toBe("2");
+  });
+});
+
+describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)", (front) => {
+  const domain = (): ModelStack => new Program(server, front, adopting).resource("domain");
+
+  test("is adopted if it is equal", async () => {
+    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    const one = domain();
+    await one.up({ name: "Shop.Example" });
+    expect(one.state?.id).toBe("1");
+    expect(server.emulator.writes()).toEqual([]);
+  });
+
+  test("is an error if it differs", async () => {
+    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    expect(
+      await failureOf(domain().up({ name: "shop.example", homepageUrl: "https://b.example/" })),
+    ).toContain("homepageUrl");
+    expect(server.emulator.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+import type { Fault } from "../../provider/emulator";
+import type { ModelStack } from "../support/model";
+import { answer, failureOf, isList, Program, Server, times } from "../support/program";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const slow = { kind: "delay", answerDelayMs: 5000 } as const;
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.stop());
+
+const pluginWith = (settings = {}): Program => new Program(server, "plugin", settings);
+
+/** Waits until so many requests of a method have come, and sends Cancel then. */
+async function cancelAfter(program: Program, method: string, count = 1): Promise<void> {
+  const came = (): number => server.emulator.requests.filter((request) => request.method === method).length;
+  while (came() < count) await new Promise(setImmediate);
+  server.emulator.forget();
+  await program.cancel();
+}
+
+const on =
+  (method: string, fault: Fault): NonNullable<Server["fault"]> =>
+  (request) =>
+    request.method === method ? fault : undefined;
+
+async function created(settings = {}): Promise<[ModelStack, Program]> {
+  const program = pluginWith(settings);
+  const one = program.resource();
+  await one.up(home);
+  program.nextRun();
+  server.emulator.forget();
+  return [one, program];
+}
+
+const update = (one: ModelStack) => one.up({ ...home, interval: 300 });
+
+describe("after Cancel, a request that was sent gets its answer", () => {
+  test("and each of several creates in flight is recorded: none is made again", async () => {
+    const program = pluginWith();
+    const all = Array.from({ length: 4 }, () => program.resource());
+    server.fault = on("POST", slow);
+    const names = all.map((_, index) => ({ ...home, name: `Home ${index}` }));
+    const running = all.map((one, index) => failureOf(one.up(names[index] ?? home)));
+    await cancelAfter(program, "POST", 4);
+    expect(await Promise.all(running)).toEqual(times(4, ""));
+    expect(all.map(({ state }) => state?.id).sort()).toEqual(server.ids().sort());
+    program.nextRun();
+    for (const [index, one] of all.entries()) expect(await one.up(names[index] ?? home)).toBe("same");
+    expect(server.ids()).toHaveLength(4);
+  });
+
+  test.each(["id", "empty"] as const)(
+    "and is recorded with the reads that this needs: %s",
+    async (createAnswer) => {
+      server.emulator.dialect = { createAnswer, createLocation: true };
+      const program = pluginWith();
+      const one = program.resource();
+      server.fault = on("POST", slow);
+      const running = failureOf(one.up(home));
+      await cancelAfter(program, "POST");
+      expect(await running).toBe("");
+      expect(one.state).toMatchObject({ id: "1", unfinished: false });
+    },
+  );
+
+  test("as does an update, which is verified", async () => {
+    server.emulator.dialect = { updateAnswer: "empty" };
+    const [one, program] = await created();
+    server.fault = on("PATCH", slow);
+    const running = failureOf(update(one));
+    await cancelAfter(program, "PATCH");
+    expect(await running).toBe("");
+    expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
+  });
+
+  test("as does a delete", async () => {
+    const [one, program] = await created();
+    server.fault = on("DELETE", slow);
+    const running = failureOf(one.destroy());
+    await cancelAfter(program, "DELETE");
+    expect(await running).toBe("");
+    expect(one.state).toBeUndefined();
+  });
+
+  test("and a create whose answer is lost is looked for once, and found", async () => {
+    const program = pluginWith();
+    const one = program.resource();
+    server.fault = on("POST", { kind: "cut", effect: true, answerDelayMs: 5000 });
+    const running = failureOf(one.up(home));
+    await cancelAfter(program, "POST");
+    expect(await running).toBe("");
+    expect(one.state?.id).toBe("1");
+    expect(server.lists).toBe(1);
+  });
+
+  test("and a create that is not found is not sent again: an error says that it may exist", async () => {
+    const program = pluginWith();
+    const one = program.resource();
+    server.fault = on("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
+    const running = failureOf(one.up(home));
+    await cancelAfter(program, "POST");
+    const cancelled = server.clock.now();
+    expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
+    expect(server.clock.now() - cancelled).toBeLessThanOrEqual(5000);
+    expect([server.posts, server.lists]).toEqual([0, 1]);
+  });
+
+  test("and a create whose second part was not sent is a partial failure with its id", async () => {
+    const program = pluginWith();
+    const one = program.resource();
+    server.fault = on("POST", slow);
+    const running = failureOf(one.up({ ...home, pause: true }));
+    await cancelAfter(program, "POST");
+    expect(await running).not.toBe("");
+    expect(one.state).toMatchObject({ id: "1", unfinished: true });
+    expect(server.emulator.writes()).toEqual([]);
+    server.fault = undefined;
+    program.nextRun();
+    expect(await one.up({ ...home, pause: true })).toBe("update");
+    expect(server.emulator.monitors.all()).toMatchObject([{ id: 1, pause: true }]);
+  });
+});
+
+describe("after Cancel, a wait ends at once", () => {
+  const limited = answer(429, "", { "retry-after": "300" });
+
+  /** Nothing is sent any more, no time passes, and the error does not speak of a time that is over. */
+  async function endsAtOnce(program: Program, running: Promise<string>): Promise<void> {
+    server.emulator.forget();
+    const begun = server.clock.now();
+    await program.cancel();
+    const failure = await running;
+    expect(failure).toMatch(/interrupted/i);
+    expect(failure).not.toContain("customTimeouts");
+    expect(server.clock.now() - begun).toBeLessThan(1000);
+    expect(server.emulator.requests).toEqual([]);
+  }
+
+  /** Waits until the clock has nothing to do but to let a wait pass. */
+  async function waits(isLimited: () => boolean): Promise<void> {
+    while (!isLimited()) await new Promise(setImmediate);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+  }
+
+  test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+    ["an update", update],
+    ["a delete", (one) => one.destroy()],
+    ["a refresh", (one) => one.refresh()],
+  ])("for the rate limit, of %s", async (_, operation) => {
+    const [one, program] = await created();
+    let isLimited = false;
+    server.fault = () => {
+      isLimited = true;
+      return limited;
+    };
+    const running = failureOf(operation(one));
+    await waits(() => isLimited);
+    await endsAtOnce(program, running);
+    expect(one.state).toBeDefined();
+  });
+
+  test("for the rate limit, of a create, of which nothing was sent", async () => {
+    const program = pluginWith();
+    const one = program.resource();
+    server.fault = (request) => (isList(request) ? limited : undefined);
+    const running = failureOf(one.up(home));
+    await waits(() => server.lists > 0);
+    await endsAtOnce(program, running);
+    expect(server.ids()).toEqual([]);
+  });
+
+  test("for a place among the requests that are sent at a time", async () => {
+    const program = pluginWith({ "uptime:maxConcurrency": "1" });
+    const all = Array.from({ length: 4 }, () => program.resource());
+    server.fault = on("POST", slow);
+    const running = all.map((one, index) => failureOf(one.up({ ...home, name: `Home ${index}` })));
+    await cancelAfter(program, "POST");
+    const results = await Promise.all(running);
+    expect(results.filter((failure) => failure === "")).toHaveLength(1);
+    expect(server.posts).toBe(0);
+    expect(server.ids()).toHaveLength(1);
+  });
+
+  test("between two looks for a lost create", async () => {
+    const program = pluginWith();
+    const one = program.resource();
+    server.fault = on("POST", { kind: "cut", effect: false });
+    const running = failureOf(one.up(home));
+    await waits(() => server.lists === 2);
+    await program.cancel();
+    expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
+    expect(server.posts).toBe(1);
+  });
+});
+
+describe("after Cancel, nothing begins", () => {
+  test.each<[string, (one: ModelStack, program: Program) => Promise<unknown>]>([
+    ["create", (_, program) => program.resource().up(home)],
+    ["update", update],
+    ["delete", (one) => one.destroy()],
+  ])("no %s", async (_, operation) => {
+    const [one, program] = await created();
+    await program.cancel();
+    expect(await failureOf(operation(one, program))).toMatch(/interrupted/i);
+    expect(server.emulator.requests).toEqual([]);
+    expect(one.state).toBeDefined();
+  });
+
+  test("until the next run, which a plugin that is attached serves too", async () => {
+    const [one, program] = await created();
+    await program.cancel();
+    program.continue();
+    await update(one);
+    expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+  });
+});

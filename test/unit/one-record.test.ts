@@ -1,0 +1,55 @@
+import type { ModelStack } from "../support/model";
+import { destroyAll, failureOf, fronts, Program, refreshAll, Server } from "../support/program";
+import type { Front } from "../support/program";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.stop());
+
+/** Two resources that were both created, and of which state says that they have one and the same record. */
+async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
+  const program = new Program(server, front);
+  const [one, two] = [program.resource(), program.resource()];
+  await one.up(home);
+  two.state = structuredClone(one.state);
+  program.nextRun();
+  return [one, two, program];
+}
+
+describe.each(fronts)("two resources in state with one record (%s)", (front) => {
+  test("one that leaves the program leaves the record to the other", async () => {
+    const [one, two, program] = await twins(front);
+    await one.up(home);
+    expect(await destroyAll([two])).toEqual(["deleted"]);
+    expect(server.ids()).toEqual(["1"]);
+    program.nextRun();
+    expect(await one.up(home)).toBe("same");
+    program.nextRun();
+    expect(await destroyAll([one])).toEqual(["deleted"]);
+    expect(server.ids()).toEqual([]);
+  });
+
+  test("and so it does after a refresh of both", async () => {
+    const [one, two] = await twins(front);
+    expect(await refreshAll([one, two])).toEqual(["there", "there"]);
+    await one.up(home);
+    expect(await destroyAll([two])).toEqual(["deleted"]);
+    expect(server.ids()).toEqual(["1"]);
+  });
+
+  test("are destroyed together, and the record with them", async () => {
+    const [one, two] = await twins(front);
+    expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
+    expect(server.ids()).toEqual([]);
+  });
+});
+
+test("both in the program are an error that names both, if the engine names them", async () => {
+  const [one, two] = await twins("plugin");
+  await one.preview(home);
+  expect(await failureOf(two.preview(home))).toMatch(/resource-\d+.*resource-\d+/);
+});

@@ -1,0 +1,162 @@
+import type { ModelStack } from "../support/model";
+import { answer, failureOf, fronts, Program, Server } from "../support/program";
+import { canary } from "../support/canary.cjs";
+
+const key = canary("key-of-the-account");
+const password = canary("password");
+const token = canary("token");
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const declared = {
+  ...home,
+  requestAuthPassword: password,
+  requestHeaders: [{ key: "X-Token", value: token }],
+};
+
+/** What a server may show beside the fields that the API's documentation has. */
+const extraFields = {
+  badge_url: `https://status.example/badge?key=${key}`,
+  quotas: { [key]: 5 },
+  check: {
+    header_name: "X-Token",
+    headers: [{ name: "X-Token", content: token }],
+    command: `curl -H "X-Token: ${token}" -u me:${password}`,
+    auth: { user: "me", pass: password },
+    request_headers: { "X-Other": canary("other-token") },
+    request_auth_password: canary("other-password"),
+  },
+};
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start({ dialect: { extraFields } });
+  jest.spyOn(console, "warn").mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await server.stop();
+});
+
+const settings = { "uptime:apiKey": key, "uptime:refreshAttributes": "true" };
+
+/** What state says beside what the program has declared. */
+function attributesOf(one: ModelStack): Record<string, unknown> {
+  return (one.state?.outputs.attributes ?? {}) as Record<string, unknown>;
+}
+
+describe.each(fronts)("the key and the secrets of a resource, in whatever a record shows (%s)", (front) => {
+  test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+    ["a create", (one) => one.up(declared)],
+    [
+      "an update",
+      async (one) => {
+        await one.up(declared);
+        await one.up({ ...declared, interval: 300 });
+      },
+    ],
+    [
+      "a refresh",
+      async (one) => {
+        server.emulator.dialect = {};
+        await one.up(declared);
+        server.emulator.dialect = { extraFields };
+        await one.refresh();
+      },
+    ],
+    [
+      "an adoption",
+      async (one) => {
+        const request_headers = [{ key: "X-Token", value: token }];
+        server.emulator.monitors.add({ ...home, request_headers });
+        await one.up(declared);
+        expect(server.posts).toBe(0);
+      },
+    ],
+  ])(
+    "are not in the attributes after %s: values that contain one are replaced as a whole",
+    async (_, operation) => {
+      const one = new Program(server, front, { ...settings, "uptime:adoptExisting": "true" }).resource();
+      await operation(one);
+      const attributes = JSON.stringify(attributesOf(one));
+      for (const secret of [key, password, token, canary("other")]) expect(attributes).not.toContain(secret);
+      for (const around of ["status.example", "curl"]) expect(attributes).not.toContain(around);
+      // Names of headers are no secret, and what holds none stays as it is.
+      expect(attributesOf(one)).toMatchObject({ check: { header_name: "X-Token", auth: { user: "me" } } });
+      expect(attributes).not.toMatch(/"request_(headers|auth_password)"/);
+    },
+  );
+
+  test("are not in what is read of a record that is not managed", async () => {
+    server.emulator.monitors.add(home);
+    const program = new Program(server, front, settings);
+    const read = await program.provider("monitor").read("urn", "1", {}, {});
+    expect(JSON.stringify(read)).not.toContain(key);
+  });
+
+  test("stay where the program has declared them", async () => {
+    const one = new Program(server, front, settings).resource();
+    await one.up({ ...declared, name: `Home of ${token}` });
+    expect(one.state?.outputs).toMatchObject({ ...declared, name: `Home of ${token}` });
+  });
+
+  test("count as a whole value only if they are shorter than four characters", async () => {
+    server.emulator.dialect = { extraFields: { whole: "abc", part: "abcdef" } };
+    const one = new Program(server, front, settings).resource();
+    await one.up({ ...home, requestAuthPassword: "abc" });
+    expect(attributesOf(one)).toMatchObject({ part: "abcdef" });
+    expect(attributesOf(one).whole).not.toBe("abc");
+  });
+
+  test.each([422, 500])(
+    "are in no error and no log: a quote that repeats one is left out (%i)",
+    async (status) => {
+      const lines: string[] = [];
+      const print = (line: string): void => void lines.push(line);
+      server.fault = ({ method }) =>
+        method === "POST"
+          ? answer(status, { message: `"${password}" is weak, says the owner of ${key}, who has ${token}` })
+          : undefined;
+      const more = { ...settings, "uptime:logLevel": "requests" };
+      const failure = await failureOf(new Program(server, front, more, { print }).resource().up(declared));
+      expect(failure).toContain("(the server repeats a secret)");
+      for (const secret of [key, password, token])
+        expect([failure, ...lines].join("\n")).not.toContain(secret);
+    },
+  );
+});
+
+test("a quote is cut only after a secret was looked for in the whole of it", async () => {
+  server.fault = ({ method }) =>
+    method === "POST" ? answer(422, `${"x".repeat(285)} ${password} and more`) : undefined;
+  const failure = await failureOf(new Program(server, "dynamic", settings).resource().up(declared));
+  expect(failure).not.toContain(password.slice(0, 6));
+});
+
+describe("cleaning takes no longer than reading", () => {
+  async function secondsOf(operation: Promise<unknown>): Promise<number> {
+    const begun = process.hrtime.bigint();
+    await operation;
+    return Number(process.hrtime.bigint() - begun) / 1e9;
+  }
+
+  test.each([
+    ["backslashes", "\\".repeat(80_000)],
+    ["per cent signs", "%25".repeat(80_000)],
+    ["ampersands", "&amp;".repeat(80_000)],
+    ["the beginning of a secret", token.slice(0, -1).repeat(8000)],
+  ])("of %s in a refusal", async (_, message) => {
+    server.emulator.dialect = {};
+    server.fault = ({ method }) => (method === "POST" ? answer(422, { message }) : undefined);
+    const one = new Program(server, "dynamic", settings).resource();
+    expect(await secondsOf(failureOf(one.up(declared)))).toBeLessThan(3);
+  });
+
+  test("of records of a megabyte", async () => {
+    server.emulator.dialect = { extraFields: { log: "All is well.\\n".repeat(80_000) } };
+    const program = new Program(server, "dynamic", settings);
+    const all = Array.from({ length: 5 }, () => program.resource());
+    const create = Promise.all(all.map((one, index) => one.up({ ...declared, name: `Home ${index}` })));
+    expect(await secondsOf(create)).toBeLessThan(5);
+    expect(await secondsOf(Promise.all(all.map((one) => one.refresh())))).toBeLessThan(5);
+    for (const one of all) expect(JSON.stringify(one.state).length).toBeGreaterThan(1_000_000);
+  });
+});

@@ -1,0 +1,135 @@
+import type { Fault } from "../../provider/emulator";
+import { answer, failureOf, fronts, Program, Server } from "../support/program";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const minutes = (count: number): number => count * 60_000;
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  await server.stop();
+});
+
+/** A monitor in state, in a new run. */
+async function created(settings: Record<string, string> = {}) {
+  const program = new Program(server, "dynamic", settings);
+  const one = program.resource();
+  await one.up(home);
+  program.nextRun();
+  server.emulator.forget();
+  return one;
+}
+
+/** The server answers every request so, up to a moment from now. */
+function until(milliseconds: number, fault: Fault): void {
+  const end = server.clock.now() + milliseconds;
+  server.fault = () => (server.clock.now() < end ? fault : undefined);
+}
+
+async function timeOf(operation: Promise<unknown>): Promise<number> {
+  const begun = server.clock.now();
+  await operation;
+  return server.clock.now() - begun;
+}
+
+describe("an operation has no time of its own", () => {
+  test("if the rate limit holds it up", async () => {
+    const one = await created();
+    until(minutes(8), answer(429, "", { "retry-after": "150" }));
+    expect(await timeOf(one.up({ ...home, interval: 300 }))).toBeGreaterThan(minutes(7));
+    expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+  });
+
+  test("if each of its requests takes long", async () => {
+    server.emulator.dialect = { updateAnswer: "empty" };
+    const one = await created({ "uptime:timeoutSeconds": "300" });
+    server.fault = () => ({ kind: "delay", answerDelayMs: 250_000 });
+    expect(await timeOf(one.up({ ...home, interval: 300 }))).toBeGreaterThan(minutes(8));
+    expect(one.state?.outputs.interval).toBe(300);
+  });
+
+  test("but customTimeouts counts everything: waits, requests and verification", async () => {
+    server.emulator.dialect = { updateAnswer: "empty" };
+    const one = await created({ "uptime:timeoutSeconds": "300" });
+    const inputs = { ...home, interval: 300, __options: { customTimeouts: { update: "100s" } } };
+    server.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "GET" ? 90_000 : 60_000 });
+    expect(await timeOf(failureOf(one.up(inputs)))).toBeLessThanOrEqual(101_000);
+  });
+});
+
+test("timeoutSeconds is the only time of a request, also above five minutes", async () => {
+  jest.useFakeTimers({
+    doNotFake: [
+      "Date",
+      "hrtime",
+      "nextTick",
+      "performance",
+      "queueMicrotask",
+      "setImmediate",
+      "clearImmediate",
+    ],
+  });
+  const one = new Program(server, "dynamic", { "uptime:timeoutSeconds": "600" }).resource();
+  let go = (): void => undefined;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  const { emulator } = server;
+  const accept = emulator.fault;
+  emulator.fault = async (request) => {
+    if (request.method === "POST") await held;
+    return accept?.(request);
+  };
+  const done = failureOf(one.up(home));
+  while (server.posts === 0) await new Promise(setImmediate);
+  await jest.advanceTimersByTimeAsync(400_000);
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  go();
+  expect(await done).toBe("");
+  // Nothing was looked for, and nothing was sent again.
+  expect([server.lists, server.posts]).toEqual([1, 1]);
+  expect(server.ids()).toEqual(["1"]);
+});
+
+describe.each(fronts)("a server that answers nothing but (%s)", (front) => {
+  test.each([429, 503])("%i for ten minutes ends all that waits for it, with an error", async (status) => {
+    until(minutes(60), answer(status, "", { "retry-after": "30" }));
+    const program = new Program(server, front);
+    const all = Array.from({ length: 5 }, () => program.resource());
+    const begun = server.clock.now();
+    const failures = await Promise.all(
+      all.map((one, index) => failureOf(one.up({ ...home, name: `Home ${index}` }))),
+    );
+    for (const failure of failures) expect(failure).toContain(`status ${status}`);
+    expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(10));
+    expect(server.clock.now() - begun).toBeLessThanOrEqual(minutes(11));
+  });
+});
+
+test("one request that is served gives the server ten minutes more", async () => {
+  server.emulator.dialect = { updateAnswer: "empty" };
+  const one = await created();
+  const limited = answer(429, "", { "retry-after": "20" });
+  const begun = server.clock.now();
+  let served = 0;
+  server.fault = () => {
+    if (server.clock.now() - begun < minutes(9) * (served + 1)) return limited;
+    served++;
+    return undefined;
+  };
+  await one.up({ ...home, interval: 300 });
+  expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(18));
+});
+
+test.each([429, 503])("%i with Retry-After: 0 is no storm", async (status) => {
+  const one = await created();
+  const begun = server.clock.now();
+  let sent = 0;
+  server.fault = () =>
+    server.clock.now() - begun < 3000 && ++sent < 500
+      ? answer(status, "", { "retry-after": "0" })
+      : undefined;
+  await failureOf(one.up({ ...home, interval: 300 }));
+  expect(sent).toBeLessThanOrEqual(10);
+});
