@@ -3,6 +3,8 @@ import { Command, CommanderError } from "commander";
 
 import { UptimeError } from "../api/errors";
 import type * as emulatorCommand from "../emulator/cli";
+import type * as cleaning from "../engine/clean";
+import type * as sessions from "../lifecycle/session";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
 import { version } from "./shared/version";
@@ -65,13 +67,20 @@ Exit codes:
  * @param args the arguments, without the name of the program
  * @returns the exit code
  */
-export async function run(args: readonly string[], context: Omit<CommandContext, "exit">): Promise<number> {
+export async function run(
+  args: readonly string[],
+  context: Omit<CommandContext, "exit" | "session">,
+): Promise<number> {
   // The emulator reads its own arguments, --help among them.
   if (args[0] === "emulator")
     return (require("../emulator/cli") as typeof emulatorCommand).runEmulator(args.slice(1));
   let code = 0;
+  let session: sessions.Session | undefined;
   const program = programFor(args, {
     ...context,
+    get session() {
+      return (session ??= new (require("../lifecycle/session") as typeof sessions).Session());
+    },
     exit: (result) => {
       code = result;
     },
@@ -82,8 +91,8 @@ export async function run(args: readonly string[], context: Omit<CommandContext,
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    const message = error instanceof Error ? error.message : String(error);
-    context.stderr.write(`${visible(message.replace(/\s*\n\s*/g, " "))}\n`);
+    const { told } = require("../engine/clean") as typeof cleaning;
+    context.stderr.write(`${visible(told(error, session?.keys ?? []).replace(/\s*\n\s*/g, " "))}\n`);
     if (!(error instanceof UptimeError) && error instanceof Error)
       context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
     return 1;

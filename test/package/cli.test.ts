@@ -17,7 +17,6 @@ import { parse } from "yaml";
 
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
-import { scanSource } from "../../provider/cli/export/source-scan";
 import { Emulator } from "../../provider/emulator";
 import { anyCharacter } from "../support/arbitraries";
 import { cli, declaredBy } from "../support/cli";
@@ -157,58 +156,6 @@ test("a shell reads any string as the one word that it is", async () => {
     ),
     { numRuns: sample(10, 100, 2000) },
   );
-});
-
-describe("what the text of a program tells", () => {
-  const scan = (source: string) => scanSource(source, ["Monitor", "Domain"]);
-
-  test.each<[string, string, object]>([
-    ["a resource", 'new Monitor("a", { name: "x" }, { import: "9" })', { name: "a", importId: "9" }],
-    ["a name that looks like an option", `new Monitor("a", { name: "see { import: '9' }" })`, { name: "a" }],
-    ["a property named import", 'new Monitor("a", { import: "9" }, {})', { name: "a" }],
-    ["an option deeper down", 'new Monitor("a", {}, { transforms: [{ import: "9" }] })', { name: "a" }],
-    ["options of another call", 'new Monitor("a", f({}, { import: "9" }))', { name: "a" }],
-    [
-      "an account",
-      "new up.Monitor(`a`, { account: 'b' }, { protect: true, import: '9' })",
-      { name: "a", account: "b", importId: "9" },
-    ],
-    ["a computed name", 'new Monitor(name, {}, { import: "9" })', { importId: "9" }],
-    ["a name with escapes", String.raw`new Monitor("a\"\u0041\x42\n", {})`, { name: 'a"AB\n' }],
-    [
-      "a comment between",
-      'new Monitor(/* new Domain("b") */ "a", {}, { import: "9" /* "8" */ })',
-      { name: "a", importId: "9" },
-    ],
-    [
-      "a string with a comment sign",
-      'new Monitor("a", { url: "https://x" }, { import: "9" })',
-      { name: "a", importId: "9" },
-    ],
-  ])("%s", (_, source, expected) => {
-    expect(scan(source).resources[0]).toEqual({
-      label: "Monitor",
-      name: undefined,
-      account: undefined,
-      importId: undefined,
-      ...expected,
-    });
-  });
-
-  test("strings and templates are not code, comments are", () => {
-    expect(scan('const a = \'new Monitor("a", {})\'; const b = `\nnew Monitor("b", {})`;').resources).toEqual(
-      [],
-    );
-    const commented = '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "9" },\n// );\n';
-    expect(scan(commented).resources).toMatchObject([{ name: "a", importId: "9" }]);
-  });
-
-  test("keys of the configuration", () => {
-    expect(scan('config.requireSecret("a"); new Config().get(`b`); other("c")').configKeys).toEqual([
-      "a",
-      "b",
-    ]);
-  });
 });
 
 describe("an export of anything", () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -225,6 +225,7 @@ test("without a file, state and settings are those of the stack, each resource's
     other: ["monitor", { ...home, name: "Other", account: "other" }],
   });
   emulator.monitors.edit(2, { interval: 300 });
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
   const inStack = (more: Record<string, string>) =>
     cli({ url: "", apiKey: "" }, folder, ["drift", "--stack", "prod"], {
@@ -239,6 +240,9 @@ test("without a file, state and settings are those of the stack, each resource's
     "1 resource compared, none of them drifted as far as compared, 1 could not be compared.",
   );
   expect(unset.stderr).toMatch(/^other: .*uptime:accounts/);
+  mkdirSync(join(folder, "below"));
+  const below = await cli(emulator, join(folder, "below"), ["drift"], { env: { PATH: join(folder, "bin") } });
+  expect(below.stderr).toMatch(/^\S+below has no Pulumi\.yaml, so there is no stack\./);
   rmSync(join(folder, "bin", "config.json"));
   const broken = await cli(emulator, folder, ["drift"], { env: { PATH: join(folder, "bin") } });
   expect(broken).toMatchObject({ code: 1, stdout: "" });

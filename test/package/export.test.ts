@@ -527,6 +527,42 @@ describe("where it writes", () => {
     expect(text("domains.ts")).toContain('export const shopExample = new Domain(\n  "shop-example",');
   });
 
+  test.each<[string, string]>([
+    ["its id", 'new Monitor("a", { name: "x" }, { import: "1" });'],
+    ["its id, behind other options", "new up.Monitor(`a`, {}, { protect: true, import: '1' });"],
+    [
+      "its id, and a name that looks like an option",
+      `new Monitor("a", { name: "{ import: '9' }" }, { import: "1" });`,
+    ],
+    [
+      "its id, in a comment",
+      '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "1" },\n// );',
+    ],
+    ["its id, and computes the name", 'new Monitor(name, { url: new URL("/x") }, { import: "1" });'],
+    [
+      "the id of a monitor, not of a domain",
+      'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
+    ],
+  ])("a record is known if the program has %s", async (_, source) => {
+    emulator.monitors.add(site("Shop"));
+    emulator.domains.add({ name: "shop.example" });
+    mkdirSync(out());
+    writeFileSync(out("index.ts"), source);
+    const { stdout } = await exported("--dry-run");
+    expect(stdout).toMatch(/^Would write 1 domain and 0 monitors to out; 1 more were known already:/);
+  });
+
+  test.each<[string, string]>([
+    ["another resource's", 'new Monitor("a", { name: "x" }); new other.Thing("b", {}, { import: "1" });'],
+    ["another account's", 'new Monitor("a", { account: "b" }, { import: "1" });'],
+    ["another kind's", 'new Domain("a", {}, { import: "1" });'],
+  ])("a record is new if the id in the program is %s", async (_, source) => {
+    emulator.monitors.add(site("Shop"));
+    mkdirSync(out());
+    writeFileSync(out("index.ts"), source);
+    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
+  });
+
   test("files can follow the hosts, or what names begin with", async () => {
     emulator.monitors.add({ name: "Shop - Home", url: "https://shop.example/", interval: 60 });
     emulator.monitors.add({ name: "Shop - API", url: "https://api.example/", interval: 60 });

@@ -8,11 +8,12 @@ import type { Settings } from "../../api/settings";
 import { plainTextKeys } from "../../definitions/setting-warnings";
 import { definitions } from "../../definitions";
 import type { CollectedProvider } from "../../engine/collect";
-import { Session } from "../../lifecycle/session";
+import { told } from "../../engine/clean";
+import type { Session } from "../../lifecycle/session";
 import type { Finding } from "../shared/finding";
 import { checkProgram, programFindings, refusedCode } from "./program";
 import type { ProgramReport } from "./program";
-import { isProject, runtimeOf } from "../shared/project";
+import { isProject, readProject } from "../shared/project";
 import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
@@ -101,10 +102,10 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
   try {
     stack = await stackSettings(options, location, context);
   } catch (error) {
-    return { findings: [...findings, ...failures("settings", error)] };
+    return { findings: [...findings, ...failures("settings", error, context.session)] };
   }
   findings.push(...stack.findings);
-  const usual = await usualFindings(stack.settings, options.account);
+  const usual = await usualFindings(stack.settings, options.account, context.session);
   findings.push(...usual);
   const isUnset = usual.some(({ code }) => code === "settings");
   // A program whose resources all have explicit providers needs no other settings.
@@ -119,7 +120,7 @@ export async function examine(options: DoctorOptions, context: CommandContext): 
     const rest = isFailed(providers) ? [] : programFindings(report);
     return { findings: [...checks, ...providers, ...rest], program: report };
   } catch (error) {
-    return { findings: [...findings, ...failures("preview", error)] };
+    return { findings: [...findings, ...failures("preview", error, context.session)] };
   }
 }
 
@@ -128,14 +129,18 @@ function isFailed(findings: readonly Finding[]): boolean {
 }
 
 /** The settings of the stack or of the environment, and how their server answers. */
-async function usualFindings(settings: CommandSettings, account: string | undefined): Promise<Finding[]> {
+async function usualFindings(
+  settings: CommandSettings,
+  account: string | undefined,
+  session: Session,
+): Promise<Finding[]> {
   let read: Settings;
   try {
     read = settings.forAccount(account);
   } catch (error) {
-    return failures("settings", error);
+    return failures("settings", error, session);
   }
-  return [...settingFindings(read, settings), ...(await serverFindings(read))];
+  return [...settingFindings(read, settings), ...(await serverFindings(read, session))];
 }
 
 function providerFinding({ provider, address, problem }: CollectedProvider): Finding {
@@ -144,8 +149,7 @@ function providerFinding({ provider, address, problem }: CollectedProvider): Fin
     : { code: "provider", level: "failed", text: `The provider ${provider}: ${problem}` };
 }
 
-async function serverFindings(settings: Settings): Promise<Finding[]> {
-  const session = new Session();
+async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const definition of definitions)
     findings.push(
@@ -170,7 +174,7 @@ async function versionFindings(directory: string, location: StackLocation): Prom
     if (!(error instanceof UptimeError)) throw error;
     findings.push({ code: "pulumi-version", level, text: `Pulumi CLI: ${error.message}` });
   }
-  const runtime = runtimeOf(directory);
+  const { runtime } = readProject(directory);
   // Programs in other languages do not need it.
   if (runtime !== undefined && runtime !== "nodejs") return findings;
   const sdk = sdkVersion(directory);
@@ -220,9 +224,9 @@ async function stackSettings(
 }
 
 /** An error as findings, one for each fault. */
-function failures(code: string, error: unknown): Finding[] {
+function failures(code: string, error: unknown, { keys }: Session): Finding[] {
   if (!(error instanceof UptimeError)) throw error;
-  return [{ code, level: "failed", text: error.message }];
+  return [{ code, level: "failed", text: told(error, keys) }];
 }
 
 function settingFindings(settings: Settings, { config, secretKeys }: CommandSettings): Finding[] {

@@ -15,7 +15,7 @@ import type { PlannedChange, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { firstWords } from "../shared/quoting";
-import { definitionOf, titleOf } from "../shared/resource-types";
+import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
 import { counted } from "../shared/terminal";
 
@@ -98,7 +98,7 @@ type Line = z.infer<typeof collectedLine>;
 
 function reportOf(preview: Preview, lines: readonly Line[], state: readonly StateResource[]): ProgramReport {
   const checked = lines.filter((line) => "problems" in line);
-  const own = (preview.steps ?? []).filter(({ urn }) => definitionOf(parseUrn(urn).type));
+  const own = (preview.steps ?? []).filter(({ urn }) => findDefinition(parseUrn(urn).type));
   const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
   const stepOf = ({ key = "" }: CollectedResource): PreviewStep | undefined => steps.get(key);
   const lineOf = new Map(checked.map((line) => [stepOf(line)?.urn, line]));
@@ -158,7 +158,7 @@ function collectedKeyOf({ urn, newState }: PreviewStep): string {
 function withoutSecrets(problem: string, step: PreviewStep | undefined): string {
   if (!step) return problem;
   const [property = ""] = /^\w+/.exec(problem) ?? [];
-  const isAlwaysSecret = definitionOf(parseUrn(step.urn).type)?.fields[property]?.secret === true;
+  const isAlwaysSecret = findDefinition(parseUrn(step.urn).type)?.fields[property]?.secret === true;
   return step.newState?.inputs?.[property] === secretText && !isAlwaysSecret
     ? `${property} is refused; it is secret, so the reason is not shown`
     : problem;
@@ -175,7 +175,7 @@ function recordOf(
       (resource) =>
         resource.id === id &&
         resource.external !== true &&
-        definitionOf(resource.type)?.label === label &&
+        findDefinition(resource.type)?.label === label &&
         (resource.outputs?.__key ?? account) === account,
     );
   const free = alike.filter(({ id }) => !isManaged(id));

@@ -5,7 +5,6 @@ import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request
 import { parseUrn } from "../../definitions/urn";
 import { told } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/account";
-import type { Session } from "../../lifecycle/session";
 import { changedIn } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
@@ -14,8 +13,8 @@ import type { DriftedResource } from "./report";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
-/** What a comparison of one resource found. */
-export interface ComparisonResult {
+/** What the comparison of one resource has found. */
+export interface ComparedResource {
   readonly drift?: DriftedResource;
   /** Why the resource could not be compared. */
   readonly problem?: string;
@@ -23,78 +22,75 @@ export interface ComparisonResult {
   readonly encrypted: readonly string[];
 }
 
-/** Compares resources of one kind with their records, with the provider's own reading and its own idea of equal. */
-export class Comparison {
-  constructor(
-    private readonly definition: Definition,
-    private readonly session: Session,
-    private readonly connect: Connect,
-  ) {}
+/** Compares a resource with its record, with the provider's own reading and its own idea of equal. */
+export async function compareResource(
+  definition: Definition,
+  resource: StateResource,
+  connect: Connect,
+  keys: Iterable<string>,
+): Promise<ComparedResource> {
+  const { urn, type, id = "" } = resource;
+  const { label, fields } = definition;
+  const secrets = secretPropertiesOf(resource);
+  const declared = clearProperties(resource.inputs);
+  const stored = clearProperties(resource.outputs);
+  const encrypted = [...new Set([...declared.encrypted, ...stored.encrypted])].map(
+    (key) => `${label}.${key}`,
+  );
+  const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
+  const ownSecrets = [declared.plain, stored.plain].flatMap((properties) =>
+    Object.keys(properties)
+      .filter(isSecret)
+      .flatMap((key) => stringsIn(properties[key])),
+  );
+  const drifted = { urn, type, name: parseUrn(urn).name, id, properties: [] };
 
-  async compare(resource: StateResource): Promise<ComparisonResult> {
-    const { urn, type, id = "" } = resource;
-    const { label, fields } = this.definition;
-    const secrets = secretPropertiesOf(resource);
-    const declared = clearProperties(resource.inputs);
-    const stored = clearProperties(resource.outputs);
-    const encrypted = [...new Set([...declared.encrypted, ...stored.encrypted])].map(
-      (key) => `${label}.${key}`,
-    );
-    const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
-    const ownSecrets = [declared.plain, stored.plain].flatMap((properties) =>
-      Object.keys(properties)
-        .filter(isSecret)
-        .flatMap((key) => stringsIn(properties[key])),
-    );
-    const drifted = { urn, type, name: parseUrn(urn).name, id, properties: [] };
-
-    let state: State | undefined;
-    try {
-      const outputs = decodeOutputs(this.definition, stored.plain);
-      state = await read(this.connect(outputs.account), id, outputs, {});
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      const message = told(error, [...this.session.keys, ...ownSecrets]);
-      if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
-      // Its message quotes the values that tell the records apart.
-      const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
-      return {
-        drift: {
-          ...drifted,
-          kind: "another record",
-          message: isQuoted ? "is another record than in state" : message,
-        },
-        encrypted,
-      };
-    }
-    if (!state)
-      return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
-
-    const actual = state.outputs.values;
-    const checked = decodeInputs(declared.plain);
-    // The inputs of an import by command leave defaults out, though they are managed.
-    const defaults = Object.entries(fields).flatMap(([key, field]) =>
-      field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
-    );
-    const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
-    const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
-    const properties = changedIn(this.definition, state.outputs, inputs)
-      .filter((property) => !pathsInclude(ignoreChanges, property))
-      .map((property) =>
-        isSecret(property)
-          ? { property, secret: true }
-          : {
-              property,
-              declared: inputs.values[property] ?? null,
-              actual: actual[property] ?? null,
-              secret: false,
-            },
-      );
+  let state: State | undefined;
+  try {
+    const outputs = decodeOutputs(definition, stored.plain);
+    state = await read(connect(outputs.account), id, outputs, {});
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    const message = told(error, [...keys, ...ownSecrets]);
+    if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
+    // Its message quotes the values that tell the records apart.
+    const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
     return {
-      ...(properties.length > 0 && { drift: { ...drifted, kind: "changed" as const, properties } }),
+      drift: {
+        ...drifted,
+        kind: "another record",
+        message: isQuoted ? "is another record than in state" : message,
+      },
       encrypted,
     };
   }
+  if (!state)
+    return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
+
+  const actual = state.outputs.values;
+  const checked = decodeInputs(declared.plain);
+  // The inputs of an import by command leave defaults out, though they are managed.
+  const defaults = Object.entries(fields).flatMap(([key, field]) =>
+    field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
+  );
+  const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
+  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
+  const properties = changedIn(definition, state.outputs, inputs)
+    .filter((property) => !pathsInclude(ignoreChanges, property))
+    .map((property) =>
+      isSecret(property)
+        ? { property, secret: true }
+        : {
+            property,
+            declared: inputs.values[property] ?? null,
+            actual: actual[property] ?? null,
+            secret: false,
+          },
+    );
+  return {
+    ...(properties.length > 0 && { drift: { ...drifted, kind: "changed" as const, properties } }),
+    encrypted,
+  };
 }
 
 function stringsIn(value: unknown): string[] {

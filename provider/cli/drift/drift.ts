@@ -7,18 +7,18 @@ import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrn } from "../../definitions/urn";
-import type { Account, Connect } from "../../lifecycle/account";
+import type { Account } from "../../lifecycle/account";
 import { readRecords } from "../shared/account-records";
-import { Comparison } from "./comparison";
-import type { ComparisonResult } from "./comparison";
+import { compareResource } from "./comparison";
+import type { ComparedResource } from "./comparison";
+import { providersOf } from "./providers";
+import type { Provider } from "./providers";
 import { driftMarkdown, driftText } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
-import { scopesOf } from "../shared/explicit-provider";
-import type { Scope } from "../shared/explicit-provider";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { definitionOf, typeToken } from "../shared/resource-types";
+import { findDefinition, typeToken } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
@@ -79,64 +79,69 @@ Examples:
 
 /** Compares a stack's state with the API. Reads both, writes neither. */
 export async function findDrift(options: DriftOptions, context: CommandContext): Promise<DriftReport> {
-  const location = { cwd: resolve(context.cwd, options.cwd ?? "."), env: context.env, stack: options.stack };
+  const at = (path: string): string => resolve(context.cwd, path);
+  const location = { cwd: at(options.cwd ?? "."), env: context.env, stack: options.stack };
   const asksStack = options.state === undefined || options.stack !== undefined;
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
   const state =
     options.state === undefined
       ? await exportedState(location, true)
-      : parseDeployment(readText(resolve(context.cwd, options.state)), resolve(context.cwd, options.state));
-  const managed = managedResources(state).filter(({ type }) => definitionOf(type));
-
-  const scopeOf = scopesOf(state.deployment.resources ?? [], settings);
-  const report = await compareAll(managed, scopeOf, context);
+      : parseDeployment(readText(at(options.state)), at(options.state));
+  const managed = managedResources(state).flatMap((resource) => {
+    const definition = findDefinition(resource.type);
+    return definition ? [{ definition, resource }] : [];
+  });
+  const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);
+  const report = await compareAll(managed, providerOf, context);
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, scopeOf, context) };
+  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, context) };
 }
 
-type ScopeOf = (resource: Pick<StateResource, "provider">) => Scope;
+interface ManagedResource {
+  readonly definition: Definition;
+  readonly resource: StateResource;
+}
+
+type ProviderOf = ReturnType<typeof providersOf>;
+
+/** How many comparisons wait for their records at a time: more than one process has connections. */
+const maxComparisons = 64;
 
 async function compareAll(
-  managed: readonly StateResource[],
-  scopeOf: ScopeOf,
-  { stderr }: CommandContext,
+  managed: readonly ManagedResource[],
+  providerOf: ProviderOf,
+  { stderr, session }: CommandContext,
 ): Promise<DriftReport> {
-  const comparisons = new Map<Connect, Comparison>();
-  const comparisonOf = (resource: StateResource): Comparison | undefined => {
-    const definition = definitionOf(resource.type);
-    if (!definition) return undefined;
-    const { session, connectTo } = scopeOf(resource);
-    const connect = connectTo(definition);
-    const comparison = comparisons.get(connect) ?? new Comparison(definition, session, connect);
-    comparisons.set(connect, comparison);
-    return comparison;
-  };
   const progress = new Progress(stderr);
+  const results: ComparedResource[] = [];
   let compared = 0;
-  const compare = async (resource: StateResource): Promise<ComparisonResult & { urn: string }> => {
-    const result = await comparisonOf(resource)?.compare(resource);
-    progress.show(`Compared ${++compared} of ${managed.length} …`);
-    return { urn: resource.urn, ...(result ?? { encrypted: [] }) };
+  const next = managed.entries();
+  const compareNext = async (): Promise<void> => {
+    for (const [index, { definition, resource }] of next) {
+      const connect = providerOf(resource).connectTo(definition);
+      results[index] = await compareResource(definition, resource, connect, session.keys);
+      progress.show(`Compared ${++compared} of ${managed.length} …`);
+    }
   };
   try {
-    const results = await Promise.all(managed.map(compare));
-    return {
-      checked: results.filter(({ problem }) => problem === undefined).length,
-      drifted: results.flatMap(({ drift }) => drift ?? []),
-      errors: results.flatMap(({ urn, problem }) =>
-        problem === undefined ? [] : [{ urn, message: problem }],
-      ),
-      encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
-    };
+    await Promise.all(Array.from({ length: maxComparisons }, compareNext));
   } finally {
     progress.end();
   }
+  return {
+    checked: results.filter(({ problem }) => problem === undefined).length,
+    drifted: results.flatMap(({ drift }) => drift ?? []),
+    errors: results.flatMap(({ problem: message }, index) =>
+      message === undefined ? [] : [{ urn: managed[index]?.resource.urn ?? "", message }],
+    ),
+    encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
+  };
 }
 
 /** The records that no resource manages, in all accounts that the stack uses. */
 async function unmanagedRecords(
-  managed: readonly StateResource[],
-  scopeOf: ScopeOf,
+  managed: readonly ManagedResource[],
+  providerOf: ProviderOf,
   { stderr }: CommandContext,
 ): Promise<UnmanagedRecord[]> {
   const accountOf = ({ outputs }: StateResource): string | undefined =>
@@ -144,22 +149,21 @@ async function unmanagedRecords(
   const lists = new Map<string, { readonly account: Account; readonly name: string | undefined }>();
   const ids = new Map<string, Set<string | undefined>>();
   /** One list for each address, key and kind, whichever providers and accounts lead to it. */
-  const listOf = (scope: Scope, definition: Definition, name: string | undefined): string => {
-    const account = scope.connectTo(definition)(name);
+  const listOf = (provider: Provider, definition: Definition, name: string | undefined): string => {
+    const account = provider.connectTo(definition)(name);
     const list = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
     if (!lists.has(list)) lists.set(list, { account, name });
     return list;
   };
-  const usual = scopeOf({});
+  const usual = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
-  const others = managed.filter((resource) => scopeOf(resource) !== usual);
+  const others = managed.filter(({ resource }) => providerOf(resource) !== usual);
   if (others.length === 0 || others.length < managed.length || isUsable(usual))
     for (const definition of definitions) listOf(usual, definition, undefined);
-  for (const resource of managed)
-    for (const definition of definitions) {
-      const list = listOf(scopeOf(resource), definition, accountOf(resource));
-      if (definitionOf(resource.type) === definition)
-        ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
+  for (const { definition, resource } of managed)
+    for (const listed of definitions) {
+      const list = listOf(providerOf(resource), listed, accountOf(resource));
+      if (listed === definition) ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
     }
   const unmanaged = [...lists].map(async ([list, { account, name }]): Promise<UnmanagedRecord[]> => {
     const records = await readRecords(account, stderr);
@@ -175,7 +179,7 @@ async function unmanagedRecords(
   return (await Promise.all(unmanaged)).flat();
 }
 
-function isUsable({ forAccount }: Scope): boolean {
+function isUsable({ forAccount }: Provider): boolean {
   try {
     forAccount();
     return true;

@@ -4,42 +4,37 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { parseUrl } from "../../definitions/url";
-import { told } from "../../engine/clean";
 import { parseUrn } from "../../definitions/urn";
-import { Session } from "../../lifecycle/session";
 import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped } from "../../lifecycle/records";
 import { readRecords } from "../shared/account-records";
-import { ConfigKeys, Names, slug } from "./names";
-import { declarationOf, moduleResource, secretValuesOf } from "./declaration";
-import type { DeclaredRecord, SecretValues } from "./declaration";
-import { exportText } from "./report";
-import type { ExportedResource, ExportReport } from "./report";
 import { assertFree, assertPrintable, readText, writeNewFiles, writeSecretFile } from "../shared/files";
-import { assertRuntime, importFileOf, importSteps, languageNamed } from "./import-file";
-import type { Language } from "./import-file";
-import { importedResources } from "./imported-state";
-import { configValuesOf, moduleSource } from "./module-source";
-import type { ModuleResource } from "./module-source";
-import { nextSteps } from "./next-steps";
 import { readProject } from "../shared/project";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { definitionOf, pluginType, typeToken } from "../shared/resource-types";
-import { scaffold } from "../shared/scaffold";
+import { findDefinition } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { parseDeployment, withResources } from "../shared/state";
 import type { AddedResource, Deployment, StateResource } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { dependency } from "../shared/version";
-
-const splits = ["kind", "host", "prefix"] as const;
+import { declaredOf, moduleResource, secretValuesOf } from "./declared-values";
+import type { DeclaredRecord, SecretValues } from "./declared-values";
+import { assertRuntime, languageNamed, planImport } from "./import-file";
+import type { Language } from "./import-file";
+import { importedResources } from "./imported-state";
+import { KnownRecords } from "./known-records";
+import { configValuesOf } from "./module-source";
+import type { ModuleResource } from "./module-source";
+import { ConfigKeys, Names } from "./names";
+import { planProgram, splits } from "./program-files";
+import { readProgram } from "./program-text";
+import type { ProgramText } from "./program-text";
+import { exportText } from "./report";
+import type { ExportReport } from "./report";
 
 /** The options of `pulumi-uptime export`. */
 export interface ExportOptions extends SettingOptions {
@@ -136,46 +131,45 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const stack = await readStack(options, project, context);
   const { forAccount } = await commandSettings(options, context, stack.location);
   const settings = forAccount(options.account);
-  const session = new Session();
-
+  const { session } = context;
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
   const kindRecords = kinds.map((definition) =>
     readKind(connectTo(definition)(options.account), options, context),
   );
-  const records = (await Promise.all(kindRecords).catch(refused(session))).flat();
-  const known = records.map((record) => whereKnown(record, options.account, project, stack, settings));
-  const fresh = records.filter((_, index) => !known[index]?.inProgram && !known[index]?.isInState);
+  const records = (await Promise.all(kindRecords)).flat();
+  const program = readProgram(project);
+  const known = new KnownRecords(program, stack.resources, options.account, settings);
+  const fresh = records.filter((record) => !known.has(record));
 
-  const resources = declare(fresh, language, options.account, project, stack);
-  const modules =
-    language === "typescript"
-      ? modulesOf(resources, options.split ?? "kind", project)
-      : new Map<string, ModuleResource[]>();
-  const missing = options.state === undefined ? [] : missingInState(records, known, resources);
-  const added = await importedResources(missing, connectTo, options.account, session.keys);
+  const resources = declare(fresh, language, options.account, program, stack);
+  const names = new Map(resources.map(({ definition, id, name }) => [`${definition.label} ${id}`, name]));
+  const missing = records.flatMap((record) => {
+    const name = names.get(`${record.definition.label} ${record.record.id}`) ?? known.nameInProgram(record);
+    return known.isInState(record) || name === undefined ? [] : [{ ...record, name }];
+  });
+  const added =
+    options.state === undefined
+      ? []
+      : await importedResources(missing, connectTo, options.account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
+  // The reader of the steps is in the project's folder.
+  const fromProject = (path: string | undefined): string | undefined =>
+    path && relative(project.directory, at(path));
   const written = {
     project,
-    modules: [...modules.keys()],
     resources,
     settings,
-    // The reader of the steps is in the project's folder.
-    stateFile: options.state && relative(project.directory, at(options.state)),
-    secretsFile: options.secrets && relative(project.directory, at(options.secrets)),
+    stateFile: fromProject(options.state),
+    secretsFile: fromProject(options.secrets),
   };
-  const importFile = `${freeName(project, "uptime-import", ".json")}.json`;
-  const steps =
+  const plan =
     language === "typescript"
-      ? nextSteps(written)
-      : importSteps({ ...written, language, importFile, stack: options.stack });
-  const files =
-    language === "typescript"
-      ? filesOf(project, modules, steps.page)
-      : filesToImport(project, resources, importFile, steps.page);
+      ? planProgram(written, options.split ?? "kind")
+      : planImport(written, language, options.stack);
   if (options.dryRun !== true) {
-    writeNewFiles(project.directory, files);
+    writeNewFiles(project.directory, plan.files);
     const secrets = secretsOf(fresh, resources);
     if (options.secrets !== undefined && Object.keys(secrets).length > 0)
       writeSecretFile(at(options.secrets), jsonText(secrets));
@@ -186,31 +180,18 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     dryRun: options.dryRun === true,
     newProject: !project.exists,
     kinds: kinds.map(({ singular }) => singular),
-    files: [...files.keys()],
+    files: [...plan.files.keys()],
     language,
-    resources:
-      language === "typescript"
-        ? [...modules].flatMap(([module, members]) =>
-            members.map((resource) => reported(resource, typeToken, `${module}.ts`)),
-          )
-        : resources.map((resource) => reported(resource, pluginType, importFile)),
+    resources: plan.resources,
     known: records.length - fresh.length,
     secrets: resources.flatMap((resource) =>
       configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
     ),
     state: deployment && options.state,
     adopted: added.length,
-    next: resources.length > 0 || deployment ? steps.commands : [],
+    next: resources.length > 0 || deployment ? plan.commands : [],
     notes: stack.notes,
   };
-}
-
-function reported(
-  { definition, id, name, problems }: ModuleResource,
-  typeOf: (definition: Definition) => string,
-  file: string,
-): ExportedResource {
-  return { type: typeOf(definition), id, name, file, problems };
 }
 
 function assertUsable(
@@ -249,8 +230,9 @@ function selectedDefinitions({ only, searchBy, statusPage }: ExportOptions): rea
 /** The stack that the program is for, as far as there is one. */
 interface ReadStack {
   /** Undefined if Pulumi cannot be asked about it. */
-  readonly location: StackLocation | undefined;
-  readonly deployment: Deployment | undefined;
+  readonly location?: StackLocation;
+  readonly deployment?: Deployment;
+  readonly resources: readonly StateResource[];
   readonly notes: readonly string[];
 }
 
@@ -262,7 +244,7 @@ async function readStack(
   const location = { cwd: project.directory, env, stack: options.stack };
   if (options.stackExport !== undefined) {
     const path = resolve(cwd, options.stackExport);
-    return { location: undefined, deployment: parseDeployment(readText(path), path), notes: [] };
+    return { ...stackOf(parseDeployment(readText(path), path)), notes: [] };
   }
   if (!project.exists) {
     if (options.state !== undefined || options.stack !== undefined)
@@ -270,16 +252,20 @@ async function readStack(
         `${project.directory} has no Pulumi project yet, so it has no stack. Run the export without --stack and --state, ` +
           "then `pulumi stack init` in that folder, then the export with these options.",
       );
-    return { location: undefined, deployment: undefined, notes: [] };
+    return { resources: [], notes: [] };
   }
   try {
-    return { location, deployment: await exportedState(location, false), notes: [] };
+    return { location, ...stackOf(await exportedState(location, false)), notes: [] };
   } catch (error) {
     if (options.stack !== undefined || options.state !== undefined || !(error instanceof UptimeError))
       throw error;
     const note = `The project's stack cannot be read, so only records whose id is in the program count as known. ${error.message}`;
-    return { location: undefined, deployment: undefined, notes: [note] };
+    return { resources: [], notes: [note] };
   }
+}
+
+function stackOf(deployment: Deployment): Pick<ReadStack, "deployment" | "resources"> {
+  return { deployment, resources: deployment.deployment.resources ?? [] };
 }
 
 async function readKind(
@@ -293,47 +279,8 @@ async function readKind(
   return records.map((record) => ({
     definition,
     record,
-    declaration: declarationOf(definition, record, escaped),
+    declaration: declaredOf(definition, record, escaped),
   }));
-}
-
-/** Where a record is known already. */
-interface KnownRecord {
-  /** The resource of the program that imports it; its name is undefined if the program computes it. */
-  readonly inProgram: { readonly name: string | undefined } | undefined;
-  readonly isInState: boolean;
-}
-
-function whereKnown(
-  { definition, record }: DeclaredRecord,
-  account: string | undefined,
-  project: Project,
-  { deployment }: ReadStack,
-  settings: Settings,
-): KnownRecord {
-  const present = deployment?.deployment.resources ?? [];
-  return {
-    inProgram: project.resources.find(
-      (resource) =>
-        resource.label === definition.label &&
-        resource.importId === record.id &&
-        resource.account === account,
-    ),
-    isInState: present.some(
-      (resource) =>
-        definitionOf(resource.type) === definition &&
-        resource.id === record.id &&
-        resource.external !== true &&
-        resource.outputs?.account === account &&
-        isAtServer(resource, settings[definition.baseUrl].hash, settings.movedFrom),
-    ),
-  };
-}
-
-/** On another server, the same id is another record. */
-function isAtServer({ outputs }: StateResource, hash: string, movedFrom: Settings["movedFrom"]): boolean {
-  const server = outputs?.__server;
-  return server === undefined || server === hash || movedFrom.some((former) => former.hash === server);
 }
 
 /** The resources to write, each with a name and configuration keys of its own. */
@@ -341,99 +288,19 @@ function declare(
   fresh: readonly DeclaredRecord[],
   language: Language,
   account: string | undefined,
-  project: Project,
-  { deployment }: ReadStack,
+  program: ProgramText,
+  stack: ReadStack,
 ): ModuleResource[] {
-  const present = deployment?.deployment.resources ?? [];
   const names = new Names([
     // No resource of a program in YAML can have this name.
     ...(language === "yaml" ? ["pulumi"] : []),
-    ...project.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
-    ...present.filter(({ type }) => definitionOf(type)).map(({ urn }) => parseUrn(urn).name),
+    ...program.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
+    ...stack.resources.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
   ]);
-  const keys = new ConfigKeys(project.configKeys);
+  const keys = new ConfigKeys(program.configKeys);
   return fresh.map(({ definition, record, declaration }) =>
     moduleResource(definition, record.id, declaration, account, names, keys),
   );
-}
-
-/** The modules to write: their names without an extension, each with its resources. */
-function modulesOf(
-  resources: readonly ModuleResource[],
-  split: ExportOptions["split"],
-  project: Project,
-): Map<string, ModuleResource[]> {
-  const groups = new Map<string, ModuleResource[]>();
-  for (const resource of resources) {
-    const group = groupOf(resource, split);
-    groups.set(group, [...(groups.get(group) ?? []), resource]);
-  }
-  const modules = new Map<string, ModuleResource[]>();
-  for (const [group, members] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1)))
-    modules.set(freeName(project, group, ".ts", modules), members);
-  return modules;
-}
-
-function groupOf({ definition, properties }: ModuleResource, split: ExportOptions["split"]): string {
-  const text = (key: string): string => {
-    const value = properties.get(key);
-    return typeof value === "string" ? value : "";
-  };
-  const name = text("name");
-  const [prefix = "", ...rest] = name.split(/\s+[-–—]\s+|\s*[|/:]\s*/);
-  const host = parseUrl(text("url"))?.hostname ?? (definition.fields.name?.kind === "hostname" ? name : "");
-  const group = split === "host" ? host : split === "prefix" && rest.length > 0 ? prefix : "";
-  return slug(group) || definition.plural;
-}
-
-/** Names that mean something else to Node.js or to Windows. */
-const reservedNames = /^(index|con|prn|aux|nul|com\d|lpt\d)$/;
-
-function freeName(
-  { files }: Project,
-  wanted: string,
-  extension: string,
-  taken: ReadonlyMap<string, unknown> = new Map(),
-): string {
-  const base = reservedNames.test(wanted) ? `${wanted}-resources` : wanted;
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? base : `${base}-${number}`;
-    const isFree = [extension, ".js"].every((end) => !files.has(`${name}${end}`.toLowerCase()));
-    if (isFree && !files.has(name.toLowerCase()) && !taken.has(name)) return name;
-  }
-}
-
-/** All files to write by name; none if nothing is new. */
-function filesOf(
-  project: Project,
-  modules: ReadonlyMap<string, readonly ModuleResource[]>,
-  page: string,
-): Map<string, string> {
-  const files = new Map<string, string>();
-  if (modules.size === 0) return files;
-  if (!project.exists) {
-    const program = [...modules.keys()].map((module) => `import "./${module}";\n`).join("");
-    for (const [name, content] of scaffold(project, dependency(), program))
-      if (!project.files.has(name.toLowerCase())) files.set(name, content);
-  }
-  for (const [name, resources] of modules) files.set(`${name}.ts`, moduleSource(resources));
-  files.set(`${freeName(project, "NEXT-STEPS", ".md")}.md`, page);
-  return files;
-}
-
-/** All files of an export that Pulumi imports, by name; none if nothing is new. */
-function filesToImport(
-  project: Project,
-  resources: readonly ModuleResource[],
-  importFile: string,
-  page: string,
-): Map<string, string> {
-  if (resources.length === 0) return new Map();
-  const isEmpty = resources.every(({ problems }) => problems.length > 0);
-  return new Map([
-    ...(isEmpty ? [] : [[importFile, importFileOf(resources)] as const]),
-    [`${freeName(project, "NEXT-STEPS", ".md")}.md`, page],
-  ]);
 }
 
 function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleResource[]): SecretValues {
@@ -444,37 +311,19 @@ function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleR
   return Object.assign({}, ...all) as SecretValues;
 }
 
-/** What the program declares, or will declare, and the stack's state lacks. */
-/** What cannot be read, without the key. */
-const refused =
-  (session: Session) =>
-  (error: unknown): never => {
-    throw error instanceof UptimeError ? new UptimeError(told(error, session.keys)) : error;
-  };
-
-function missingInState(
-  records: readonly DeclaredRecord[],
-  known: readonly KnownRecord[],
-  resources: readonly ModuleResource[],
-): (DeclaredRecord & { name: string })[] {
-  return records.flatMap((record, index) => {
-    const written = resources.find(
-      ({ definition, id }) => definition === record.definition && id === record.record.id,
-    );
-    const name = written?.name ?? known[index]?.inProgram?.name;
-    return known[index]?.isInState === true || name === undefined ? [] : [{ ...record, name }];
-  });
-}
-
 async function stateWith(
   added: readonly AddedResource[],
-  { deployment, location }: ReadStack,
+  { deployment, location, resources }: ReadStack,
   project: Project,
 ): Promise<Deployment> {
   if (!deployment) throw new UptimeError("The stack has no state to add to.");
-  const [, urnStack] = /^urn:pulumi:(.+?)::/.exec(deployment.deployment.resources?.[0]?.urn ?? "") ?? [];
+  const [first] = resources;
   const given = location?.stack;
-  const stack = urnStack ?? (given !== undefined ? basename(given) : location && (await stackName(location)));
+  const stack = first
+    ? parseUrn(first.urn).stack
+    : given !== undefined
+      ? basename(given)
+      : location && (await stackName(location));
   if (stack === undefined)
     throw new UptimeError(
       "The file of --stack-export has no resource that tells the stack's name. Use --stack instead.",

@@ -3,6 +3,9 @@ import { nearest } from "../../definitions/nearest";
 import { pluginType } from "../../definitions/pulumi";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
+import { freeName } from "./program-files";
+import type { ExportPlan } from "./program-files";
+import { reported } from "./report";
 import { refusedSection, secretsFileCommands, setSecret, settingCommands } from "./next-steps";
 import type { NextSteps, WrittenExport } from "./next-steps";
 import type { Project } from "../shared/project";
@@ -45,7 +48,7 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
 }
 
 /** The file that `pulumi import --file` reads. A record that the provider would refuse is left out. */
-export function importFileOf(resources: readonly ModuleResource[]): string {
+function importFileOf(resources: readonly ModuleResource[]): string {
   const entries = resources
     .filter(({ problems }) => problems.length === 0)
     .map(({ definition, name, id, properties }) => {
@@ -59,15 +62,33 @@ export function importFileOf(resources: readonly ModuleResource[]): string {
   return `${JSON.stringify({ resources: entries }, undefined, 2)}\n`;
 }
 
+/** The files of an export that Pulumi imports. */
+export function planImport(
+  written: WrittenExport,
+  language: GeneratedLanguage,
+  stack: string | undefined,
+): ExportPlan {
+  const { project, resources } = written;
+  const importFile = freeName(project, "uptime-import", ".json");
+  const { commands, page } = importSteps(written, language, importFile, stack);
+  const files = new Map<string, string>();
+  if (resources.some(({ problems }) => problems.length === 0)) files.set(importFile, importFileOf(resources));
+  if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
+  return {
+    files,
+    resources: resources.map((resource) => reported(resource, pluginType, importFile)),
+    commands,
+  };
+}
+
 /** The commands that import what was exported, and a page that explains them. */
-export function importSteps(
-  written: WrittenExport & {
-    readonly language: GeneratedLanguage;
-    readonly importFile: string;
-    readonly stack: string | undefined;
-  },
+function importSteps(
+  written: WrittenExport,
+  language: GeneratedLanguage,
+  importFile: string,
+  stack: string | undefined,
 ): NextSteps {
-  const { project, language, importFile, secretsFile, stack, settings } = written;
+  const { project, secretsFile, settings } = written;
   const { code, program } = generated[language];
   const resources = written.resources.filter(({ problems }) => problems.length === 0);
   const refused = refusedSection(

@@ -6,7 +6,7 @@ import { encodeInputs, encodeOutputs } from "../../engine/request";
 import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { read } from "../../lifecycle/read";
-import type { DeclaredRecord } from "./declaration";
+import type { DeclaredRecord } from "./declared-values";
 import { typeToken } from "../shared/resource-types";
 import type { AddedResource } from "../shared/state";
 
@@ -46,7 +46,7 @@ export async function importedResources(
       if (!state) return [];
       const secrets = [...keys, ...secretsIn(definition, state.outputs.values)];
       const attributes = cleanAttributes(definition, state.outputs.attributes, secrets);
-      const hidden = { __options: { owner }, __provider: providerCode(definition) };
+      const hidden = { __options: { resource: owner }, __provider: providerCode(definition) };
       return [
         {
           type: typeToken(definition),

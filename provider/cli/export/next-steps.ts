@@ -7,7 +7,6 @@ import { codeSpan, shellWord } from "../shared/quoting";
 /** What an export has written, as far as the next steps depend on it. */
 export interface WrittenExport {
   readonly project: Project;
-  readonly modules: readonly string[];
   readonly resources: readonly ModuleResource[];
   readonly settings: Settings;
   /** The file with the state to import, from the project's folder. */
@@ -24,8 +23,9 @@ export interface NextSteps {
 
 export const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
 
-export function nextSteps(written: WrittenExport): NextSteps {
-  const { project, modules, resources, stateFile, secretsFile } = written;
+/** @param modules the names of the modules that were written */
+export function nextSteps(written: WrittenExport, modules: readonly string[]): NextSteps {
+  const { project, resources, stateFile, secretsFile } = written;
   const configValues = resources.flatMap(configValuesOf);
   const required = configValues.filter(({ optional }) => !optional).map(({ key }) => key);
   const passwords = configValues.filter(({ optional }) => optional).map(({ key }) => key);

@@ -4,12 +4,9 @@ import { basename, join } from "node:path";
 import { parse } from "yaml";
 
 import { UptimeError } from "../../api/errors";
-import { definitions } from "../../definitions";
 import { isObject } from "../../definitions/kinds";
-import { exists, readText } from "./files";
-import { slug } from "../export/names";
-import { scanSource } from "../export/source-scan";
-import type { DeclaredResource } from "../export/source-scan";
+import { exists, messageOf, readText } from "./files";
+import { slug } from "./slug";
 
 /** A folder that holds a Pulumi project, or will hold one. */
 export interface Project {
@@ -24,37 +21,22 @@ export interface Project {
   readonly hasPackage: boolean;
   /** Whether Pulumi.yaml says where the provider plugin is. */
   readonly namesPlugin: boolean;
-  /** The folder of the program: the project's, unless Pulumi.yaml has `main`. */
-  readonly main: string;
-  /** The options of the language host in Pulumi.yaml, such as `typescript`. */
-  readonly runtimeOptions: Readonly<Record<string, unknown>>;
   /** What modules of the program append to a module's name when they import it. */
   readonly extension: "" | ".js";
-  /** The resources that the program declares. */
-  readonly resources: readonly DeclaredResource[];
-  /** Keys of the stack's configuration that the program reads, or that a stack of the project sets. */
-  readonly configKeys: ReadonlySet<string>;
+  /** Pulumi.yaml, which holds the whole program if that is in YAML. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Names of what is directly in the folder, in lower case. */
   readonly files: ReadonlySet<string>;
 }
 
-const foreignFolders = new Set(["node_modules", "dist", "bin", "build", "coverage"]);
-const programFile = /\.[cm]?[jt]sx?$/;
-const projectFiles = ["Pulumi.yaml", "Pulumi.yml"];
+const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
 
-/** Whether a folder is a Pulumi project. */
+/**
+ * Whether a folder is a Pulumi project. The folders above do not count, although Pulumi searches them: what is there may be
+ * a project that this folder is no part of, such as a clone in which somebody works on something else.
+ */
 export function isProject(directory: string): boolean {
   return projectFiles.some((file) => exists(join(directory, file)));
-}
-
-/** What a project's program is written in, as Pulumi calls it; undefined if there is no project. */
-export function runtimeOf(directory: string): string | undefined {
-  const file = projectFiles.map((name) => join(directory, name)).find(exists);
-  return file === undefined ? undefined : runtimeIn(readYaml(file));
-}
-
-function runtimeIn({ runtime }: Readonly<Record<string, unknown>>): string | undefined {
-  return textOf(isObject(runtime) ? runtime.name : runtime);
 }
 
 /** Reads a folder, which need not exist. */
@@ -62,34 +44,18 @@ export function readProject(directory: string): Project {
   const entries = entriesOf(directory);
   const file = projectFiles.find((name) => entries.includes(name));
   const settings = file === undefined ? {} : readYaml(join(directory, file));
-  const name = textOf(settings.name) ?? newName(basename(directory));
-  const sources = sourceFilesIn(directory).map((path) => readFileSync(path, "utf8"));
-  const labels = definitions.map(({ label }) => label);
-  const scans = sources.map((source) => scanSource(source, labels));
   const { runtime } = settings;
   const { providers } = isObject(settings.plugins) ? settings.plugins : {};
-  const runtimeName = runtimeIn(settings);
   return {
     directory,
     exists: file !== undefined,
-    name,
-    runtime: runtimeName,
+    name: textOf(settings.name) ?? newName(basename(directory)),
+    runtime: textOf(isObject(runtime) ? runtime.name : runtime),
     hasPackage: exists(join(directory, "node_modules", "pulumi-uptime")),
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
-    main: join(directory, textOf(settings.main) ?? "."),
-    runtimeOptions: isObject(runtime) && isObject(runtime.options) ? runtime.options : {},
     extension: isModule(directory, entries) ? ".js" : "",
-    resources: [
-      ...scans.flatMap(({ resources }) => resources),
-      ...(runtimeName === "yaml" ? resourcesInYaml(settings) : []),
-    ],
-    configKeys: new Set([
-      ...scans.flatMap(({ configKeys }) => configKeys),
-      ...entries
-        .filter((entry) => /^Pulumi\..+\.ya?ml$/.test(entry))
-        .flatMap((entry) => keysIn(join(directory, entry))),
-    ]),
+    settings,
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
 }
@@ -105,46 +71,25 @@ function entriesOf(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    throw new UptimeError(
-      `${directory} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UptimeError(`${directory} cannot be read: ${messageOf(error)}`);
   }
 }
 
-function readYaml(path: string): Readonly<Record<string, unknown>> {
+/** What a YAML file holds, if that is a map. */
+export function readYaml(path: string): Readonly<Record<string, unknown>> {
   let settings: unknown;
   try {
     settings = parse(readText(path), { logLevel: "silent" });
   } catch (error) {
     if (error instanceof UptimeError) throw error;
-    throw new UptimeError(`${path} is not YAML: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UptimeError(`${path} is not YAML: ${messageOf(error)}`);
   }
   return isObject(settings) ? settings : {};
 }
 
-/** The resources of a program in YAML, which is in Pulumi.yaml. The name of any of them is taken. */
-function resourcesInYaml({ resources }: Readonly<Record<string, unknown>>): DeclaredResource[] {
-  return Object.entries(isObject(resources) ? resources : {}).map(([key, resource]) => {
-    const { type, name, properties, options } = isObject(resource) ? resource : {};
-    const [, label = ""] = /^uptime:(?:index:)?(\w+)$/.exec(textOf(type) ?? "") ?? [];
-    return {
-      label,
-      name: textOf(name) ?? key,
-      account: isObject(properties) ? textOf(properties.account) : undefined,
-      importId: isObject(options) ? textOf(options.import) : undefined,
-    };
-  });
-}
-
-/** A setting that a person may have written without quotes although it looks like a number. */
-function textOf(value: unknown): string | undefined {
+/** A string that a person may have written without quotes although it looks like a number. */
+export function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
-}
-
-/** The keys in a stack's settings file, without the project's name in front. */
-function keysIn(path: string): string[] {
-  const { config } = readYaml(path);
-  return isObject(config) ? Object.keys(config).map((key) => key.split(":").slice(1).join(":") || key) : [];
 }
 
 function isModule(directory: string, entries: readonly string[]): boolean {
@@ -156,19 +101,4 @@ function isModule(directory: string, entries: readonly string[]): boolean {
     // npm refuses it with a better message.
     return false;
   }
-}
-
-function sourceFilesIn(directory: string): string[] {
-  let entries;
-  try {
-    entries = readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-  return entries.flatMap((entry) => {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory())
-      return foreignFolders.has(entry.name) || entry.name.startsWith(".") ? [] : sourceFilesIn(path);
-    return entry.isFile() && programFile.test(entry.name) && !entry.name.endsWith(".d.ts") ? [path] : [];
-  });
 }

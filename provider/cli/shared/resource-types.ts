@@ -6,7 +6,7 @@ import { pluginType, typeToken } from "../../definitions/pulumi";
 export { pluginType, typeToken };
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
-export function definitionOf(type: string): Definition | undefined {
+export function findDefinition(type: string): Definition | undefined {
   return definitions.find((definition) => [typeToken(definition), pluginType(definition)].includes(type));
 }
 

@@ -90,7 +90,7 @@ export interface AddedResource {
   readonly secrets: readonly string[];
 }
 
-const providerType = "pulumi:providers:pulumi-nodejs";
+const dynamicHostType = "pulumi:providers:pulumi-nodejs";
 const stackType = "pulumi:pulumi:Stack";
 
 /** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
@@ -107,12 +107,12 @@ export function withResources(
     type: stackType,
   };
   const isHost = ({ type, urn }: StateResource): boolean =>
-    type === providerType && urn.endsWith(`::${providerType}::default`);
+    type === dynamicHostType && urn.endsWith(`::${dynamicHostType}::default`);
   const host = present.find(isHost) ?? {
-    urn: urnOf(providerType, "default"),
+    urn: urnOf(dynamicHostType, "default"),
     custom: true,
     id: randomUUID(),
-    type: providerType,
+    type: dynamicHostType,
   };
   const resources = added.map(({ type, name, id, inputs, outputs, secrets }): StateResource => ({
     urn: urnOf(type, name),

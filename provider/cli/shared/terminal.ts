@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
 
+import type { Session } from "../../lifecycle/session";
+
 /** Where a command writes: a stream of the process, or of a test. */
 export interface OutputStream {
   write(text: string): unknown;
@@ -13,6 +15,8 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths begin at. */
   readonly cwd: string;
+  /** What all connections of the command share; its keys are in no error. */
+  readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exit: (code: number) => void;
 }

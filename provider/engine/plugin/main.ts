@@ -23,8 +23,8 @@ if (args.includes("--version")) {
     ResourceProviderService,
     methodsOf(engine, version, {
       /* eslint-disable @typescript-eslint/no-require-imports */
-      session: () =>
-        (plugin ??= new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
+      newSession: () =>
+        (plugin = new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
       schema: () => (require("./schema") as typeof schemas).schemaOf(version),
       /* eslint-enable @typescript-eslint/no-require-imports */
     }),

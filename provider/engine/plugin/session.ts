@@ -20,8 +20,6 @@ import { definitionOf, functionOf } from "./tokens";
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class PluginSession {
-  /** The address of the engine that has configured this. */
-  private address: string | undefined;
   private config: Config = configOf({});
   readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
@@ -54,9 +52,6 @@ export class PluginSession {
 
   configure(settings: Properties): void {
     this.config = configOf(settings);
-    // Each run ends with `Cancel`; an attached plugin goes on with the next run, which has an engine of its own.
-    if (this.engine.address !== this.address) this.session.resume();
-    this.address = this.engine.address;
     // So that a run that sends nothing is summarized too.
     this.session.logOf(readLogLevel(this.config, this.env));
   }

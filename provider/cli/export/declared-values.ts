@@ -7,11 +7,11 @@ import { valuesIn } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
-import { slug } from "./names";
 import type { ConfigKeys, Names } from "./names";
+import { slug } from "../shared/slug";
 
 /** What a program has to declare so that it matches a record. */
-export interface Declaration {
+export interface DeclaredValues {
   /** By property. Secrets are in the clear. */
   readonly values: ReadonlyMap<string, Exclude<Value, null>>;
   /** Why the provider would refuse it. */
@@ -22,7 +22,7 @@ export interface Declaration {
 export interface DeclaredRecord {
   readonly definition: Definition;
   readonly record: ApiRecord;
-  readonly declaration: Declaration;
+  readonly declaration: DeclaredValues;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface DeclaredRecord {
  *
  * @param escaped whether the server shows strings HTML-escaped
  */
-export function declarationOf(definition: Definition, record: ApiRecord, escaped: boolean): Declaration {
+export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredValues {
   const unreadable: Problem[] = [];
   const shown = valuesIn(definition, record, {
     escaped,
@@ -61,7 +61,7 @@ export function declarationOf(definition: Definition, record: ApiRecord, escaped
 export function moduleResource(
   definition: Definition,
   id: string,
-  { values, problems }: Declaration,
+  { values, problems }: DeclaredValues,
   account: string | undefined,
   names: Names,
   keys: ConfigKeys,
@@ -100,7 +100,7 @@ function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader
 export type SecretValues = Record<string, { readonly value: string; readonly secret: true }>;
 
 /** The values that a resource's secrets have in its record. */
-export function secretValuesOf({ properties }: ModuleResource, { values }: Declaration): SecretValues {
+export function secretValuesOf({ properties }: ModuleResource, { values }: DeclaredValues): SecretValues {
   const secrets: SecretValues = {};
   const add = ({ key }: ConfigValue, value: string): void => {
     secrets[key] = { value, secret: true };

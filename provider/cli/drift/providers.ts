@@ -1,0 +1,60 @@
+import { UptimeError } from "../../api/errors";
+import { definitions } from "../../definitions";
+import type { Definition } from "../../definitions/field";
+import { isDefaultProvider, parseUrn } from "../../definitions/urn";
+import type { Connect } from "../../lifecycle/account";
+import type { Session } from "../../lifecycle/session";
+import type { AccountSettings, CommandSettings } from "../shared/setting-options";
+import { clearProperties } from "../shared/state";
+import type { StateResource } from "../shared/state";
+
+/** A provider as drift needs it: its settings, and the way to its accounts. */
+export interface Provider {
+  readonly forAccount: AccountSettings;
+  readonly connectTo: (definition: Definition) => Connect;
+}
+
+/** Finds the provider of each resource in a state. All that Pulumi has made of the stack's configuration are one. */
+export function providersOf(
+  state: readonly StateResource[],
+  settings: CommandSettings,
+  session: Session,
+): (resource: Pick<StateResource, "provider">) => Provider {
+  const usual = providerWith(settings.forAccount, session);
+  const explicit = new Map(
+    state
+      .filter(({ type, urn }) => type === "pulumi:providers:uptime" && !isDefaultProvider(urn))
+      .map((resource) => [resource.urn, providerWith(settingsIn(resource, settings), session)]),
+  );
+  // A reference is the URN and the id.
+  return ({ provider = "" }) => explicit.get(provider.replace(/::[^:]*$/, "")) ?? usual;
+}
+
+function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): AccountSettings {
+  const { name } = parseUrn(urn);
+  const { plain, encrypted } = clearProperties(inputs);
+  const forAccount = forProvider(plain);
+  return (account) => {
+    if (encrypted.length > 0)
+      throw new UptimeError(
+        `The provider ${name} has settings that are encrypted in the state (${encrypted.join(", ")}), so its resources ` +
+          "cannot be compared. `pulumi stack export --show-secrets` writes a state that can be compared.",
+      );
+    try {
+      return forAccount(account);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      throw new UptimeError(`The provider ${name}: ${error.message}`, { cause: error });
+    }
+  };
+}
+
+function providerWith(forAccount: AccountSettings, session: Session): Provider {
+  const connects = new Map(
+    definitions.map((definition) => [definition, session.connector(definition, forAccount)]),
+  );
+  return {
+    forAccount,
+    connectTo: (definition) => connects.get(definition) ?? session.connector(definition, forAccount),
+  };
+}
