@@ -270,7 +270,10 @@ function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  return { ...load(join(folder, "index.js")), settings: load(join(folder, "settings.js")) };
+  const [{ definitions }, kinds, settings] = ["index.js", "kinds.js", "settings.js"].map((file) =>
+    load(join(folder, file)),
+  );
+  return { definitions, kinds, settings };
 }
 
 function main(args) {

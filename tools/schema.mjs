@@ -7,19 +7,6 @@ import { built, sentencesOf } from "./docs.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const file = "provider/engine/plugin/schema.json";
 
-/** What Pulumi calls each kind of field. */
-const types = {
-  text: { type: "string" },
-  hostname: { type: "string" },
-  url: { type: "string" },
-  integer: { type: "integer" },
-  choice: { type: "string" },
-  boolean: { type: "boolean" },
-  dateTime: { type: "string" },
-  idList: { type: "array", items: { type: "integer" } },
-  headerList: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
-};
-
 /** What Pulumi calls each type of setting. */
 const settingTypes = {
   url: { type: "string" },
@@ -33,7 +20,7 @@ const settingTypes = {
 };
 
 /** The schema without its version, which is that of the package. */
-export function schemaOf({ definitions, settings }, sourceOf, { description, license }) {
+export function schemaOf({ definitions, kinds, settings }, sourceOf, { description, license }) {
   const variables = settingProperties(settings);
   const schema = {
     name: "uptime",
@@ -60,7 +47,7 @@ export function schemaOf({ definitions, settings }, sourceOf, { description, lic
     functions: {},
   };
   for (const definition of definitions) {
-    const properties = propertiesOf(definition, sentencesOf(sourceOf(definition)), schema.types);
+    const properties = propertiesOf(definition, kinds, sentencesOf(sourceOf(definition)), schema.types);
     schema.resources[`uptime:index:${definition.label}`] = resourceOf(definition, properties);
     addFunctions(schema, definition, properties);
   }
@@ -105,11 +92,11 @@ function sharedTypes({ accountSettings, settings }) {
 }
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
-function propertiesOf({ label, fields }, sentences, shared) {
+function propertiesOf({ label, fields }, kinds, sentences, shared) {
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    if (field.kind !== "choice") return { ...types[field.kind], description };
+    if (field.kind !== "choice") return { ...kinds.schemaOf(field), description };
     const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
     shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };

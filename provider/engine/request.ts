@@ -12,8 +12,8 @@ import { markKey, unknownValue } from "../definitions/marks";
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-// State may come from another version or another hand, so what has not the form that it should counts as not there. Whatever
-// else the engine passes stays as it is, marked or not.
+// State may be that of another version, or edited, so a value of another type counts as missing. What is not named here stays as
+// it is: unknown keys, unknown values and secrets.
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
