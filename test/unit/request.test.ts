@@ -78,6 +78,6 @@ test("what state holds under a hidden name counts as missing if it is of another
 
 test("state of version 0.1.0 names the resource of an import in another place", () => {
   const properties = { __options: { importer: "shop" } };
-  expect(decodeOptions(properties).resource).toBe("shop");
+  expect(decodeOptions(properties).owner).toBe("shop");
   expect(decodeOutputs(monitor, properties).claim).toBe("shop");
 });
