@@ -270,10 +270,7 @@ function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  const [{ definitions }, kinds, settings] = ["index.js", "kinds.js", "settings.js"].map((file) =>
-    load(join(folder, file)),
-  );
-  return { definitions, kinds, settings };
+  return { ...load(join(folder, "index.js")), settings: load(join(folder, "settings.js")) };
 }
 
 function main(args) {

@@ -1,5 +1,6 @@
 // `npm run docs` writes the schema of the plugin for other languages; with `--check` it only says whether it is up to date.
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
@@ -20,7 +21,7 @@ const settingTypes = {
 };
 
 /** The schema without its version, which is that of the package. */
-export function schemaOf({ definitions, kinds, settings }, sourceOf, { description, license }) {
+export function schemaOf({ definitions, settings }, sourceOf, { description, license }) {
   const variables = settingProperties(settings);
   const schema = {
     name: "uptime",
@@ -47,7 +48,7 @@ export function schemaOf({ definitions, kinds, settings }, sourceOf, { descripti
     functions: {},
   };
   for (const definition of definitions) {
-    const properties = propertiesOf(definition, kinds, sentencesOf(sourceOf(definition)), schema.types);
+    const properties = propertiesOf(definition, sentencesOf(sourceOf(definition)), schema.types);
     schema.resources[`uptime:index:${definition.label}`] = resourceOf(definition, properties);
     addFunctions(schema, definition, properties);
   }
@@ -92,7 +93,8 @@ function sharedTypes({ accountSettings, settings }) {
 }
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
-function propertiesOf({ label, fields }, kinds, sentences, shared) {
+function propertiesOf({ label, fields }, sentences, shared) {
+  const kinds = createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "kinds.js"));
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
