@@ -1,24 +1,12 @@
 // `npm run docs` writes the schema of the plugin for other languages; with `--check` it only says whether it is up to date.
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const file = "provider/engine/plugin/schema.json";
-
-/** What Pulumi calls each kind of field. */
-const types = {
-  text: { type: "string" },
-  hostname: { type: "string" },
-  url: { type: "string" },
-  integer: { type: "integer" },
-  choice: { type: "string" },
-  boolean: { type: "boolean" },
-  dateTime: { type: "string" },
-  idList: { type: "array", items: { type: "integer" } },
-  headerList: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
-};
 
 /** What Pulumi calls each type of setting. */
 const settingTypes = {
@@ -106,10 +94,11 @@ function sharedTypes({ accountSettings, settings }) {
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
 function propertiesOf({ label, fields }, sentences, shared) {
+  const kinds = createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "kinds.js"));
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    if (field.kind !== "choice") return { ...types[field.kind], description };
+    if (field.kind !== "choice") return { ...kinds.schemaOf(field), description };
     const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
     shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };

@@ -6,8 +6,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { isObject } from "../definitions/kinds";
-import { markKey } from "../definitions/marks";
+import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
 import { differences, identityOf, wantedIn } from "../lifecycle/difference";
@@ -174,10 +173,6 @@ async function recordsOf(account: Account): Promise<readonly ApiRecord[]> {
   if (account.settings.adoptExisting) return readAll(account, operation);
   for await (const page of account.collection.list(operation)) return page;
   return [];
-}
-
-function unmarked(value: unknown): unknown {
-  return isObject(value) && markKey in value ? value.value : value;
 }
 
 /** The provider of a kind in Pulumi's dynamic host, collecting. */
