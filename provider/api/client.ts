@@ -92,7 +92,10 @@ export class Client {
     this.limiter = new RateLimiter(settings, {
       now: () => clock.now(),
       date: () => clock.date(),
-      sleep: (milliseconds, signal) => this.logged(clock.sleep(milliseconds, signal)),
+      sleep: (milliseconds, signal) => {
+        log.waiting(milliseconds);
+        return this.logged(clock.sleep(milliseconds, signal));
+      },
     });
   }
 
