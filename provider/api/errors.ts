@@ -26,11 +26,12 @@ export function message(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Quote | Message | Error)[]
 ): Message {
-  return texts.flatMap((text, index) => {
+  const parts = texts.flatMap((text, index) => {
     const value = values[index];
     const line = text.replace(/\s*\n\s*/g, " ");
     return value === undefined ? [line] : [line, ...partsOf(value)];
   });
+  return parts.filter((part) => part !== "");
 }
 
 /** A message without the period at its end, for a sentence that goes on. */

@@ -65,6 +65,13 @@ export class Log {
     };
   }
 
+  /** A wait for the server's rate limit begins. A long one is told at every level, so that nobody takes it for a hang. */
+  waiting(milliseconds: number): void {
+    const seconds = Math.round(milliseconds / 1000);
+    if (seconds > 10)
+      this.print("waiting", { seconds }, [`waiting ${seconds} seconds because of the server's rate limit`]);
+  }
+
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
   lookedUp(id: string | undefined): void {
     this.lostAnswers.lookedUp++;
