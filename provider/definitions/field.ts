@@ -5,7 +5,12 @@ export type Kind =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
 /** One field of a resource: everything that the rest of the provider knows of it. */
-export interface Field<In = unknown, Out = unknown, Required extends boolean = boolean> {
+export interface Field<
+  In = unknown,
+  Out = unknown,
+  Required extends boolean = boolean,
+  Secret extends boolean = boolean,
+> {
   /** Name in the API's forms and records, without brackets. */
   readonly wire: string;
   readonly kind: Kind;
@@ -16,7 +21,7 @@ export interface Field<In = unknown, Out = unknown, Required extends boolean = b
   /** The API's documented default: sent when the field is not declared. */
   readonly default?: string | number | boolean;
   /** Encrypted in state, never printed, never part of `attributes`. */
-  readonly secret?: boolean;
+  readonly secret?: Secret;
   /** Never compared with what the API shows. */
   readonly writeOnly?: boolean;
   /** Identifies the record and cannot be updated: a change replaces the resource. */
@@ -36,9 +41,10 @@ export interface Field<In = unknown, Out = unknown, Required extends boolean = b
 export type Fields = Readonly<Record<string, Field>>;
 
 /** What a declaration may say of a field besides its kind. */
-type Options<Required extends boolean> = Omit<Field, "wire" | "kind" | "required" | "allowed" | "types"> & {
-  readonly required?: Required;
-};
+type Options<Required extends boolean, Secret extends boolean> = Omit<
+  Field<unknown, unknown, Required, Secret>,
+  "wire" | "kind" | "allowed" | "types"
+>;
 
 /** A header of the check request. */
 export interface RequestHeader {
@@ -57,10 +63,10 @@ export interface RequestHeaderArgs {
 }
 
 function field<In, Out>(kind: Kind) {
-  return <Required extends boolean = false>(
+  return <Required extends boolean = false, Secret extends boolean = false>(
     wire: string,
-    options: Options<Required> = {},
-  ): Field<In, Out, Required> => ({ wire, kind, ...options });
+    options: Options<Required, Secret> = {},
+  ): Field<In, Out, Required, Secret> => ({ wire, kind, ...options });
 }
 
 /** Any string without spaces around it. */
@@ -78,25 +84,28 @@ export const idList = field<Input<Input<number | string>[]>, (number | string)[]
 /** A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** One of a fixed list of strings. */
+/** One of a fixed list of strings. The type offers them and takes any string: `check` refuses others. */
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required> = {},
-): Field<Input<T>, T, Required> {
+  options: Options<Required, false> = {},
+): Field<Input<T | (string & {})>, string, Required, false> {
   return { wire, kind: "choice", allowed, ...options };
 }
 
-/** One of a fixed list of whole numbers. */
+/** One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required> = {},
-): Field<Input<T>, T, Required> {
+  options: Options<Required, false> = {},
+): Field<Input<T | (number & {})>, number, Required, false> {
   return { wire, kind: "integer", allowed, ...options };
 }
 
 type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
+type SecretKeys<F> = {
+  [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, true> ? K : never;
+}[keyof F];
 type In<F> = F extends Field<infer I> ? I : never;
 type Out<F> = F extends Field<unknown, infer O> ? O : never;
 
@@ -109,6 +118,9 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
+
+/** What a lookup shows of a set of fields: none that is secret, because its result is plain data. */
+export type ResultOf<F> = { readonly [K in keyof Omit<F, SecretKeys<F>>]: Out<F[K]> | undefined };
 
 /** What a resource can declare beside its fields. */
 export interface AccountArgs {

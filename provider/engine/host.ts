@@ -1,8 +1,6 @@
 import { fstatSync } from "node:fs";
 import { connect } from "node:net";
 
-import { compileWebAssemblyOnce } from "./v8";
-
 const isHost = /[\\/]cmd[\\/]dynamic-provider\b/.test(process.argv[1] ?? "");
 
 /** How often to look whether the engine is still there if its end cannot be seen at the standard input. */
@@ -11,7 +9,6 @@ const lookMilliseconds = 2000;
 /** Prepares this process if it is the SDK's host of dynamic providers, and not a program or a test. */
 export function prepareHost(): void {
   if (!isHost) return;
-  compileWebAssemblyOnce();
   endWithEngine();
 }
 

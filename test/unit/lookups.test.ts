@@ -10,7 +10,7 @@ import { canary } from "../support/canary.cjs";
 import { emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
-import { getPage, getPageOutput, getPages } from "../support/third-resource";
+import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
 withEmulator({ settled: true });
 beforeEach(() => {
@@ -397,9 +397,6 @@ describe("Pulumi's options", () => {
     await settled(parent.urn);
     expect(await uptime.getMonitor({ id: 1 }, { parent, async: true })).toMatchObject({ name: "Shop" });
     expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
-    expect(await failureOf(uptime.getDomains({}, { parent: "site" as never }))).toBe(
-      "getDomains has an option parent that is not a resource.",
-    );
   });
 
   test("provider is refused, because there is no such provider resource", async () => {
@@ -487,11 +484,11 @@ describe("Pulumi's options", () => {
 
 test("a third resource is looked up by what its definition says", async () => {
   const records = [
-    { id: 1, name: "Status", theme: "dark", passcode: "hunter2", visitors: 7 },
-    { id: 2, name: "Other", theme: "light", headline: "Hello" },
+    { id: 1, name: "Status", applies: "nights", token: "hunter2", visitors: 7 },
+    { id: 2, name: "Other", applies: "always", notice: "Hello" },
   ];
   const server = createServer(({ url = "" }, response) => {
-    const [, id] = /^\/api\/v1\/pages(?:\/(\d+))?/.exec(url) ?? [];
+    const [, id] = /^\/api\/v1\/policies(?:\/(\d+))?/.exec(url) ?? [];
     const body = id === undefined ? records : records.find((record) => String(record.id) === id);
     response
       .writeHead(body ? 200 : 404, { "content-type": "application/json" })
@@ -505,21 +502,21 @@ test("a third resource is looked up by what its definition says", async () => {
       id: "1",
       account: undefined,
       name: "Status",
-      theme: "dark",
-      headline: undefined,
+      applies: "nights",
+      notice: undefined,
       attributes: { visitors: 7 },
     };
-    expect(await getPage({ id: 1 })).toEqual(status);
-    expect(await getPage({ name: "Status" })).toEqual(status);
-    expect((await settled(getPageOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
-    expect((await getPages({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
+    expect(await getPolicy({ id: 1 })).toEqual(status);
+    expect(await getPolicy({ name: "Status" })).toEqual(status);
+    expect((await settled(getPolicyOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
+    expect((await getPolicies({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
       "Other",
       "Status",
     ]);
-    expect(await failureOf(getPage({}))).toBe(
-      "getPage needs to know which page: pass one of id, name, search, searchBy.",
+    expect(await failureOf(getPolicy({}))).toBe(
+      "getPolicy needs to know which policy: pass one of id, name, search, searchBy.",
     );
-    expect(await failureOf(getPages({ url: "https://a.example" } as object))).toContain(
+    expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
       "it has no argument url",
     );
   } finally {

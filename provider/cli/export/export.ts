@@ -30,7 +30,7 @@ import { readProject } from "../shared/project";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { definitionOf, nativeType, typeToken } from "../shared/resource-types";
+import { definitionOf, pluginType, typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
@@ -193,7 +193,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
         ? [...modules].flatMap(([module, members]) =>
             members.map((resource) => reported(resource, typeToken, `${module}.ts`)),
           )
-        : resources.map((resource) => reported(resource, nativeType, importFile)),
+        : resources.map((resource) => reported(resource, pluginType, importFile)),
     known: records.length - fresh.length,
     secrets: resources.flatMap((resource) =>
       configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),

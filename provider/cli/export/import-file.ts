@@ -1,6 +1,6 @@
 import { UptimeError } from "../../api/errors";
 import { nearest } from "../../definitions/nearest";
-import { nativeType } from "../../definitions/identity";
+import { pluginType } from "../../definitions/pulumi";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { refusedSection, secretsFileCommands, setSecret, settingCommands } from "./next-steps";
@@ -51,7 +51,7 @@ export function importFileOf(resources: readonly ModuleResource[]): string {
     .map(({ definition, name, id, properties }) => {
       const account = properties.get("account");
       return {
-        type: nativeType(definition),
+        type: pluginType(definition),
         name,
         id: typeof account === "string" ? `${account}/${id}` : id,
       };

@@ -3,7 +3,6 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
-import { compileWebAssemblyOnce } from "../v8";
 import { endWithEngine } from "./end";
 import { Engine } from "./engine";
 import { methodsOf } from "./grpc";
@@ -36,6 +35,5 @@ if (args.includes("--version")) {
     }
     console.log(port);
   });
-  compileWebAssemblyOnce();
   endWithEngine();
 }
