@@ -1,6 +1,6 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
+/** @internal The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
 export type Kind =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
@@ -11,33 +11,35 @@ export interface Field<
   Required extends boolean = boolean,
   Secret extends boolean = boolean,
 > {
-  /** Name in the API's forms and records, without brackets. */
+  /** @internal Name in the API's forms and records, without brackets. */
   readonly wire: string;
+  /** @internal */
   readonly kind: Kind;
   /** Must be declared. */
   readonly required?: Required;
-  /** The only values that the API accepts. */
+  /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
-  /** The API's documented default: sent when the field is not declared. */
+  /** @internal The API's documented default: sent when the field is not declared. */
   readonly default?: string | number | boolean;
   /** Encrypted in state, never printed, never part of `attributes`. */
   readonly secret?: Secret;
-  /** Never compared with what the API shows. */
+  /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
-  /** Identifies the record and cannot be updated: a change replaces the resource. */
+  /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;
-  /** Not accepted on create: set by an update that follows it. */
+  /** @internal Not accepted on create: set by an update that follows it. */
   readonly updateOnly?: boolean;
-  /** The API may reset the field on an update that leaves it out, so it is in every update. */
+  /** @internal The API may reset the field on an update that leaves it out, so it is in every update. */
   readonly resetByUpdate?: boolean;
-  /** Empty and `0` mean the same in the API. */
+  /** @internal Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;
-  /** Names in the API's records besides `wire`, in order of preference. */
+  /** @internal Names in the API's records besides `wire`, in order of preference. */
   readonly shownAs?: readonly string[];
   /** For the compiler only: the types of the declared and the resulting value. */
   readonly types?: { readonly in: In; readonly out: Out };
 }
 
+/** @internal */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** What a declaration may say of a field besides its kind. */
@@ -69,22 +71,22 @@ function field<In, Out>(kind: Kind) {
   ): Field<In, Out, Required, Secret> => ({ wire, kind, ...options });
 }
 
-/** Any string without spaces around it. */
+/** @internal Any string without spaces around it. */
 export const text = field<Input<string>, string>("text");
-/** The name of a domain; letter case does not matter. */
+/** @internal The name of a domain; letter case does not matter. */
 export const hostname = field<Input<string>, string>("hostname");
-/** An absolute http or https URL. */
+/** @internal An absolute http or https URL. */
 export const url = field<Input<string>, string>("url");
-/** true or false; 1 or 0 in forms. */
+/** @internal true or false; 1 or 0 in forms. */
 export const boolean = field<Input<boolean>, boolean>("boolean");
-/** `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
+/** @internal `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
 export const dateTime = field<Input<string>, string>("dateTime");
-/** A set of ids. */
+/** @internal A set of ids. */
 export const idList = field<Input<Input<number | string>[]>, (number | string)[]>("idList");
-/** A set of header names and values. */
+/** @internal A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** One of a fixed list of strings. The type offers them and takes any string: `check` refuses others. */
+/** @internal One of a fixed list of strings. The type offers them and takes any string: `check` refuses others. */
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
@@ -93,7 +95,7 @@ export function choice<T extends string, Required extends boolean = false>(
   return { wire, kind: "choice", allowed, ...options };
 }
 
-/** One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
+/** @internal One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
@@ -131,19 +133,19 @@ export interface AccountArgs {
   account?: Input<string> | undefined;
 }
 
-/** Something wrong with an input: where, and what to do about it. */
+/** @internal Something wrong with an input: where, and what to do about it. */
 export interface Problem {
   readonly property: string;
   readonly reason: string;
 }
 
-/** What must hold between several fields; checked only if each of them is known and valid by itself. */
+/** @internal What must hold between several fields; checked only if each of them is known and valid by itself. */
 export interface Rule {
   readonly of: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
 
-/** One kind of record in the API: the declaration that everything else is derived from. */
+/** @internal One kind of record in the API: the declaration that everything else is derived from. */
 export interface Definition {
   /** Name of the resource class. */
   readonly label: string;
@@ -157,7 +159,7 @@ export interface Definition {
   readonly rules: readonly Rule[];
 }
 
-/** The names under which a record may show a field, in order of preference. */
+/** @internal The names under which a record may show a field, in order of preference. */
 export function namesOf({ wire, shownAs = [] }: Field): readonly string[] {
   return [wire, ...shownAs];
 }

@@ -108,7 +108,7 @@ export interface GetAllOutput<Args, Result> {
 
 /* eslint-enable @typescript-eslint/prefer-function-type */
 
-/** The functions that find records of one kind. */
+/** @internal The functions that find records of one kind. */
 export interface Lookups<One, All, Result> {
   readonly getOne: GetOne<One, Result>;
   readonly getOneOutput: GetOneOutput<One, Result>;
@@ -116,7 +116,7 @@ export interface Lookups<One, All, Result> {
   readonly getAllOutput: GetAllOutput<All, Result>;
 }
 
-/** Makes the lookups of one kind of record. Their types, which are the caller's, follow from the same definition. */
+/** @internal Makes the lookups of one kind of record. Their types, which are the caller's, follow from the same definition. */
 export function lookups<One extends object, All extends object, Result>(
   definition: Definition,
   { find, findOutput }: Binding,

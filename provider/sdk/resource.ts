@@ -7,11 +7,14 @@ import type { Binding } from "./binding";
 /** The class of a resource. */
 export interface ResourceClass<Resource, Args, State> {
   /**
+   * Declares a record, which Pulumi then creates, updates and deletes.
+   *
    * @param name the name of the resource in Pulumi
    * @param args the fields that the resource manages
    * @param opts Pulumi's options. With `import`, the id of an existing record, nothing is created: the resource manages
    * that record as it is, and the preview refuses inputs that differ from it.
-   * @throws if the options cannot hold together. What is wrong with the arguments is told by the preview: docs/errors.md
+   * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see
+   * docs/errors.md
    */
   new (name: string, args: Args, opts?: CustomResourceOptions): Resource;
   readonly prototype: Resource;
@@ -24,7 +27,7 @@ export interface ResourceClass<Resource, Args, State> {
    * @param id the record's id in the API
    * @param state `account` for a record of another account; other outputs may be given, and are not used
    * @param opts Pulumi's options
-   * @throws if `state` has a key that is no output. A record that does not exist is an error of the run: docs/errors.md
+   * @throws if `state` has a key that is no output. The run tells if the record does not exist: see docs/errors.md
    */
   get(name: string, id: Input<ID>, state?: State, opts?: CustomResourceOptions): Resource;
   /** Whether a value is a resource of this type, also one that another copy of this package has made. */
@@ -47,14 +50,14 @@ export type StateOf<Fields> = Partial<ArgsOf<Fields>> &
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
-/** Whether a value is a resource of a type, also one that another copy of this package has made. */
+/** @internal Whether a value is a resource of a type, also one that another copy of this package has made. */
 export function isOf(type: string, value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && "__pulumiType" in value && value.__pulumiType === type
   );
 }
 
-/** Makes the class of a resource. Its types, which are the caller's, follow from the same definition. */
+/** @internal Makes the class of a resource. Its types, which are the caller's, follow from the same definition. */
 export function resourceClass<Resource, Args extends object, State extends object>(
   definition: Definition,
   binding: Binding,
