@@ -6,9 +6,9 @@ import { lookups } from "./sdk/lookups";
 import { pluginBinding } from "./sdk/plugin-binding";
 import { resourceClass } from "./sdk/resource";
 
-export type * from "./index";
+export * from "./index";
 export { Provider } from "./sdk/provider";
-export type { ProviderArgs } from "./sdk/provider";
+export type { AccountSettings, ProviderArgs } from "./sdk/provider";
 
 /** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/native.md. */
 export const Domain: typeof dynamic.Domain = resourceClass(domain, pluginBinding);

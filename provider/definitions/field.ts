@@ -4,7 +4,7 @@ import type { Input, Output } from "@pulumi/pulumi";
 export type Kind =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
-/** One field of a resource: everything that the rest of the provider knows of it. */
+/** One field of a resource. */
 export interface Field<
   In = unknown,
   Out = unknown,

@@ -36,9 +36,12 @@ export type GetDomainsOutputArgs = OutputArgs<GetDomainsArgs>;
 /** A domain as the API shows it. */
 export interface GetDomainResult extends LookupResult<typeof domainFields> {}
 
-export const {
-  getOne: getDomain,
-  getOneOutput: getDomainOutput,
-  getAll: getDomains,
-  getAllOutput: getDomainsOutput,
-} = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, dynamicBinding);
+const found = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, dynamicBinding);
+/** @function */
+export const getDomain = found.getOne;
+/** @function */
+export const getDomainOutput = found.getOneOutput;
+/** @function */
+export const getDomains = found.getAll;
+/** @function */
+export const getDomainsOutput = found.getAllOutput;

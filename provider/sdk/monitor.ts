@@ -36,9 +36,12 @@ export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;
 /** A monitor as the API shows it, without its secret fields. `Monitor.get` has `requestHeaders`, as a secret. */
 export interface GetMonitorResult extends LookupResult<typeof monitorFields> {}
 
-export const {
-  getOne: getMonitor,
-  getOneOutput: getMonitorOutput,
-  getAll: getMonitors,
-  getAllOutput: getMonitorsOutput,
-} = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(monitor, dynamicBinding);
+const found = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(monitor, dynamicBinding);
+/** @function */
+export const getMonitor = found.getOne;
+/** @function */
+export const getMonitorOutput = found.getOneOutput;
+/** @function */
+export const getMonitors = found.getAll;
+/** @function */
+export const getMonitorsOutput = found.getAllOutput;
