@@ -23,7 +23,7 @@ export class PluginSession {
   /** The address of the engine that has configured this. */
   private address: string | undefined;
   private config: Config = configOf({});
-  private readonly session: Session;
+  readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
   /** The name of the provider, if a program has made it. */
   private provider: string | undefined;
