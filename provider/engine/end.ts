@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import { connect } from "node:net";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import type { Session } from "../lifecycle/session";
 
@@ -21,16 +22,9 @@ const answerMilliseconds = 200;
 export function endAtSignal(sessionOf: () => Pick<Session, "interrupt" | "idle"> | undefined): void {
   const end = async (): Promise<void> => {
     const session = sessionOf();
-    if (session) {
-      session.interrupt();
-      let isIdle = false;
-      const idle = session.idle().then(() => (isIdle = true));
-      await new Promise(setImmediate);
-      if (!isIdle) {
-        await idle;
-        await new Promise((resolve) => setTimeout(resolve, answerMilliseconds));
-      }
-    }
+    session?.interrupt();
+    const isBusy = await Promise.race([session?.idle().then(() => false), nextTurn(true)]);
+    if (isBusy) await session?.idle().then(() => sleep(answerMilliseconds));
     process.exit();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => void end());
