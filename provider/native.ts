@@ -8,7 +8,7 @@ import { resourceClass } from "./sdk/resource";
 
 export * from "./index";
 export { Provider } from "./sdk/provider";
-export type { AccountSettings, ProviderArgs } from "./sdk/provider";
+export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
 /** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/native.md. */
 export const Domain: typeof dynamic.Domain = resourceClass(domain, pluginBinding);
