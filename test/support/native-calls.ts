@@ -2,14 +2,16 @@ import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
 import type { Engine } from "../../provider/engine/plugin/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
+import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
-import type { CallOptions, Properties, Provider, Settings, StartProcess } from "./calls";
+import type { CallOptions, Kind, Properties, Provider, Settings, StartProcess } from "./calls";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -22,19 +24,41 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
-/** The provider plugin in a process of its own, as a program in YAML uses it. */
-export const startNative: StartProcess = (settings, surroundings) => {
-  const engine = {
-    attach: () => undefined,
-    log: (_severity: string, message: string) => surroundings.print?.(message),
-    flush: () => Promise.resolve(),
-  } as unknown as Engine;
-  const session = new PluginSession(engine, {}, surroundings);
-  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
-  const configured = configure(methods, settings);
-  const ofType = (type: string): Provider => nativeCalls(methods, type, configured);
-  return { domain: ofType("uptime:index:Domain"), monitor: ofType("uptime:index:Monitor") };
-};
+/** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
+export class NativeProcess {
+  private runs = 0;
+  private readonly methods: UntypedServiceImplementation;
+
+  constructor(surroundings: Surroundings) {
+    const address = (): string => `127.0.0.1:${this.runs}`;
+    const engine = {
+      get address() {
+        return address();
+      },
+      attach: () => undefined,
+      log: (_severity: string, message: string) => surroundings.print?.(message),
+      flush: () => Promise.resolve(),
+    } as unknown as Engine;
+    const session = new PluginSession(engine, {}, surroundings);
+    this.methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
+  }
+
+  /** Begins a run, with an engine of its own, as a program in YAML does. */
+  begin(settings: Settings): Record<Kind, Provider> {
+    this.runs++;
+    const configured = configure(this.methods, settings);
+    const ofType = (type: string): Provider => nativeCalls(this.methods, type, configured);
+    return { domain: ofType("uptime:index:Domain"), monitor: ofType("uptime:index:Monitor") };
+  }
+
+  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
+  async cancel(): Promise<void> {
+    await call(this.methods, "cancel", [Empty, new Empty()], Empty);
+  }
+}
+
+export const startNative: StartProcess = (settings, surroundings) =>
+  new NativeProcess(surroundings).begin(settings);
 
 async function call<Request extends Message, Response extends Message>(
   methods: UntypedServiceImplementation,

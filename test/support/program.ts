@@ -1,93 +1,19 @@
-import type { dynamic } from "@pulumi/pulumi";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-
-import type { Transport } from "../../provider/api/transport";
-import { domain } from "../../provider/definitions/domain";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import type { Engine } from "../../provider/engine/plugin/engine";
-import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { PluginSession } from "../../provider/engine/plugin/session";
-import { Session } from "../../provider/lifecycle/session";
-import { dynamicCalls } from "./calls";
-import type { Provider } from "./calls";
+import type { Surroundings } from "../../provider/lifecycle/session";
+import { startDynamic } from "./calls";
+import type { Kind, Provider, Settings } from "./calls";
 import { NetworkClock } from "./clock";
+import { failureOf } from "./emulator";
 import { ModelStack } from "./model";
-import type { Inputs } from "./model";
-import { nativeCalls } from "./native-calls";
+import { NativeProcess } from "./native-calls";
+
+export { kinds } from "./calls";
+export type { Kind } from "./calls";
+export { failureOf } from "./emulator";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
-
-export const definitions = { monitor, domain };
-export const kinds = ["monitor", "domain"] as const;
-export type Kind = (typeof kinds)[number];
-
-type Settings = Readonly<Record<string, string>>;
-
-/** What a process has around it beside the time: see {@link Session}. */
-interface Surroundings {
-  readonly clock: NetworkClock;
-  readonly transport?: Transport;
-  readonly print?: (line: string) => unknown;
-}
-
-/** A process that serves resources of all kinds. */
-interface Process {
-  readonly provider: (kind: Kind, settings: Settings) => Provider;
-  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
-  readonly cancel: () => Promise<void>;
-  /** Another engine begins a run. */
-  readonly attach: () => void;
-}
-
-function dynamicHost(surroundings: Surroundings): Process {
-  const session = new Session(surroundings);
-  return {
-    provider: (kind, settings) => {
-      const provider = dynamicProvider(definitions[kind], session);
-      const host = provider as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
-      void host.configure({
-        config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
-      });
-      return dynamicCalls(host);
-    },
-    // The host answers Cancel with nothing, and passes nothing on.
-    cancel: () => Promise.resolve(),
-    attach: () => undefined,
-  };
-}
-
-function pluginProcess({ print, ...surroundings }: Surroundings): Process {
-  let runs = 0;
-  const engine = {
-    get address() {
-      return `127.0.0.1:${runs}`;
-    },
-    attach: () => undefined,
-    log: (_severity: string, line: string) => print?.(line),
-    flush: () => Promise.resolve(),
-  } as unknown as Engine;
-  const session = new PluginSession(engine, {}, surroundings);
-  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
-  const cancel = methods.cancel as unknown as Method;
-  return {
-    provider: (kind, settings) => nativeCalls(methods, `uptime:index:${definitions[kind].label}`, settings),
-    attach: () => {
-      runs++;
-    },
-    cancel: () =>
-      new Promise((resolve) => {
-        cancel({ request: new Empty() }, () => {
-          resolve();
-        });
-      }),
-  };
-}
-
-type Method = (call: { request: Empty }, answer: () => void) => void;
 
 /** A server on a clock of its own that takes every key, as that of one account with several people does. */
 export class Server {
@@ -161,72 +87,57 @@ export const answer = (
 export const myKey = "my-key";
 export const otherKey = "other-key";
 
-/** The resources of one stack, over several runs. */
+/** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
 export class Program {
   private settings: Settings;
-  private process: Process;
-  private readonly providers = new Map<Kind, Provider>();
+  private process!: NativeProcess | undefined;
+  private providers!: Readonly<Record<Kind, Provider>>;
   private readonly resources: ModelStack[] = [];
 
   constructor(
     private readonly server: Server,
     readonly front: Front,
     settings: Settings = {},
-    private readonly surroundings: Omit<Surroundings, "clock"> = {},
+    private readonly surroundings: Surroundings = {},
   ) {
-    this.settings = {
-      "uptime:baseUrl": server.emulator.url,
-      "uptime:apiKey": myKey,
-      ...settings,
-    };
-    this.process = this.start();
+    this.settings = { "uptime:baseUrl": server.emulator.url, "uptime:apiKey": myKey, ...settings };
+    this.nextRun();
   }
 
   /** A resource of the stack that is in no state yet. */
   resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, {}, options, this.server.clock, (of) => this.provider(of));
+    const one = new ModelStack(kind, {}, options, this.server.clock, () => this.providers);
     this.resources.push(one);
     return one;
   }
 
-  /** Another run, which has a process of its own, with some settings changed. */
+  /** Another run, with some settings changed. */
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
-    this.process = this.start();
-    this.continue();
+    const surroundings = { clock: this.server.clock, ...this.surroundings };
+    this.process = this.front === "plugin" ? new NativeProcess(surroundings) : undefined;
+    this.begin(this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings));
   }
 
   /** Another run in the same process, as of a plugin that is attached. */
   continue(): void {
-    this.process.attach();
-    this.providers.clear();
-    for (const one of this.resources) one.nextRun();
+    if (this.process) this.begin(this.process.begin(this.settings));
   }
 
   /** The calls that the engine makes for all resources of a kind. */
   provider(kind: Kind): Provider {
-    let provider = this.providers.get(kind);
-    if (!provider) this.providers.set(kind, (provider = this.process.provider(kind, this.settings)));
-    return provider;
+    return this.providers[kind];
   }
 
-  cancel(): Promise<void> {
-    return this.process.cancel();
+  /** The dynamic host answers it with nothing, and passes nothing on. */
+  async cancel(): Promise<void> {
+    await this.process?.cancel();
   }
 
-  private start(): Process {
-    this.providers.clear();
-    const surroundings = { clock: this.server.clock, ...this.surroundings };
-    return this.front === "dynamic" ? dynamicHost(surroundings) : pluginProcess(surroundings);
+  private begin(providers: Readonly<Record<Kind, Provider>>): void {
+    this.providers = providers;
+    for (const one of this.resources) one.nextRun();
   }
-}
-
-/** What an operation fails with, or "". */
-export function failureOf(operation: Promise<unknown>): Promise<string> {
-  return operation.then(
-    () => "",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 }
 
 /** Does something for each, for so many at a time, as the engine does. */
