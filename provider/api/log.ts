@@ -32,8 +32,8 @@ export class Log {
   private readonly waits = { count: 0, milliseconds: 0 };
   private readonly lostAnswers = { lookedUp: 0, found: 0 };
   /** How many wait at present, and since when somebody does. */
-  private waiting = 0;
-  private waitingSince = 0;
+  private paused = 0;
+  private pausedSince = 0;
 
   constructor(
     private readonly level: LogLevel,
@@ -59,9 +59,9 @@ export class Log {
   /** A pause for a rate limit or before a retry begins; call the result at its end. Simultaneous pauses count once. */
   pause(): () => void {
     this.waits.count++;
-    if (this.waiting++ === 0) this.waitingSince = this.clock.now();
+    if (this.paused++ === 0) this.pausedSince = this.clock.now();
     return () => {
-      if (--this.waiting === 0) this.waits.milliseconds += this.clock.now() - this.waitingSince;
+      if (--this.paused === 0) this.waits.milliseconds += this.clock.now() - this.pausedSince;
     };
   }
 
