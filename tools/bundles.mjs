@@ -9,19 +9,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
 
-/** What the provider uses of undici. An alias would also stand for the modules in undici. */
-const undici = {
-  name: "undici",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, "tools", "undici.cjs") })),
-};
-
-/** Bundles a module of the provider with all that it imports. */
+/** Bundles a module of the provider with all that it imports. What it requires in a function is run when that is called. */
 const bundled = (entry, outfile) =>
   build({
     entryPoints: [join(root, "provider", entry)],
     outfile,
-    plugins: [undici],
     bundle: true,
     platform: "node",
     target: "node20",

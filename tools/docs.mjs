@@ -43,7 +43,7 @@ function withParts(path, present, parts) {
   }, present);
 }
 
-/** The comment above each field of a resource, as an editor shows it. */
+/** The comment above each field of a resource, as an editor shows it, without the page that it names. */
 export function sentencesOf(source) {
   const sentences = new Map();
   const file = ts.createSourceFile("resource.ts", source, ts.ScriptTarget.Latest, true);
@@ -56,7 +56,8 @@ export function sentencesOf(source) {
     for (const property of fields.initializer.properties) {
       const [comment] = ts.getJSDocCommentsAndTags(property).filter(ts.isJSDoc);
       const text = ts.getTextOfJSDocComment(comment?.comment);
-      if (text) sentences.set(property.name.getText(), text.replace(/\s+/g, " ").trim());
+      const words = text?.replace(/\s+/g, " ").replace(/ \(docs\/\w+\.md\)$/, "");
+      if (words) sentences.set(property.name.getText(), words);
     }
   });
   return sentences;
@@ -66,10 +67,8 @@ function argumentsOf({ label, singular, fields }, sentences) {
   const entries = Object.entries(fields).map(([key, field]) => {
     const sentence = sentences.get(key);
     if (!sentence) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    // The reference's section is of use beside the code; the default has a place of its own here.
-    const meaning = sentence
-      .replace(/ \(API reference, section [\d.]+\)$/, "")
-      .replace(field.default === undefined ? "" : / Default \S+\.$/, "");
+    // The default has a place of its own here.
+    const meaning = sentence.replace(field.default === undefined ? "" : / Default \S+\.$/, "");
     return `### ${key}\n\n${[typeOf(field), ...remarksOf(key, field, singular)].join(" · ")}\n\n${meaning}`;
   });
   return [...entries, accountOf(singular)].join("\n\n");
@@ -178,20 +177,22 @@ const inEurope = ${label}.get("in-europe", "456", { account: "eu" });
 \`\`\``;
 }
 
-function lookupsOf({ label, singular, plural, fields }) {
+function lookupsOf(definition) {
+  const { singular, plural, fields } = definition;
+  const [one, several] = ["one", "several"].map((finds) => built().lookupName(definition, finds));
   const exact = ["name", "url"].filter((key) => key in fields);
-  return `\`get${label}\` finds one ${singular}, and \`get${label}s\` finds several, without managing them. They also run in a preview, and
+  return `\`${one}\` finds one ${singular}, and \`${several}\` finds several, without managing them. They also run in a preview, and
 always return current values.
 
 \`\`\`ts
-const one = await get${label}({ ${exact[0] ?? "id"}: "${exact[0] === undefined ? "123" : "shop.example"}" });
-const several = await get${label}s({ search: "shop", sortBy: "id", sort: "asc" });
-const later = get${label}Output({ id: one.id }); // an Output, which takes inputs and options such as parent
+const one = await ${one}({ ${exact[0] ?? "id"}: "${exact[0] === undefined ? "123" : "shop.example"}" });
+const several = await ${several}({ search: "shop", sortBy: "id", sort: "asc" });
+const later = ${one}Output({ id: one.id }); // an Output, which takes inputs and options such as parent
 \`\`\`
 
-- \`get${label}\` takes \`id\` alone, or any of ${[...exact.map((key) => `exact ${code(key)}`), "`search` with `searchBy`"].join(", ")}.
+- \`${one}\` takes \`id\` alone, or any of ${[...exact.map((key) => `exact ${code(key)}`), "`search` with `searchBy`"].join(", ")}.
   It is an error if no ${singular} matches, or more than one.
-- \`get${label}s\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
+- \`${several}\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
 - Both take \`account\`. [Lookups](resources.md#lookups) has the rest.`;
 }
 
@@ -270,7 +271,8 @@ function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  return { ...load(join(folder, "index.js")), settings: load(join(folder, "settings.js")) };
+  const [{ definitions }, { lookupName }] = [load(join(folder, "index.js")), load(join(folder, "pulumi.js"))];
+  return { definitions, lookupName, settings: load(join(folder, "settings.js")) };
 }
 
 function main(args) {

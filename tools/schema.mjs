@@ -156,7 +156,8 @@ function attributesOf(singular) {
 }
 
 /** `getMonitor` and `getMonitors`, for example. */
-function addFunctions(schema, { label, singular, plural, fields }, properties) {
+function addFunctions(schema, definition, properties) {
+  const { label, singular, plural, fields } = definition;
   const columns = ["name", "url"].filter((column) => column in fields);
   const filter = {
     account: { type: "string", description: "The account to look in. Default: the account of `apiKey`." },
@@ -187,7 +188,7 @@ function addFunctions(schema, { label, singular, plural, fields }, properties) {
   };
   const type = `uptime:index:${label}Result`;
   schema.types[type] = { description: `A ${singular} as the API shows it, without secrets.`, ...result };
-  schema.functions[`uptime:index:get${label}`] = {
+  schema.functions[`uptime:index:${built().lookupName(definition, "one")}`] = {
     description: `Finds one ${singular} without managing it, by its id, ${columns.map((column) => `its exact ${column}`).join(", ")} or a search. It is an error if there is none, or more than one.`,
     inputs: {
       type: "object",
@@ -198,7 +199,7 @@ function addFunctions(schema, { label, singular, plural, fields }, properties) {
     },
     outputs: { description: `A ${singular} as the API shows it, without secrets.`, ...result },
   };
-  schema.functions[`uptime:index:get${label}s`] = {
+  schema.functions[`uptime:index:${built().lookupName(definition, "several")}`] = {
     description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.`,
     inputs: {
       type: "object",

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
-import { parseUrl } from "../definitions/url";
+import { isLoopback, parseUrl } from "../definitions/url";
 import { complaintIn, parseJson } from "./answer";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
@@ -15,6 +15,7 @@ import {
   unfinished,
   UptimeError,
 } from "./errors";
+import type { Message } from "./errors";
 import { Log } from "./log";
 import { networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
@@ -23,8 +24,7 @@ import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
-import { excerpt } from "./text";
-import { bodyLimit, httpTransport } from "./transport";
+import { bodyLimit, hasProxy, httpTransport } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
 
 export interface ApiRequest {
@@ -224,6 +224,7 @@ export class Client {
       url,
       method,
       signal,
+      timeout: this.settings.timeoutSeconds * 1000,
       headers: {
         accept: "application/json",
         authorization: `Bearer ${this.settings.apiKey}`,
@@ -263,15 +264,19 @@ export class Client {
         ),
       };
     const { kind, text } = networkFailure(error, method === "POST");
+    const isProxied = hasProxy() && !isLoopback(new URL(this.address.url).hostname);
+    const network = isProxied
+      ? "the network, and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
+      : "the network";
     return {
       failure: { kind },
-      error: new UptimeError(message`${name} ${text}. Check ${this.address.source} and the network.`, {
+      error: new UptimeError(message`${name} ${text}. Check ${this.address.source} and ${network}.`, {
         cause: error,
       }),
     };
   }
 
-  private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string {
+  private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string | Message {
     const { source } = this.address;
     if (status === 401)
       return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}`;
@@ -289,8 +294,8 @@ export class Client {
     if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
     if (target) {
       // What follows the path may be a secret of the server that redirects, such as a session.
-      const where = excerpt(this.withoutKey(target.origin + target.pathname));
-      return `It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
+      const where = quote(target.origin + target.pathname);
+      return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
     }
     if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
     return "";

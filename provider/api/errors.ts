@@ -75,10 +75,10 @@ export class ApiError extends UptimeError {
     readonly said: Message,
     /** What the API says of single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
-    hint = "",
+    hint: string | Message = "",
   ) {
     const answer = message`${request} was answered with status ${status}${said.length > 0 ? message`: ${said}` : ""}`;
-    super(hint ? message`${unfinished(answer)}. ${hint}.` : answer);
+    super(hint.length > 0 ? message`${unfinished(answer)}. ${hint}.` : answer);
   }
 
   /** Whether the API took the request for invalid; such a request had no effect. */

@@ -30,6 +30,14 @@ export function networkFailure(error: unknown, isPost: boolean): NetworkFailure 
       default:
         return failed("unreachable", `connecting was not possible (${String(code)})`);
     }
+  const refusedBy =
+    code === "UND_ERR_ABORTED" ? /^Proxy response \((\d+)\)/.exec(reason ?? "")?.[1] : undefined;
+  if (refusedBy !== undefined)
+    return failed(
+      refusedBy === "407" ? "final" : "unreachable",
+      `the proxy refused the connection with status ${refusedBy}`,
+    );
+  if (code === "ERR_INVALID_URL") return failed("final", "the proxy's address is not a URL");
   if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
   if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))

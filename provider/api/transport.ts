@@ -1,5 +1,7 @@
-import type { Agent } from "undici";
+import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
+
+import { isLoopback } from "../definitions/url";
 
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
@@ -7,7 +9,10 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** Ends it. Nothing else does, however long it takes. */
   readonly signal: AbortSignal;
+  /** The time in milliseconds after which the signal ends it, if nothing else does before. */
+  readonly timeout: number;
 }
 
 /** What a server answers, with lower-case names of headers. */
@@ -23,15 +28,26 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 /** The largest answer that is read, in bytes. */
 export const bodyLimit = 32 * 1024 * 1024;
 
-/** HTTP with connections that are kept open. */
+/** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
   let undici: typeof Undici | undefined;
-  let dispatcher: Agent | undefined;
-  return async ({ url, method, headers, body, signal }) => {
+  let direct: Dispatcher | undefined;
+  let proxied: Dispatcher | undefined;
+  return async ({ url, method, headers, body, signal, timeout }) => {
     // Most runs of a provider's process send nothing, and loading it takes a tenth of a second.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     undici ??= require("undici") as typeof Undici;
-    dispatcher ??= new undici.Agent({ keepAliveTimeout: 10_000, maxResponseSize: bodyLimit });
+    const options = {
+      keepAliveTimeout: 10_000,
+      maxResponseSize: bodyLimit,
+      // The signal ends what takes too long.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    const isProxied = hasProxy() && !isLoopback(url.hostname);
+    const dispatcher = isProxied
+      ? (proxied ??= new undici.EnvHttpProxyAgent({ ...options, proxyTls: { timeout } }))
+      : (direct ??= new undici.Agent({ ...options, connect: { timeout } }));
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,
@@ -39,4 +55,9 @@ export function httpTransport(): Transport {
       body: Buffer.from(await response.body.arrayBuffer()),
     };
   };
+}
+
+/** Whether the environment names a proxy. */
+export function hasProxy({ env } = process): boolean {
+  return [env.http_proxy, env.HTTP_PROXY, env.https_proxy, env.HTTPS_PROXY].some(Boolean);
 }

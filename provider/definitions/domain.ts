@@ -4,15 +4,16 @@ import type { Definition } from "./field";
 export const domainFields = {
   /**
    * The domain's name, for example `example.com`. Letter case does not matter. The API cannot change it: another
-   * name replaces the domain, and the new one is created before the old one is deleted. (API reference, section 2.1)
+   * name replaces the domain, and the new one is created before the old one is deleted. (docs/domain.md)
    */
   name: hostname("name", { required: true, replace: true }),
-  /** Homepage URL: an absolute http or https URL. (API reference, section 2.1) */
+  /** Homepage URL: an absolute http or https URL. (docs/domain.md) */
   homepageUrl: url("homepage_url"),
-  /** URL for the 404 Not Found case: an absolute http or https URL. (API reference, section 2.1) */
+  /** URL for the 404 Not Found case: an absolute http or https URL. (docs/domain.md) */
   notFoundUrl: url("not_found_url"),
 };
 
+/** @internal */
 export const domain: Definition = {
   label: "Domain",
   singular: "domain",

@@ -1,44 +1,52 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
+/** @internal The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
 export type Kind =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
-/** One field of a resource: everything that the rest of the provider knows of it. */
-export interface Field<In = unknown, Out = unknown, Required extends boolean = boolean> {
-  /** Name in the API's forms and records, without brackets. */
+/** One field of a resource. */
+export interface Field<
+  In = unknown,
+  Out = unknown,
+  Required extends boolean = boolean,
+  Secret extends boolean = boolean,
+> {
+  /** @internal Name in the API's forms and records, without brackets. */
   readonly wire: string;
+  /** @internal */
   readonly kind: Kind;
   /** Must be declared. */
   readonly required?: Required;
-  /** The only values that the API accepts. */
+  /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
-  /** The API's documented default: sent when the field is not declared. */
+  /** @internal The API's documented default: sent when the field is not declared. */
   readonly default?: string | number | boolean;
   /** Encrypted in state, never printed, never part of `attributes`. */
-  readonly secret?: boolean;
-  /** Never compared with what the API shows. */
+  readonly secret?: Secret;
+  /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
-  /** Identifies the record and cannot be updated: a change replaces the resource. */
+  /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;
-  /** Not accepted on create: set by an update that follows it. */
+  /** @internal Not accepted on create: set by an update that follows it. */
   readonly updateOnly?: boolean;
-  /** The API may reset the field on an update that leaves it out, so it is in every update. */
+  /** @internal The API may reset the field on an update that leaves it out, so it is in every update. */
   readonly resetByUpdate?: boolean;
-  /** Empty and `0` mean the same in the API. */
+  /** @internal Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;
-  /** Names in the API's records besides `wire`, in order of preference. */
+  /** @internal Names in the API's records besides `wire`, in order of preference. */
   readonly shownAs?: readonly string[];
   /** For the compiler only: the types of the declared and the resulting value. */
   readonly types?: { readonly in: In; readonly out: Out };
 }
 
+/** @internal */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** What a declaration may say of a field besides its kind. */
-type Options<Required extends boolean> = Omit<Field, "wire" | "kind" | "required" | "allowed" | "types"> & {
-  readonly required?: Required;
-};
+type Options<Required extends boolean, Secret extends boolean> = Omit<
+  Field<unknown, unknown, Required, Secret>,
+  "wire" | "kind" | "allowed" | "types"
+>;
 
 /** A header of the check request. */
 export interface RequestHeader {
@@ -57,46 +65,49 @@ export interface RequestHeaderArgs {
 }
 
 function field<In, Out>(kind: Kind) {
-  return <Required extends boolean = false>(
+  return <Required extends boolean = false, Secret extends boolean = false>(
     wire: string,
-    options: Options<Required> = {},
-  ): Field<In, Out, Required> => ({ wire, kind, ...options });
+    options: Options<Required, Secret> = {},
+  ): Field<In, Out, Required, Secret> => ({ wire, kind, ...options });
 }
 
-/** Any string without spaces around it. */
+/** @internal Any string without spaces around it. */
 export const text = field<Input<string>, string>("text");
-/** The name of a domain; letter case does not matter. */
+/** @internal The name of a domain; letter case does not matter. */
 export const hostname = field<Input<string>, string>("hostname");
-/** An absolute http or https URL. */
+/** @internal An absolute http or https URL. */
 export const url = field<Input<string>, string>("url");
-/** true or false; 1 or 0 in forms. */
+/** @internal true or false; 1 or 0 in forms. */
 export const boolean = field<Input<boolean>, boolean>("boolean");
-/** `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
+/** @internal `YYYY-MM-DDTHH:MM:SS`, without a time zone. */
 export const dateTime = field<Input<string>, string>("dateTime");
-/** A set of ids. */
+/** @internal A set of ids. */
 export const idList = field<Input<Input<number | string>[]>, (number | string)[]>("idList");
-/** A set of header names and values. */
+/** @internal A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** One of a fixed list of strings. */
+/** @internal One of a fixed list of strings. The type offers them and takes any string: `check` refuses others. */
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required> = {},
-): Field<Input<T>, T, Required> {
+  options: Options<Required, false> = {},
+): Field<Input<T | (string & {})>, string, Required, false> {
   return { wire, kind: "choice", allowed, ...options };
 }
 
-/** One of a fixed list of whole numbers. */
+/** @internal One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required> = {},
-): Field<Input<T>, T, Required> {
+  options: Options<Required, false> = {},
+): Field<Input<T | (number & {})>, number, Required, false> {
   return { wire, kind: "integer", allowed, ...options };
 }
 
 type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
+type SecretKeys<F> = {
+  [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, true> ? K : never;
+}[keyof F];
 type In<F> = F extends Field<infer I> ? I : never;
 type Out<F> = F extends Field<unknown, infer O> ? O : never;
 
@@ -110,6 +121,9 @@ export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Out
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
 
+/** What a lookup shows of a set of fields: none that is secret, because its result is plain data. */
+export type ResultOf<F> = { readonly [K in keyof Omit<F, SecretKeys<F>>]: Out<F[K]> | undefined };
+
 /** What a resource can declare beside its fields. */
 export interface AccountArgs {
   /**
@@ -119,19 +133,19 @@ export interface AccountArgs {
   account?: Input<string> | undefined;
 }
 
-/** Something wrong with an input: where, and what to do about it. */
+/** @internal Something wrong with an input: where, and what to do about it. */
 export interface Problem {
   readonly property: string;
   readonly reason: string;
 }
 
-/** What must hold between several fields; checked only if each of them is known and valid by itself. */
+/** @internal What must hold between several fields; checked only if each of them is known and valid by itself. */
 export interface Rule {
   readonly of: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
 
-/** One kind of record in the API: the declaration that everything else is derived from. */
+/** @internal One kind of record in the API: the declaration that everything else is derived from. */
 export interface Definition {
   /** Name of the resource class. */
   readonly label: string;
@@ -145,7 +159,7 @@ export interface Definition {
   readonly rules: readonly Rule[];
 }
 
-/** The names under which a record may show a field, in order of preference. */
+/** @internal The names under which a record may show a field, in order of preference. */
 export function namesOf({ wire, shownAs = [] }: Field): readonly string[] {
   return [wire, ...shownAs];
 }

@@ -4,72 +4,69 @@ import type { Definition } from "./field";
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
 export const monitorFields = {
-  /** Name of the monitor. (API reference, section 2.2) */
+  /** Name of the monitor. (docs/monitor.md) */
   name: text("name", { required: true }),
-  /** The URL being monitored: an absolute http or https URL. (API reference, section 2.2) */
+  /** The URL being monitored: an absolute http or https URL. (docs/monitor.md) */
   url: url("url", { required: true }),
   /**
-   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the
-   * values suggest seconds. (API reference, section 2.2)
+   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the values suggest
+   * seconds. (docs/monitor.md)
    */
   interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
   /**
    * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
-   * `alertTextLookup`) or `url_no_text` (the response does not contain it). Default `url_unavailable`. (API reference,
-   * section 2.2)
+   * `alertTextLookup`) or `url_no_text` (the response does not contain it). Default `url_unavailable`.
+   * (docs/monitor.md)
    */
   alertCondition: choice("alert_condition", ["url_unavailable", "url_text", "url_no_text"], {
     default: "url_unavailable",
     resetByUpdate: true,
   }),
-  /** The text to look for in the response; required with `url_text` and `url_no_text`. (API reference, section 2.2) */
+  /** The text to look for in the response; required with `url_text` and `url_no_text`. (docs/monitor.md) */
   alertTextLookup: text("alert_text_lookup"),
-  /** Ids of the alert channels, numbers or numeric strings; their order does not matter. (API reference, section 2.2) */
+  /** Ids of the alert channels, numbers or numeric strings; their order does not matter. (docs/monitor.md) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
   /**
-   * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET. (API reference,
-   * section 2.2)
+   * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET.
+   * (docs/monitor.md)
    */
   requestMethod: choice("request_method", ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"], {
     default: "GET",
     resetByUpdate: true,
   }),
   /**
-   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter. The whole
-   * list is secret. (API reference, section 2.2)
+   * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter.
+   * The whole list is secret. (docs/monitor.md)
    */
   requestHeaders: headerList("request_headers", { secret: true }),
-  /** User name for Basic authentication of the check request. (API reference, section 2.2) */
+  /** User name for Basic authentication of the check request. (docs/monitor.md) */
   requestAuthUsername: text("request_auth_username"),
   /**
    * Password for Basic authentication of the check request. Secret, and never compared with what the API shows.
-   * (API reference, section 2.2)
+   * (docs/monitor.md)
    */
   requestAuthPassword: text("request_auth_password", { secret: true, writeOnly: true }),
-  /** Whether the check request avoids caches. Default false. (API reference, section 2.2) */
+  /** Whether the check request avoids caches. Default false. (docs/monitor.md) */
   cacheBuster: boolean("cache_buster", { default: false }),
-  /**
-   * Days before the SSL certificate expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (API reference, section 2.2)
-   */
+  /** Days before the SSL certificate expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (docs/monitor.md) */
   sslAlertDays: integer("ssl_alert_days", alertDays, { zeroIsEmpty: true }),
-  /**
-   * Days before the domain name expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (API reference, section 2.2)
-   */
+  /** Days before the domain name expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (docs/monitor.md) */
   domainAlertDays: integer("domain_alert_days", alertDays, { zeroIsEmpty: true }),
   /**
-   * Start of the maintenance window, `YYYY-MM-DDTHH:MM:SS`. The API does not say in which time zone. (API reference,
-   * section 2.2)
+   * Start of the maintenance window, `YYYY-MM-DDTHH:MM:SS`. The API does not say in which time zone.
+   * (docs/monitor.md)
    */
   maintenanceStartAt: dateTime("maintenance_start_at"),
-  /** End of the maintenance window, in the form of `maintenanceStartAt` and later than it. (API reference, section 2.2) */
+  /** End of the maintenance window, in the form of `maintenanceStartAt` and later than it. (docs/monitor.md) */
   maintenanceEndAt: dateTime("maintenance_end_at"),
   /**
-   * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is created and
-   * then updated. (API reference, section 2.2)
+   * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is
+   * created and then updated. (docs/monitor.md)
    */
   pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "paused_at"] }),
 };
 
+/** @internal */
 export const monitor: Definition = {
   label: "Monitor",
   singular: "monitor",

@@ -9,3 +9,7 @@ export function parseUrl(text: string, base?: string): URL | undefined {
     return undefined;
   }
 }
+
+/** Whether a host, as `URL.hostname` has it, is this machine. */
+export const isLoopback = (hostname: string): boolean =>
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -193,7 +193,6 @@ const folded = (text: string): string => text.replace(/[\s\p{Cc}+]+/gu, " ");
 
 const escapes = new RegExp(
   [
-    // Each backslash by itself: however many there are, each is looked at once.
     String.raw`\\u([0-9a-f]{4})`,
     String.raw`\\[bfnrt]?`,
     // A character in UTF-8, else a byte.
@@ -206,11 +205,11 @@ const escapes = new RegExp(
   "gi",
 );
 
-/** A text with the escapes of JSON, URLs and HTML decoded, and those in what that gives. */
+/** A text with the escapes of JSON, URLs and HTML decoded, and those in what that gives; of all backslashes none is left. */
 function unescaped(text: string): string {
   let result = text;
   for (let pass = 0; pass < maxPasses && /[\\%&]/.test(result); pass++)
-    result = result.replace(escapes, (escape: string, hex: string | undefined) => {
+    result = result.replace(/\\(?=\\)/g, "").replace(escapes, (escape: string, hex: string | undefined) => {
       if (hex !== undefined) return String.fromCharCode(parseInt(hex, 16));
       if (escape.startsWith("\\")) return escape === "\\" ? "" : " ";
       if (escape.startsWith("&")) return decodeHTMLStrict(escape);

@@ -6,7 +6,7 @@ import type { Value } from "../definitions/kinds";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
-import { milliseconds } from "../definitions/duration";
+import { milliseconds } from "./duration";
 import { markKey, unknownValue } from "../definitions/marks";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */

@@ -53,7 +53,9 @@ export async function adopt(
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
   const same = names.join(" and ");
-  const others = free.map((one) => message`${definition.singular} ${describe(definition, one.record)} ${differing(one)}`);
+  const others = free.map(
+    (one) => message`${definition.singular} ${describe(definition, one.record)} ${differing(one)}`,
+  );
   const reason =
     equal.length > 1
       ? `several ${plural} are equal to what is declared (${equal.map(({ record }) => record.id).join(", ")}), so it is not known which one to adopt`

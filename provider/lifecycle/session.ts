@@ -41,7 +41,7 @@ export class Session {
   private readonly transport: Transport;
   private readonly print: Surroundings["print"];
   private readonly running = new Set<Promise<unknown>>();
-  private interruptions = new AbortController();
+  private readonly interruptions = new AbortController();
 
   constructor({ clock = systemClock, transport = httpTransport(), print }: Surroundings = {}) {
     this.clock = clock;
@@ -67,11 +67,6 @@ export class Session {
   /** Begins no further write, and ends what waits. What was sent gets its answer. */
   interrupt(): void {
     this.interruptions.abort();
-  }
-
-  /** Begins a run after an interrupted one. */
-  resume(): void {
-    if (this.interruption.aborted) this.interruptions = new AbortController();
   }
 
   /** Runs an operation, for which {@link idle} waits. */

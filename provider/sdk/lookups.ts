@@ -1,128 +1,130 @@
-import type { InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
+import type { Input, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
 
-import { domain } from "../definitions/domain";
-import type { domainFields } from "../definitions/domain";
-import { monitor } from "../definitions/monitor";
-import type { monitorFields } from "../definitions/monitor";
-import { all, allOutput, one, oneOutput } from "./invoke";
-import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./invoke";
-import type { DomainArgs, MonitorArgs } from "./resources";
+import type { Definition, ResultOf } from "../definitions/field";
+import type { Binding } from "./binding";
 
-/** Which domain {@link getDomain} is to find: by its `id` alone, or by any of the others. */
-export interface GetDomainArgs extends OneArgs<typeof domainFields> {}
-/** {@link GetDomainArgs} with inputs. */
-export type GetDomainOutputArgs = OutputArgs<GetDomainArgs>;
-/** Which domains {@link getDomains} is to find; all of them if nothing is given. */
-export interface GetDomainsArgs extends AllArgs<typeof domainFields> {}
-/** {@link GetDomainsArgs} with inputs. */
-export type GetDomainsOutputArgs = OutputArgs<GetDomainsArgs>;
+/** The fields that the API's lists are searched and sorted by, as far as a resource has them. */
+type Columns<Fields> = Extract<keyof Fields, "name" | "url">;
 
-/** A domain as the API shows it. */
-export interface GetDomainResult extends LookupResult<DomainArgs> {}
+/** What selects records of one kind in the API's list. */
+type Filter<Fields> = CommonFilter<Columns<Fields>> & (Fields extends { url: unknown } ? UrlFilter : object);
 
-/** Which monitor {@link getMonitor} is to find: by its `id` alone, or by any of the others. */
-export interface GetMonitorArgs extends OneArgs<typeof monitorFields> {}
-/** {@link GetMonitorArgs} with inputs. */
-export type GetMonitorOutputArgs = OutputArgs<GetMonitorArgs>;
-/** Which monitors {@link getMonitors} is to find; all of them if nothing is given. */
-export interface GetMonitorsArgs extends AllArgs<typeof monitorFields> {}
-/** {@link GetMonitorsArgs} with inputs. */
-export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;
-
-/**
- * A monitor as the API shows it, without the fields that hold secrets, because a result is plain text. `Monitor.get` has
- * `requestHeaders`, as a secret.
- */
-export interface GetMonitorResult extends LookupResult<
-  Omit<MonitorArgs, "requestHeaders" | "requestAuthPassword">
-> {}
-
-/**
- * Finds one domain without managing it, by its id, its exact name or a search. It is an error if there is none, or more
- * than one.
- *
- * @param args what selects the domain
- * @param opts Pulumi's options
- * @example
- * const shop = await getDomain({ name: "shop.example" });
- */
-export function getDomain(args: GetDomainArgs, opts?: InvokeOptions): Promise<GetDomainResult> {
-  return one(domain, args, opts);
+interface CommonFilter<Column> {
+  /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. */
+  readonly account?: string | undefined;
+  /** The whole name. Letter case matters, except in the name of a domain. */
+  readonly name?: string | undefined;
+  /** Any string that the API searches for. */
+  readonly search?: string | undefined;
+  /** The field in which the API looks for `search`. Default `name`. */
+  readonly searchBy?: Column | undefined;
 }
 
-/**
- * {@link getDomain} with inputs. The result is unknown in a preview if an input is unknown, or if a resource in the
- * option `dependsOn` is still to be created.
- */
-export function getDomainOutput(
-  args: GetDomainOutputArgs,
-  opts?: InvokeOutputOptions,
-): Output<GetDomainResult> {
-  return oneOutput(domain, args, opts);
+interface UrlFilter {
+  /** The whole URL. The letter case of the host and the slash of an empty path do not matter. */
+  readonly url?: string | undefined;
+  /** Only the monitors of the status page with this id. */
+  readonly statusPageId?: number | string | undefined;
 }
 
-/**
- * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
- *
- * @param args what selects the domains; all of them if nothing is given
- * @param opts Pulumi's options
- */
-export function getDomains(args: GetDomainsArgs = {}, opts?: InvokeOptions): Promise<GetDomainResult[]> {
-  return all(domain, args, opts);
+/** Which one record to find: by `id` alone, or by any of the others. */
+export type OneArgs<Fields> = Filter<Fields> & {
+  /** The record's id in the API. */
+  readonly id?: string | number | undefined;
+};
+
+/** Which records to find; all of them if nothing is given. */
+export type AllArgs<Fields> = Filter<Fields> & {
+  /** The field that the result is sorted by; `id` is the date of creation. Default `id`. */
+  readonly sortBy?: "id" | Columns<Fields> | undefined;
+  /** `desc` (descending) or `asc` (ascending). Default `desc`. */
+  readonly sort?: "desc" | "asc" | undefined;
+};
+
+/** The same arguments, each of them possibly an output. */
+export type OutputArgs<Args> = { readonly [K in keyof Args]?: Input<NonNullable<Args[K]>> | undefined };
+
+/** What a lookup returns of a record, without the fields that hold secrets, because a result is plain data. */
+export type LookupResult<Fields> = ResultOf<Fields> & {
+  /** The record's id in the API. */
+  readonly id: string;
+  /** The account in which the record was found, if one was named. */
+  readonly account: string | undefined;
+  /** Everything else that the API shows of the record, under the API's own names. Null values are left out. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+};
+
+/* eslint-disable @typescript-eslint/prefer-function-type -- editors show the comment of a call signature, not of a function type */
+
+/** A lookup of one record. */
+export interface GetOne<Args, Result> {
+  /**
+   * Finds one record without managing it, by its id, its exact name or URL, or a search.
+   *
+   * @param args what selects the record
+   * @param opts Pulumi's options
+   * @throws if no record matches, or more than one: see docs/errors.md
+   */
+  (args: Args, opts?: InvokeOptions): Promise<Result>;
 }
 
-/**
- * {@link getDomains} with inputs. The result is unknown in a preview if an input is unknown, or if a resource in the
- * option `dependsOn` is still to be created.
- */
-export function getDomainsOutput(
-  args: GetDomainsOutputArgs = {},
-  opts?: InvokeOutputOptions,
-): Output<GetDomainResult[]> {
-  return allOutput(domain, args, opts);
+/** A lookup of one record that takes inputs. */
+export interface GetOneOutput<Args, Result> {
+  /**
+   * Finds one record without managing it, and takes inputs. The result is unknown in a preview if an input is unknown, or
+   * if a resource in the option `dependsOn` is still to be created.
+   *
+   * @param args what selects the record
+   * @param opts Pulumi's options
+   * @throws if no record matches, or more than one: see docs/errors.md
+   */
+  (args: OutputArgs<Args>, opts?: InvokeOutputOptions): Output<Result>;
 }
 
-/**
- * Finds one monitor without managing it, by its id, its exact name, its exact URL or a search. It is an error if there is
- * none, or more than one.
- *
- * @param args what selects the monitor
- * @param opts Pulumi's options
- * @example
- * const home = await getMonitor({ url: "https://shop.example/" });
- */
-export function getMonitor(args: GetMonitorArgs, opts?: InvokeOptions): Promise<GetMonitorResult> {
-  return one(monitor, args, opts);
+/** A lookup of several records. */
+export interface GetAll<Args, Result> {
+  /**
+   * Finds all records that the arguments select, without managing them. It reads every page of the list, or fails.
+   *
+   * @param args what selects the records; all of them if nothing is given
+   * @param opts Pulumi's options
+   * @throws if a page cannot be read: see docs/errors.md
+   */
+  (args?: Args, opts?: InvokeOptions): Promise<Result[]>;
 }
 
-/**
- * {@link getMonitor} with inputs. The result is unknown in a preview if an input is unknown, or if a resource in the
- * option `dependsOn` is still to be created.
- */
-export function getMonitorOutput(
-  args: GetMonitorOutputArgs,
-  opts?: InvokeOutputOptions,
-): Output<GetMonitorResult> {
-  return oneOutput(monitor, args, opts);
+/** A lookup of several records that takes inputs. */
+export interface GetAllOutput<Args, Result> {
+  /**
+   * Finds all records that the arguments select, without managing them, and takes inputs. The result is unknown in a
+   * preview if an input is unknown, or if a resource in the option `dependsOn` is still to be created.
+   *
+   * @param args what selects the records; all of them if nothing is given
+   * @param opts Pulumi's options
+   * @throws if a page cannot be read: see docs/errors.md
+   */
+  (args?: OutputArgs<Args>, opts?: InvokeOutputOptions): Output<Result[]>;
 }
 
-/**
- * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
- *
- * @param args what selects the monitors; all of them if nothing is given
- * @param opts Pulumi's options
- */
-export function getMonitors(args: GetMonitorsArgs = {}, opts?: InvokeOptions): Promise<GetMonitorResult[]> {
-  return all(monitor, args, opts);
+/* eslint-enable @typescript-eslint/prefer-function-type */
+
+/** @internal The functions that find records of one kind. */
+export interface Lookups<One, All, Result> {
+  readonly getOne: GetOne<One, Result>;
+  readonly getOneOutput: GetOneOutput<One, Result>;
+  readonly getAll: GetAll<All, Result>;
+  readonly getAllOutput: GetAllOutput<All, Result>;
 }
 
-/**
- * {@link getMonitors} with inputs. The result is unknown in a preview if an input is unknown, or if a resource in the
- * option `dependsOn` is still to be created.
- */
-export function getMonitorsOutput(
-  args: GetMonitorsOutputArgs = {},
-  opts?: InvokeOutputOptions,
-): Output<GetMonitorResult[]> {
-  return allOutput(monitor, args, opts);
+/** @internal Makes the lookups of one kind of record. Their types, which are the caller's, follow from the same definition. */
+export function lookups<One extends object, All extends object, Result>(
+  definition: Definition,
+  { find, findOutput }: Binding,
+): Lookups<One, All, Result> {
+  return {
+    getOne: (args, opts) => find(definition, "one", args, opts) as Promise<Result>,
+    getOneOutput: (args, opts) => findOutput(definition, "one", args, opts) as Output<Result>,
+    getAll: (args, opts) => find(definition, "several", args ?? {}, opts) as Promise<Result[]>,
+    getAllOutput: (args, opts) => findOutput(definition, "several", args ?? {}, opts) as Output<Result[]>,
+  };
 }

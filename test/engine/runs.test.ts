@@ -2,10 +2,10 @@ import fc from "fast-check";
 
 import type { Emulator } from "../../provider/emulator";
 import { dynamicFront } from "../support/simulated/front";
-import type { Declared } from "../support/simulated/front";
+import type { Declared } from "../support/simulated/engine";
 import { applyEdit, inOrder, isRefused, play, scenarios, urnsAt } from "../support/simulated/runs";
 import type { PlannedRun, Scenario } from "../support/simulated/runs";
-import { kinds } from "../support/simulated/api";
+import { kinds } from "../support/calls";
 import { urnOf } from "../support/simulated/engine";
 import { sample } from "../support/size";
 import { startStack, stopStacks } from "../support/stack";

@@ -124,7 +124,7 @@ describe("the page of", () => {
   });
 
   test("a resource needs a comment for each field, and a place for each part", async () => {
-    const silent = source("monitor").replace(/\/\*\*\s+\* Check interval[^/]*\*\//, "");
+    const silent = source("monitor").replace(/\/\*\*\s+\* Check interval[^*]*\*[^*]*\*\//, "");
     await expect(page(monitor, { source: silent })).rejects.toThrow(
       "Monitor.interval has no comment that says what it means.",
     );

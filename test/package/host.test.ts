@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { Emulator } from "../../provider/emulator";
+
 const provider = join(__dirname, "..", "..", "dist", "provider", "provider.js");
 const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-host-"));
 const script = join(folder, "cmd", "dynamic-provider", "index.js");
@@ -18,8 +20,17 @@ beforeAll(() => {
   writeFileSync(
     script,
     `require("node:net").createServer().listen(0, "127.0.0.1");
-    require(${JSON.stringify(provider)});
-    console.log("loaded");`,
+    const { monitor } = require(${JSON.stringify(provider)});
+    console.log("loaded");
+    const settings = JSON.parse(process.env.SETTINGS ?? "{}");
+    if (settings["uptime:baseUrl"]) void create();
+    async function create() {
+      await monitor.configure({ config: { get: (name) => settings[name] } });
+      const site = { name: "Home", url: "https://example.com/", interval: 60, pause: true };
+      const { inputs } = await monitor.check({}, site);
+      const made = await monitor.create(inputs).catch((error) => error);
+      console.log(made.id + " is created");
+    }`,
   );
 });
 afterEach(() => {
@@ -39,8 +50,13 @@ async function startEngine(): Promise<{ address: string; end: () => void }> {
 }
 
 /** A host of dynamic providers that has loaded this one. */
-async function startHost(address: string, stdin: "pipe" | "ignore" | "ended"): Promise<ChildProcess> {
+async function startHost(
+  address: string,
+  stdin: "pipe" | "ignore" | "ended",
+  settings: Record<string, string> = {},
+): Promise<ChildProcess> {
   const child = spawn(process.execPath, [script, address], {
+    env: { ...process.env, SETTINGS: JSON.stringify(settings) },
     stdio: [stdin === "ignore" ? "ignore" : "pipe", "pipe", "inherit"],
   });
   children.push(child);
@@ -86,3 +102,41 @@ test.each(["ended", "ignore"] as const)(
     await expectEnd(child);
   },
 );
+
+describe("at a signal", () => {
+  let emulator: Emulator;
+  beforeEach(async () => {
+    emulator = await Emulator.start();
+    emulator.fault = ({ method }) => (method === "POST" ? { kind: "delay", answerDelayMs: 1500 } : undefined);
+  });
+  afterEach(() => emulator.stop());
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "a create that was sent gets its answer first, and nothing else begins: %s",
+    async (signal) => {
+      const engine = await startEngine();
+      const child = await startHost(engine.address, "pipe", {
+        "uptime:baseUrl": emulator.url,
+        "uptime:apiKey": emulator.apiKey,
+      });
+      let printed = "";
+      child.stdout?.on("data", (text: Buffer) => (printed += text.toString()));
+      while (emulator.writes().length === 0) await sleep(20);
+      child.kill(signal);
+      await expectEnd(child);
+      expect(child.exitCode).toBe(0);
+      expect(printed).toBe("1 is created\n");
+      expect(emulator.writes()).toHaveLength(1);
+    },
+  );
+
+  test("a host without requests ends at once", async () => {
+    const engine = await startEngine();
+    const child = await startHost(engine.address, "pipe");
+    const started = performance.now();
+    child.kill("SIGTERM");
+    await once(child, "exit");
+    expect(child.exitCode).toBe(0);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});

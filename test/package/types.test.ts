@@ -70,7 +70,7 @@ class Editor {
   /** Opens a program without its marks, and tells where they were. */
   private show(program: string): number[] {
     const [first = "", ...others] =
-      `import * as pulumi from "@pulumi/pulumi";\nimport * as uptime from "pulumi-uptime";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
+      `import * as pulumi from "@pulumi/pulumi";\nimport * as uptime from "pulumi-uptime";\nimport * as native from "pulumi-uptime/native";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
         "¦",
       );
     const marks: number[] = [];
@@ -102,16 +102,37 @@ describe("programs that compile", () => {
       "outputs, secrets and promises as inputs",
       `const config = new pulumi.Config();
       const { name, id } = new Domain("d", { name: config.require("domain") });
-      new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`, interval: Promise.resolve(60 as const),
+      new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`, interval: config.requireNumber("interval"),
+        requestMethod: config.require("method"),
         requestHeaders: [{ key: "X-Token", value: config.requireSecret("token") }],
         requestAuthPassword: pulumi.secret("password"), alertChannelIds: [id, pulumi.output(2)] });`,
+    ],
+    [
+      "values from variables and objects",
+      `const site = { ${home}, alertCondition: "url_unavailable" };
+      new Monitor("a", { ...site, sslAlertDays: Number(site.interval), interval: pulumi.output(site.interval) });`,
+    ],
+    [
+      "a class of one's own",
+      `class Site extends Monitor { constructor(name: string) { super(name, { ${home} }); } }
+      export const url: pulumi.Output<string> = new Site("a").url;
+      export const made: Monitor = new Site("b");`,
+    ],
+    [
+      "the provider plugin, with a provider",
+      `const provider = new native.Provider("eu", { baseUrl: "https://eu.example", apiKey: pulumi.secret("key"),
+        accounts: { them: { apiKey: "other" } }, maxRetries: 3, goneStatuses: [403], allowHttp: pulumi.output(false) });
+      const monitor: native.Monitor = new native.Monitor("a", { ${home} }, { provider });
+      export const same: Monitor = native.Monitor.get("b", monitor.id, {}, { provider });
+      export const name: Promise<string | undefined> = native.getMonitor({ id: 1 }, { provider }).then((m) => m.name);
+      export const is = (one: unknown): one is native.Provider => native.Provider.isInstance(one);`,
     ],
     ["undefined for a field that is not declared", `new Monitor("a", { ${home}, pause: undefined });`],
     [
       "options, and a record that is read with get",
       `new Monitor("a", { ${home} }, { ignoreChanges: ["interval"], customTimeouts: { create: "1m" } });
       const read = Monitor.get("b", "7");
-      export const days: pulumi.Output<0 | 1 | 2 | 3 | 7 | 14 | 30 | 60 | undefined> = read.sslAlertDays;
+      export const days: pulumi.Output<number | undefined> = read.sslAlertDays;
       export const interval: pulumi.Output<number> = read.interval;
       const made = new Monitor("d", { ${home}, account: "eu" }, { import: "7" });
       const other = Domain.get("c", made.id, { account: "eu", name: "d.example" }, { parent: made });
@@ -153,7 +174,7 @@ test.each([monitor, domain])("each input of $label may be an output, and each pa
 });
 
 test.each([monitor, domain])(
-  "the enumerations of $label accept the allowed values and nothing else",
+  "the enumerations of $label take the allowed values and others of their type, and nothing else",
   (definition) => {
     const { label, fields } = definition;
     const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
@@ -161,10 +182,12 @@ test.each([monitor, domain])(
     );
     const assign = (key: string, value: unknown) =>
       `{ const value: import("pulumi-uptime").${label}Args["${key}"] = ${JSON.stringify(value)}; void value; }`;
-    const right = enumerations.flatMap(({ key, allowed }) => allowed.map((value) => assign(key, value)));
+    const right = enumerations.flatMap(({ key, allowed }) =>
+      [...allowed, typeof allowed[0] === "number" ? 4 : "GET "].map((value) => assign(key, value)),
+    );
     expect(editor.problems(right.join("\n"))).toEqual([]);
     const wrong = enumerations.map(({ key, allowed }) =>
-      assign(key, typeof allowed[0] === "number" ? 4 : "GET "),
+      assign(key, typeof allowed[0] === "number" ? "4" : 4),
     );
     expect(editor.problems(wrong.join("\n"))).toHaveLength(enumerations.length);
   },
@@ -172,13 +195,12 @@ test.each([monitor, domain])(
 
 describe("programs that do not compile", () => {
   test.each([
-    ["a string that is not allowed", `new Monitor("a", { ${home}, alertCondition: "down" });`, /"down"/],
+    ["a number for a choice of strings", `new Monitor("a", { ${home}, alertCondition: 5 });`, /'number'/],
     [
-      "a number that is not allowed",
-      `new Monitor("a", { name: "a", url: "https://a.example", interval: 61 });`,
-      /'61'/,
+      "a string for a choice of numbers",
+      `new Monitor("a", { name: "a", url: "https://a.example", interval: "60" });`,
+      /'string'/,
     ],
-    ["alert days that are not allowed", `new Monitor("a", { ${home}, sslAlertDays: 5 });`, /'5'/],
     [
       "a field that is missing",
       `new Monitor("a", { name: "a", url: "https://a.example" });`,
@@ -270,7 +292,7 @@ describe("in an editor", () => {
     expect(texts).toHaveLength(keys.length);
     // The account is no field of the API.
     expect(texts.pop()).toContain("The account that the record belongs to");
-    for (const text of texts) expect(text).toMatch(/\(API reference, section [\d.]+\)$/);
+    for (const text of texts) expect(text).toContain(`(docs/${definition.singular}.md)`);
   });
 
   test.each([
@@ -296,7 +318,7 @@ describe("in an editor", () => {
     expect(texts).toEqual([
       expect.stringContaining("The account that the record belongs to"),
       expect.stringContaining("Everything else that the API shows"),
-      expect.stringContaining("Reads an existing monitor by its id"),
+      expect.stringContaining("Reads an existing record by its id"),
     ]);
   });
 
@@ -314,7 +336,8 @@ test("the examples compile with TypeScript 3.8.3, which Pulumi brings for progra
   const old = require("@pulumi/pulumi/vendor/typescript@3.8.3/typescript.js") as typeof ts;
   expect(old.version).toBe("3.8.3");
   // In 3.8.3 the same way of resolving had another name, and the same number.
-  const program = old.createProgram(examples, options);
+  const native = join(root, "dist", "provider", "native.d.ts");
+  const program = old.createProgram([...examples, native], options);
   const own = program
     .getSourceFiles()
     .filter(({ fileName }) => /\/(?:examples|dist\/provider)\//.test(fileName));

@@ -1,6 +1,20 @@
 import type { dynamic } from "@pulumi/pulumi";
 
+import { domain } from "../../provider/definitions/domain";
+import type { Definition } from "../../provider/definitions/field";
+import { monitor } from "../../provider/definitions/monitor";
+import { dynamicProvider } from "../../provider/engine/dynamic";
+import { Session } from "../../provider/lifecycle/session";
+import type { Surroundings } from "../../provider/lifecycle/session";
+
 export type Properties = Record<string, unknown>;
+export const kinds = ["domain", "monitor"] as const;
+export type Kind = (typeof kinds)[number];
+export type HostedProvider = Required<dynamic.ResourceProvider<Properties, Properties>>;
+/** A stack's configuration, with the names that the program uses. */
+export type Settings = Readonly<Record<string, string>>;
+/** Starts a process of the provider, which serves resources of all kinds. */
+export type StartProcess = (settings: Settings, surroundings: Surroundings) => Record<Kind, Provider>;
 
 /** Options of a resource that the engine passes on, where it does. */
 export interface CallOptions {
@@ -65,8 +79,29 @@ export class OperationFailed extends Error {
 export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const providerKey = "__provider";
 
+/** Pulumi's host of dynamic providers, in a process of its own. */
+export const startDynamic: StartProcess = (settings, surroundings) =>
+  dynamicProviders(settings, new Session(surroundings));
+
+/** The same in a process that shares this session with others. */
+export function dynamicProviders(settings: Settings, session: Session): Record<Kind, Provider> {
+  return {
+    domain: dynamicCalls(hosted(domain, settings, session)),
+    monitor: dynamicCalls(hosted(monitor, settings, session)),
+  };
+}
+
+/** The provider of one kind as the host has it, which gives it the settings first. */
+export function hosted(definition: Definition, settings: Settings, session: Session): HostedProvider {
+  const provider = dynamicProvider(definition, session) as HostedProvider;
+  void provider.configure({
+    config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
+  });
+  return provider;
+}
+
 /** Calls through Pulumi's host of dynamic providers, as `@pulumi/pulumi/cmd/dynamic-provider` makes them. */
-export function dynamicCalls(host: Required<dynamic.ResourceProvider<Properties, Properties>>): Provider {
+function dynamicCalls(host: HostedProvider): Provider {
   const including = (result: unknown, properties: Properties): Properties =>
     revealed({ ...(wire(result ?? {}) as Properties), [providerKey]: properties[providerKey] });
   return {
@@ -129,6 +164,12 @@ async function called<T>(operation: () => Promise<T>): Promise<T> {
     throw new OperationFailed(message, id, revealed(kept), reasons ?? []);
   }
 }
+
+/** Whether a message tells of what must never happen: a bug, or something that the host of the provider cannot deal with. */
+export const isInternal = (message: string): boolean =>
+  /ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not (?:a function|defined)|Cannot read|not iterable/.test(
+    message,
+  );
 
 /** Whether a text holds no half of a surrogate pair. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

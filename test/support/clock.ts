@@ -12,11 +12,14 @@ interface Timer {
   readonly go: () => void;
 }
 
-/** A clock whose time passes only when everything waits for it. */
+/** The work waits for nothing that could still happen, or for longer than it may. */
+export class Hang extends Error {}
+
+/** A clock whose time passes only when everything waits for it, so minutes of pauses take no time. */
 export class VirtualClock implements Clock {
   private readonly timers = new Set<Timer>();
   /** How far the date is from {@link now}: change it, and the machine's clock is set. */
-  epoch = 1_800_000_000_000;
+  epoch = Date.UTC(2030, 0, 1);
 
   constructor(private time = 0) {}
 
@@ -30,9 +33,9 @@ export class VirtualClock implements Clock {
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = this.at(milliseconds, resolve);
+      const cancel = this.after(milliseconds, resolve);
       signal?.addEventListener("abort", () => {
-        this.timers.delete(timer);
+        cancel();
         reject(new Error("aborted"));
       });
     });
@@ -40,10 +43,18 @@ export class VirtualClock implements Clock {
 
   timeout(milliseconds: number): AbortSignal {
     const over = new AbortController();
-    this.at(milliseconds, () => {
+    this.after(milliseconds, () => {
       over.abort();
     });
     return over.signal;
+  }
+
+  /** Does something when so much time has passed; returns what cancels it. */
+  after(milliseconds: number, go: () => void): () => void {
+    const wait = Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
+    const timer = { at: this.time + wait, go };
+    this.timers.add(timer);
+    return () => void this.timers.delete(timer);
   }
 
   /** How many wait for the time to pass. */
@@ -51,15 +62,23 @@ export class VirtualClock implements Clock {
     return this.timers.size;
   }
 
-  /** Lets the time pass until something is done. */
-  async until<T>(done: Promise<T>): Promise<T> {
+  /**
+   * Lets the time pass until something is done.
+   *
+   * @throws {Hang} if it can never be done, or not within `limit` milliseconds
+   */
+  async until<T>(done: Promise<T>, limit = Infinity): Promise<T> {
     const state = { isOver: false };
     const over = done.finally(() => (state.isOver = true));
     over.catch(() => undefined);
-    for (;;) {
+    const end = this.time + limit;
+    for (let idle = 0; ;) {
       await new Promise(setImmediate);
       if (state.isOver) return over;
-      if (!this.advance()) throw new Error("Everything waits, and nothing will happen.");
+      if (this.advance()) idle = 0;
+      // Pulumi's SDK, which runs a program, takes some turns of the event loop.
+      else if (++idle > 100) throw new Hang("Everything waits, and nothing will happen.");
+      if (this.time > end) throw new Hang(`It has not ended after ${limit / 1000} seconds.`);
     }
   }
 
@@ -72,12 +91,6 @@ export class VirtualClock implements Clock {
     this.time = Math.max(this.time, next.at);
     next.go();
     return true;
-  }
-
-  private at(milliseconds: number, go: () => void): Timer {
-    const timer = { at: this.time + Math.max(0, milliseconds), go };
-    this.timers.add(timer);
-    return timer;
   }
 }
 

@@ -1,12 +1,18 @@
 import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
+import type { Engine } from "../../provider/engine/plugin/engine";
+import { methodsOf } from "../../provider/engine/plugin/grpc";
+import { PluginSession } from "../../provider/engine/plugin/session";
 import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
-import type { CallOptions, Properties, Provider } from "./calls";
+import type { CallOptions, Kind, Properties, Provider, Settings, StartProcess } from "./calls";
+import type { Surroundings } from "../../provider/lifecycle/session";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -19,50 +25,93 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
+/** A process of the provider plugin. */
+export interface PluginProcess {
+  readonly providers: Readonly<Record<Kind, Provider>>;
+  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
+  cancel(): Promise<void>;
+  /** Another engine attaches to the process, and begins a run. */
+  attach(settings: Settings): Readonly<Record<Kind, Provider>>;
+}
+
+/** The provider plugin in a process of its own, as a program in YAML uses it. */
+export const startNative: StartProcess = (settings, surroundings) =>
+  startPlugin(settings, surroundings).providers;
+
+/** The same, with what the engine says to the process as a whole. */
+export function startPlugin(settings: Settings, surroundings: Surroundings): PluginProcess {
+  let port = 1;
+  const addressOf = (): string => `127.0.0.1:${port}`;
+  const engine = {
+    address: addressOf(),
+    attach(address: string) {
+      this.address = address;
+    },
+    log: (_severity: string, message: string) => surroundings.print?.(message),
+    flush: () => Promise.resolve(),
+  };
+  const methods = methodsOf(engine as unknown as Engine, "1.0.0", {
+    newSession: () => new PluginSession(engine as unknown as Engine, {}, surroundings),
+    schema: () => "",
+  });
+  const providersFor = (given: Settings): Record<Kind, Provider> => {
+    const configured = configure(methods, given);
+    const ofType = (type: string): Provider => nativeCalls(methods, type, configured);
+    return { domain: ofType("uptime:index:Domain"), monitor: ofType("uptime:index:Monitor") };
+  };
+  return {
+    providers: providersFor(settings),
+    cancel: async () => {
+      await call(methods, "cancel", [Empty, new Empty()], Empty);
+    },
+    attach: (given) => {
+      port++;
+      void call(methods, "attach", [PluginAttach, new PluginAttach().setAddress(addressOf())], Empty);
+      return providersFor(given);
+    },
+  };
+}
+
+async function call<Request extends Message, Response extends Message>(
+  methods: UntypedServiceImplementation,
+  name: string,
+  [requestType, request]: [MessageType<Request>, Request],
+  responseType: MessageType<Response>,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const method = methods[name] as unknown as UnaryMethod<Request, Response>;
+    method({ request: requestType.deserializeBinary(request.serializeBinary()) }, (error, response) => {
+      try {
+        if (response) resolve(responseType.deserializeBinary(response.serializeBinary()));
+        else throw failureIn(error ?? {});
+      } catch (failure) {
+        reject(failure instanceof Error ? failure : new Error(String(failure)));
+      }
+    });
+  });
+}
+
+/** @param settings as they are in a stack's configuration */
+async function configure(methods: UntypedServiceImplementation, settings: Settings): Promise<void> {
+  const given = Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
+  );
+  const urn = "urn:pulumi:stack::project::pulumi:providers:uptime::default";
+  const checking = new proto.CheckRequest().setUrn(urn).setNews(structOf(given));
+  const checked = await call(methods, "checkConfig", [proto.CheckRequest, checking], proto.CheckResponse);
+  const request = new proto.ConfigureRequest().setArgs(structOf(propertiesIn(checked.getInputs())));
+  await call(methods, "configure", [proto.ConfigureRequest, request], proto.ConfigureResponse);
+}
+
 /**
  * Calls through the methods of the plugin's service, with its messages in their binary form, as the engine makes them:
  * secrets go in as plain values, and come back with their mark.
- *
- * @param type the type of the resources, such as `uptime:index:Monitor`
- * @param settings as they are in a stack's configuration
  */
-export function nativeCalls(
+function nativeCalls(
   methods: UntypedServiceImplementation,
   type: string,
-  settings: Readonly<Record<string, string>>,
+  configured: Promise<void>,
 ): Provider {
-  const call = <Request extends Message, Response extends Message>(
-    name: string,
-    [requestType, request]: [MessageType<Request>, Request],
-    responseType: MessageType<Response>,
-  ): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      const method = methods[name] as unknown as UnaryMethod<Request, Response>;
-      method({ request: requestType.deserializeBinary(request.serializeBinary()) }, (error, response) => {
-        try {
-          if (response) resolve(responseType.deserializeBinary(response.serializeBinary()));
-          else throw failureIn(error ?? {});
-        } catch (failure) {
-          reject(failure instanceof Error ? failure : new Error(String(failure)));
-        }
-      });
-    });
-
-  const configured = (async () => {
-    const given = Object.fromEntries(
-      Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
-    );
-    const urn = "urn:pulumi:stack::project::pulumi:providers:uptime::default";
-    const checking = new proto.CheckRequest().setUrn(urn).setNews(structOf(given));
-    const checked = await call("checkConfig", [proto.CheckRequest, checking], proto.CheckResponse);
-    const args = structOf(propertiesIn(checked.getInputs()));
-    await call(
-      "configure",
-      [proto.ConfigureRequest, new proto.ConfigureRequest().setArgs(args)],
-      proto.ConfigureResponse,
-    );
-  })();
-
   const nativeUrn = (urn: string): string => {
     const [scheme, project, types = "", ...name] = urn.split("::");
     const parents = types.split("$").slice(0, -1);
@@ -74,7 +123,7 @@ export function nativeCalls(
       .setUrn(nativeUrn(urn))
       .setOlds(structOf(olds))
       .setNews(structOf(news));
-    const response = await call("check", [proto.CheckRequest, request], proto.CheckResponse);
+    const response = await call(methods, "check", [proto.CheckRequest, request], proto.CheckResponse);
     const failures = response.getFailuresList().map((failure) => {
       assertText(failure.getReason());
       return `${failure.getProperty()}: ${failure.getReason()}`;
@@ -98,7 +147,7 @@ export function nativeCalls(
       .setOldInputs(structOf(oldInputs))
       .setNews(structOf(news))
       .setIgnorechangesList([...ignoreChanges]);
-    const response = await call("diff", [proto.DiffRequest, request], proto.DiffResponse);
+    const response = await call(methods, "diff", [proto.DiffRequest, request], proto.DiffResponse);
     if (response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_UNKNOWN)
       throw new Error("diff did not say whether there are changes");
     // What the engine shows must be what it is told to do.
@@ -124,7 +173,7 @@ export function nativeCalls(
     import: async (urn, id, news) => {
       await configured;
       const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
-      const response = await call("read", [proto.ReadRequest, request], proto.ReadResponse);
+      const response = await call(methods, "read", [proto.ReadRequest, request], proto.ReadResponse);
       if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
       const inputs = propertiesIn(response.getInputs());
       const outputs = propertiesIn(response.getProperties());
@@ -141,17 +190,17 @@ export function nativeCalls(
           .setUrn(nativeUrn(urn))
           .setProperties(structOf(news))
           .setPreview(true);
-        const response = await call("create", [proto.CreateRequest, request], proto.CreateResponse);
+        const response = await call(methods, "create", [proto.CreateRequest, request], proto.CreateResponse);
         return propertiesIn(response.getProperties(), true);
       }
       const request = updateOf(nativeUrn(urn), old.id, old.outputs, old.inputs, news).setPreview(true);
-      const response = await call("update", [proto.UpdateRequest, request], proto.UpdateResponse);
+      const response = await call(methods, "update", [proto.UpdateRequest, request], proto.UpdateResponse);
       return propertiesIn(response.getProperties(), true);
     },
     create: async (urn, inputs) => {
       await configured;
       const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(structOf(inputs));
-      const response = await call("create", [proto.CreateRequest, request], proto.CreateResponse);
+      const response = await call(methods, "create", [proto.CreateRequest, request], proto.CreateResponse);
       if (response.getId() === "") throw new Error("provider did not return an ID from Create");
       return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
     },
@@ -162,7 +211,7 @@ export function nativeCalls(
         .setId(id)
         .setProperties(structOf(outputs))
         .setInputs(structOf(inputs));
-      const response = await call("read", [proto.ReadRequest, request], proto.ReadResponse);
+      const response = await call(methods, "read", [proto.ReadRequest, request], proto.ReadResponse);
       if (response.getId() === "") return undefined;
       return {
         id: response.getId(),
@@ -174,7 +223,7 @@ export function nativeCalls(
       await configured;
       const request = updateOf(nativeUrn(urn), id, oldOutputs, oldInputs, news);
       request.setIgnorechangesList([...ignoreChanges]);
-      const response = await call("update", [proto.UpdateRequest, request], proto.UpdateResponse);
+      const response = await call(methods, "update", [proto.UpdateRequest, request], proto.UpdateResponse);
       return { outputs: propertiesIn(response.getProperties()) };
     },
     delete: async (urn, id, outputs, inputs) => {
@@ -184,7 +233,7 @@ export function nativeCalls(
         .setId(id)
         .setProperties(structOf(outputs))
         .setOldInputs(structOf(inputs));
-      await call("delete", [proto.DeleteRequest, request], { deserializeBinary: () => request });
+      await call(methods, "delete", [proto.DeleteRequest, request], { deserializeBinary: () => request });
     },
   };
 }

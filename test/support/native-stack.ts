@@ -1,25 +1,16 @@
 import type { Clock } from "../../provider/api/clock";
-import { systemClock } from "../../provider/api/clock";
-import type { Engine } from "../../provider/engine/plugin/engine";
-import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { PluginSession as Session } from "../../provider/engine/plugin/session";
-import type { Provider } from "./calls";
+import type { Kind, Settings } from "./calls";
 import { ModelStack } from "./model";
 import type { Inputs } from "./model";
-import { nativeCalls } from "./native-calls";
+import { startNative } from "./native-calls";
 
 /**
- * The same with the provider plugin, as a program in YAML uses it. Each command has a process of its own, because the plugin
- * knows resources by their URNs, and takes nothing that it has made for what state holds.
+ * The same with the provider plugin. Each command has a process of its own, because the plugin knows resources by their
+ * URNs, and takes nothing that it has made for what state holds.
  */
 export class NativeStack extends ModelStack {
-  constructor(
-    kind: "monitor" | "domain",
-    config: Readonly<Record<string, string>>,
-    options = {},
-    clock: Clock = systemClock,
-  ) {
-    super(kind, config, options, clock, nativeProcess);
+  constructor(kind: Kind, config: Settings, options = {}, clock?: Clock, start = startNative) {
+    super(kind, config, options, clock, start);
   }
 
   override preview(declared: Inputs): ReturnType<ModelStack["preview"]> {
@@ -31,25 +22,4 @@ export class NativeStack extends ModelStack {
     this.nextRun();
     return super.refresh();
   }
-
-  override destroy(): Promise<void> {
-    this.nextRun();
-    return super.destroy();
-  }
-}
-
-/** The plugin in a process of its own. */
-export function nativeProcess(
-  kind: "monitor" | "domain",
-  config: Readonly<Record<string, string>>,
-  clock: Clock = systemClock,
-): Provider {
-  const engine = {
-    attach: () => undefined,
-    log: () => undefined,
-    flush: () => Promise.resolve(),
-  } as unknown as Engine;
-  const session = new Session(engine, {}, clock && { clock });
-  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
-  return nativeCalls(methods, `uptime:index:${kind === "monitor" ? "Monitor" : "Domain"}`, config);
 }

@@ -1,31 +1,21 @@
-import type { dynamic } from "@pulumi/pulumi";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-
 import type { Transport } from "../../provider/api/transport";
 import { domain } from "../../provider/definitions/domain";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
-import { dynamicProvider } from "../../provider/engine/dynamic";
-import type { Engine } from "../../provider/engine/plugin/engine";
-import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { PluginSession } from "../../provider/engine/plugin/session";
-import { Session } from "../../provider/lifecycle/session";
-import { dynamicCalls } from "./calls";
-import type { Provider } from "./calls";
+import { startDynamic } from "./calls";
+import type { Kind, Provider, Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { ModelStack } from "./model";
-import type { Inputs } from "./model";
-import { nativeCalls } from "./native-calls";
+import { startPlugin } from "./native-calls";
+import type { PluginProcess } from "./native-calls";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
 
 export const definitions = { monitor, domain };
-export const kinds = ["monitor", "domain"] as const;
-export type Kind = (typeof kinds)[number];
-
-type Settings = Readonly<Record<string, string>>;
+export { kinds } from "./calls";
+export type { Kind } from "./calls";
 
 /** What a process has around it beside the time: see {@link Session}. */
 interface Surroundings {
@@ -33,51 +23,6 @@ interface Surroundings {
   readonly transport?: Transport;
   readonly print?: (line: string) => unknown;
 }
-
-/** A process that serves resources of all kinds. */
-interface Process {
-  readonly provider: (kind: Kind, settings: Settings) => Provider;
-  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
-  readonly cancel: () => Promise<void>;
-}
-
-function dynamicHost(surroundings: Surroundings): Process {
-  const session = new Session(surroundings);
-  return {
-    provider: (kind, settings) => {
-      const provider = dynamicProvider(definitions[kind], session);
-      const host = provider as Required<dynamic.ResourceProvider<Inputs, Inputs>>;
-      void host.configure({
-        config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
-      });
-      return dynamicCalls(host);
-    },
-    // The host answers Cancel with nothing, and passes nothing on.
-    cancel: () => Promise.resolve(),
-  };
-}
-
-function pluginProcess({ print, ...surroundings }: Surroundings): Process {
-  const engine = {
-    attach: () => undefined,
-    log: (_severity: string, line: string) => print?.(line),
-    flush: () => Promise.resolve(),
-  } as unknown as Engine;
-  const session = new PluginSession(engine, {}, surroundings);
-  const methods = methodsOf(engine, "1.0.0", { session: () => session, schema: () => "" });
-  const cancel = methods.cancel as unknown as Method;
-  return {
-    provider: (kind, settings) => nativeCalls(methods, `uptime:index:${definitions[kind].label}`, settings),
-    cancel: () =>
-      new Promise((resolve) => {
-        cancel({ request: new Empty() }, () => {
-          resolve();
-        });
-      }),
-  };
-}
-
-type Method = (call: { request: Empty }, answer: () => void) => void;
 
 /** A server on a clock of its own that takes every key, as that of one account with several people does. */
 export class Server {
@@ -154,8 +99,8 @@ export const otherKey = "other-key";
 /** The resources of one stack, over several runs. */
 export class Program {
   private settings: Settings;
-  private process: Process;
-  private readonly providers = new Map<Kind, Provider>();
+  providers: Readonly<Record<Kind, Provider>>;
+  private plugin: PluginProcess | undefined;
   private readonly resources: ModelStack[] = [];
 
   constructor(
@@ -164,17 +109,13 @@ export class Program {
     settings: Settings = {},
     private readonly surroundings: Omit<Surroundings, "clock"> = {},
   ) {
-    this.settings = {
-      "uptime:baseUrl": server.emulator.url,
-      "uptime:apiKey": myKey,
-      ...settings,
-    };
-    this.process = this.start();
+    this.settings = { "uptime:baseUrl": server.emulator.url, "uptime:apiKey": myKey, ...settings };
+    this.providers = this.start();
   }
 
   /** A resource of the stack that is in no state yet. */
   resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, {}, options, this.server.clock, (of) => this.provider(of));
+    const one = new ModelStack(kind, {}, options, this.server.clock, () => this.providers);
     this.resources.push(one);
     return one;
   }
@@ -182,31 +123,26 @@ export class Program {
   /** Another run, which has a process of its own, with some settings changed. */
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
-    this.process = this.start();
-    this.continue();
+    this.providers = this.start();
+    for (const one of this.resources) one.nextRun();
   }
 
   /** Another run in the same process, as of a plugin that is attached. */
   continue(): void {
-    this.providers.clear();
+    if (this.plugin) this.providers = this.plugin.attach(this.settings);
     for (const one of this.resources) one.nextRun();
   }
 
-  /** The calls that the engine makes for all resources of a kind. */
-  provider(kind: Kind): Provider {
-    let provider = this.providers.get(kind);
-    if (!provider) this.providers.set(kind, (provider = this.process.provider(kind, this.settings)));
-    return provider;
+  /** What the engine does at the first Ctrl-C. The host of dynamic resources hears nothing of it. */
+  async cancel(): Promise<void> {
+    await this.plugin?.cancel();
   }
 
-  cancel(): Promise<void> {
-    return this.process.cancel();
-  }
-
-  private start(): Process {
-    this.providers.clear();
+  private start(): Readonly<Record<Kind, Provider>> {
     const surroundings = { clock: this.server.clock, ...this.surroundings };
-    return this.front === "dynamic" ? dynamicHost(surroundings) : pluginProcess(surroundings);
+    if (this.front === "dynamic") return startDynamic(this.settings, surroundings);
+    this.plugin = startPlugin(this.settings, surroundings);
+    return this.plugin.providers;
   }
 }
 

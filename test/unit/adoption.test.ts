@@ -54,7 +54,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     const id = add(fields);
     const one = resource(front);
     const failure = await failureOf(one.up({ ...home, ...inputs }));
-    expect(failure).toMatch(new RegExp(`monitors? ${id}\\b`));
+    expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
     for (const key of keys) expect(failure).toContain(key);
     for (const way of [/\bimport\b/, /\bname\b/, /uptime:adoptExisting/]) expect(failure).toMatch(way);
     expect(one.state).toBeUndefined();

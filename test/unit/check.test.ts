@@ -1,9 +1,12 @@
 import { domain } from "../../provider/definitions/domain";
-import { Lifecycle } from "../../provider/lifecycle/lifecycle";
+import type { Connect } from "../../provider/lifecycle/account";
+import { check } from "../../provider/lifecycle/check";
+import { diff } from "../../provider/lifecycle/diff";
 import { monitor } from "../../provider/definitions/monitor";
-import type { Definition, Problem } from "../../provider/definitions/field";
+import type { Definition } from "../../provider/definitions/field";
 import { readSettings } from "../../provider/api/settings";
 import { unknownValue } from "../../provider/definitions/marks";
+import { toldMessage } from "../../provider/engine/clean";
 import {
   decodeDeclaration,
   encodeInputs,
@@ -21,24 +24,31 @@ const config = {
 
 /** A kind of resource, with properties as a dynamic provider has them. */
 class Checked {
-  private readonly lifecycle: Lifecycle;
+  private readonly connect: Connect;
 
   constructor(private readonly definition: Definition) {
-    const connect = new Session().connector(definition, (account) => readSettings(config, {}, account));
-    this.lifecycle = new Lifecycle(definition, connect);
+    this.connect = new Session().connector(definition, (account) => readSettings(config, {}, account));
   }
 
   async check(
     olds: Properties,
     news: Properties,
-  ): Promise<{ inputs: Properties; problems: readonly Problem[] }> {
-    const { inputs, problems } = await this.lifecycle.check(decodeDeclaration(olds, news));
-    return { inputs: encodeInputs(inputs, news), problems };
+  ): Promise<{ inputs: Properties; problems: readonly { property: string; reason: string }[] }> {
+    const { inputs, problems } = await check(this.definition, this.connect, decodeDeclaration(olds, news));
+    const texts = problems.map(({ property, reason }) => ({ property, reason: toldMessage(reason, []) }));
+    return { inputs: encodeInputs(inputs, news), problems: texts };
   }
 
   diff(id: string, olds: Properties, news: Properties): { changed: string[]; replaces: string[] } {
     const outputs = decodeOutputs(this.definition, olds);
-    return this.lifecycle.diff(id, outputs, decodeInputs(news), decodeOptions(news));
+    const { changed, replaces } = diff(
+      this.connect(undefined),
+      id,
+      outputs,
+      decodeInputs(news),
+      decodeOptions(news),
+    );
+    return { changed: [...changed], replaces: [...replaces] };
   }
 }
 

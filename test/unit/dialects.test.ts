@@ -1,33 +1,19 @@
 import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
-import { NetworkClock } from "../support/clock";
+import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
-let clock: NetworkClock;
-let emulator: Emulator;
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ sleep: clock.hold });
-});
-afterEach(() => {
-  clock.stop();
-  return emulator.stop();
-});
+withEmulator();
 
 function stack(
   kind: "monitor" | "domain" = "monitor",
   config: Record<string, string> = {},
   options?: ConstructorParameters<typeof ModelStack>[2],
 ): ModelStack {
-  return new ModelStack(
-    kind,
-    { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey, ...config },
-    options,
-    clock,
-  );
+  return new ModelStack(kind, settingsOf(config), options, clock);
 }
 
 const speak = (dialect: Partial<Dialect>): void => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { milliseconds } from "../../provider/definitions/duration";
+import { milliseconds } from "../../provider/engine/duration";
 
 test.each<[string, number]>([
   ["90s", 90_000],

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
-import { limitTellings } from "../../provider/emulator/limited";
 
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
@@ -724,32 +723,6 @@ describe("strange answers", () => {
     const { text, json } = await call(emulator, "GET", "/monitors/1");
     expect(text).toContain("a\\udc00");
     expect(json).toMatchObject({ data: { name: "a\udc00", "k\ud83d": "v" } });
-  });
-});
-
-describe("limits", () => {
-  const verdict = { wait: 1500, remaining: 0, resets: 2500 };
-  const now = Date.parse("2030-01-01T00:00:00.250Z");
-  test.each<[keyof typeof limitTellings, Record<string, string>]>([
-    ["Retry-After in seconds", { "retry-after": "2" }],
-    ["Retry-After as a date", { "retry-after": "Tue, 01 Jan 2030 00:00:02 GMT" }],
-    ["nothing", {}],
-    ["X-RateLimit", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "3" }],
-    ["X-RateLimit in milliseconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "2500" }],
-    [
-      "X-RateLimit as a Unix time",
-      {
-        "x-ratelimit-remaining": "0",
-        "x-ratelimit-reset": String(Date.parse("2030-01-01T00:00:03Z") / 1000),
-      },
-    ],
-    [
-      "X-RateLimit as a Unix time in milliseconds",
-      { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(now + 2500) },
-    ],
-    ["X-RateLimit without reset, Retry-After", { "x-ratelimit-remaining": "0", "retry-after": "2" }],
-  ])("%s", (telling, expected) => {
-    expect(limitTellings[telling](verdict, now)).toEqual(expected);
   });
 });
 

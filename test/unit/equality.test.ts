@@ -1,5 +1,5 @@
 import { equal } from "../../provider/definitions/kinds";
-import { compare, valueIn } from "../../provider/lifecycle/compare";
+import { compare, valueIn } from "../../provider/lifecycle/difference";
 import type { Value } from "../../provider/definitions/kinds";
 import { domain } from "../../provider/definitions/domain";
 import type { Field } from "../../provider/definitions/field";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { NetworkClock } from "../support/clock";
+import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
@@ -21,24 +21,10 @@ beforeAll(() => {
     Reflect.deleteProperty(process.env, name);
 });
 
-let clock: NetworkClock;
-let emulator: Emulator;
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ sleep: clock.hold });
-});
-afterEach(() => {
-  clock.stop();
-  return emulator.stop();
-});
+withEmulator();
 
 function stack(config: Record<string, string> = {}): ModelStack {
-  const all = {
-    "uptime:baseUrl": emulator.url,
-    "uptime:apiKey": emulator.apiKey,
-    "uptime:timeoutSeconds": "600",
-    ...config,
-  };
+  const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });
   return new ModelStack("monitor", all, {}, clock);
 }
 

@@ -2,12 +2,15 @@ import fc from "fast-check";
 
 import { complaintIn, pageIn, parseJson, recordIn } from "../../provider/api/answer";
 import type { ApiRecord } from "../../provider/api/answer";
-import type { ApiRequest, Client } from "../../provider/api/client";
+import type { Transport } from "../../provider/api/transport";
 import { domain } from "../../provider/definitions/domain";
-import { ApiError, UptimeError } from "../../provider/api/errors";
-import { Lifecycle } from "../../provider/lifecycle/lifecycle";
-import { connectionOf } from "../../provider/lifecycle/session";
-import { Ledger } from "../../provider/lifecycle/ledger";
+import { UptimeError } from "../../provider/api/errors";
+import { create } from "../../provider/lifecycle/create";
+import { remove } from "../../provider/lifecycle/delete";
+import { get, read } from "../../provider/lifecycle/read";
+import { Session } from "../../provider/lifecycle/session";
+import { update } from "../../provider/lifecycle/update";
+import { toldMessage } from "../../provider/engine/clean";
 import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
 import { anyCharacter } from "../support/arbitraries";
@@ -122,7 +125,7 @@ test("whatever an answer is, it is read as something or nothing", () => {
   fc.assert(
     fc.property(source, (text) => {
       const body = bodyOf(text);
-      expect(Array.from(complaintIn(body, text, String).said).length).toBeLessThan(400);
+      expect(toldMessage(complaintIn(body, text).said, []).length).toBeLessThan(400);
       for (const definition of definitions) {
         const one = recordIn(body, definition);
         if (one) expect(one.id).not.toBe("");
@@ -135,20 +138,13 @@ test("whatever an answer is, it is read as something or nothing", () => {
   );
 });
 
-/** A client whose server answers anything. */
-function clientOf(answers: Iterator<string>): Client {
-  const address = { url: "https://uptime.example.com", hash: "00000000", source: "uptime:baseUrl" };
-  const send = async ({ method, path }: ApiRequest) => {
-    const request = `${method} ${address.url}${path}`;
+/** A server that answers anything. */
+function transportOf(answers: Iterator<string>): Transport {
+  return () => {
     const text = (answers.next().value as string | undefined) ?? "{}";
-    const body = bodyOf(text);
     const status = [200, 201, 200, 422, 404][text.length % 5] ?? 200;
-    if (status < 300) return Promise.resolve({ status, body, location: undefined, request });
-    const { said, fields } = complaintIn(body, text, String);
-    return Promise.reject(new ApiError(request, status, said, fields));
+    return Promise.resolve({ status, headers: {}, body: Buffer.from(text) });
   };
-  const asItIs = (text: string): string => text;
-  return { address, send, withoutKey: asItIs, redacted: asItIs } as unknown as Client;
 }
 
 const settings = readSettings(
@@ -172,20 +168,16 @@ test(
         operation,
         fc.array(source, { minLength: 1, maxLength: 6 }),
         async (definition, kind, answers) => {
-          const ledger = new Ledger(instantClock());
-          // One that state knows was found, so what is gone is gone at once.
-          ledger.find();
-          const client = clientOf(answers.values());
-          const connection = connectionOf(definition, settings, client, ledger, instantClock());
-          const lifecycle = new Lifecycle(definition, () => connection);
+          const session = new Session({ clock: instantClock(), transport: transportOf(answers.values()) });
+          const account = session.connector(definition, () => settings)(undefined);
           const inputs = { values: declared[definition.singular as keyof typeof declared] };
           const outputs = { ...inputs, attributes: {} };
           const run = async (): Promise<unknown> => {
-            if (kind === "create") return lifecycle.create(inputs, {});
-            if (kind === "update") return lifecycle.update("7", outputs, inputs, {});
-            if (kind === "delete") return lifecycle.delete("7", outputs, {});
-            if (kind === "read") return lifecycle.read("7", outputs, {});
-            return lifecycle.get("7", undefined, {});
+            if (kind === "create") return create(account, inputs, {});
+            if (kind === "update") return update(account, "7", outputs, inputs, {});
+            if (kind === "delete") return remove(account, "7", outputs, {});
+            if (kind === "read") return read(account, "7", outputs, {});
+            return get(account, "7", undefined, {});
           };
           try {
             structuredClone(await run());

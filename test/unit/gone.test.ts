@@ -149,9 +149,11 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       const [all] = await createdBefore(front, 3);
       remove(all[0]);
       expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+      await server.clock.sleep(1000);
       remove(all[1]);
       expect(await refreshAll(all.slice(1, 2))).toEqual(["gone"]);
       expect(server.lists).toBe(2);
+      await server.clock.sleep(1000);
       server.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
       expect(await refreshAll(all.slice(2))).toEqual(["error"]);
       expect(server.lists).toBeLessThanOrEqual(4);
@@ -541,7 +543,7 @@ describe("the digits of address and key in state", () => {
     expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
     expect(one.state?.outputs).toMatchObject({ __partial: true, __key: hashOf(myKey) });
     program.nextRun(others);
-    const read = await program.provider("monitor").read("urn", one.state?.id ?? "", {}, {});
+    const read = await program.providers.monitor.read("urn", one.state?.id ?? "", {}, {});
     expect(read?.outputs).toMatchObject({ __readOnly: true, __key: hashOf(otherKey) });
   });
 
@@ -593,7 +595,7 @@ describe("the digits of address and key in state", () => {
 
 describe.each(fronts)("a record that is only read (%s)", (front) => {
   test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
-    const provider = new Program(server, front).provider(kind);
+    const provider = new Program(server, front).providers[kind];
     expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
       new RegExp(`^${kind} 77 does not exist`, "i"),
     );
@@ -603,7 +605,7 @@ describe.each(fronts)("a record that is only read (%s)", (front) => {
     const program = new Program(server, front);
     for (let number = 0; number < 3; number++) server.emulator.monitors.add(record);
     const read = (id: string, outputs = {}) =>
-      program.provider("monitor").read("urn", id, { __provider: "text", ...outputs }, {});
+      program.providers.monitor.read("urn", id, { __provider: "text", ...outputs }, {});
     const first = await read("1");
     server.emulator.monitors.remove(1);
     server.fault = () => answer(500);

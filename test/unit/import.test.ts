@@ -1,52 +1,30 @@
 import fc from "fast-check";
 
 import { domain } from "../../provider/definitions/domain";
-import { dynamicProvider } from "../../provider/engine/dynamic";
+import { Session } from "../../provider/lifecycle/session";
 import { monitor } from "../../provider/definitions/monitor";
-import { optionsOf, propsOf } from "../../provider/sdk/props";
+import { optionsOf, propsOf } from "../../provider/sdk/dynamic-binding";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { Emulator } from "../../provider/emulator";
-import { NetworkClock } from "../support/clock";
+import { hosted } from "../support/calls";
+import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
-let clock: NetworkClock;
-let emulator: Emulator;
+withEmulator();
 let warnings: string[];
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ sleep: clock.hold });
+beforeEach(() => {
   warnings = [];
   jest.spyOn(console, "warn").mockImplementation((line: string) => void warnings.push(line));
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  clock.stop();
-  await emulator.stop();
-});
+afterEach(() => jest.restoreAllMocks());
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
 
-const config = (more: Record<string, string> = {}) => ({
-  "uptime:baseUrl": emulator.url,
-  "uptime:apiKey": emulator.apiKey,
-  ...more,
-});
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
-  new ModelStack(kind, config(more), { importer }, clock);
-
-/** What a person is told; fails when nothing is wrong. */
-async function refusal(operation: Promise<unknown>): Promise<string> {
-  const message = await operation.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-  if (message === undefined) throw new Error("It was not refused.");
-  return message;
-}
+  new ModelStack(kind, settingsOf(more), { importer }, clock);
 
 function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...record, ...fields }).id);
@@ -82,7 +60,7 @@ describe("many imports", () => {
     }
     const importId = add({ ssl_alert_days: 7 });
     const other = first.beside({ importer: "other" });
-    expect(await refusal(other.preview({ ...home, sslAlertDays: 14, importId }))).toContain(
+    expect(await failureOf(other.preview({ ...home, sslAlertDays: 14, importId }))).toContain(
       "sslAlertDays is 14 in the program and 7 in monitor 21",
     );
   });
@@ -139,7 +117,7 @@ describe("an import", () => {
           table.clear();
           emulator.dialect = dialect;
           const more = { "uptime:goneStatuses": "403" };
-          const before = new ModelStack(kind, config(more), {}, clock);
+          const before = new ModelStack(kind, settingsOf(more), {}, clock);
           await before.up(declared);
           emulator.forget();
           const importId = before.state?.id;
@@ -170,7 +148,7 @@ describe("an import is refused in the preview", () => {
       request_headers: [{ key: "X-Token", value: "canary-1" }],
       cache_buster: 1,
     });
-    const message = await refusal(
+    const message = await failureOf(
       resource().preview({
         ...home,
         alertTextLookup: "ok",
@@ -198,19 +176,24 @@ describe("an import is refused in the preview", () => {
   });
 
   test("when a property cannot be read", async () => {
-    const message = await refusal(resource().preview({ ...home, importId: add({ interval: "often" }) }));
+    const message = await failureOf(resource().preview({ ...home, importId: add({ interval: "often" }) }));
     expect(message).toContain('interval cannot be compared: The API shows interval as "often"');
   });
 
   test("but for what ignoreChanges names", async () => {
     const importId = add({ interval: 300 });
-    const one = new ModelStack("monitor", config(), { importer: "home", ignoreChanges: ["interval"] }, clock);
+    const one = new ModelStack(
+      "monitor",
+      settingsOf(),
+      { importer: "home", ignoreChanges: ["interval"] },
+      clock,
+    );
     await one.up({ ...home, importId });
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
 
   test("when there is no such record, with the way on", async () => {
-    const message = await refusal(resource().preview({ ...home, importId: "7" }));
+    const message = await failureOf(resource().preview({ ...home, importId: "7" }));
     expect(message).toMatch(
       /import of monitor 7 is not possible: Monitor 7 does not exist .* remove the option import/,
     );
@@ -218,13 +201,13 @@ describe("an import is refused in the preview", () => {
 
   test("when the record cannot be read, and what else is wrong is told beside it", async () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
-    const message = await refusal(one.preview({ ...home, interval: 61, importId: add() }));
+    const message = await failureOf(one.preview({ ...home, interval: 61, importId: add() }));
     expect(message).toMatch(/interval must be one of/);
     expect(message).toMatch(/import of monitor 1 is not possible: GET .* status 401/);
   });
 
   test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
-    const message = await refusal(resource().preview({ ...home, importId }));
+    const message = await failureOf(resource().preview({ ...home, importId }));
     expect(message).toMatch(
       /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
     );
@@ -232,8 +215,8 @@ describe("an import is refused in the preview", () => {
   });
 
   test("when importId is declared as if it were a property", async () => {
-    const message = await refusal(
-      new ModelStack("monitor", config(), {}, clock).preview({ ...home, importId: "1" }),
+    const message = await failureOf(
+      new ModelStack("monitor", settingsOf(), {}, clock).preview({ ...home, importId: "1" }),
     );
     expect(message).toBe(": import is an option of Monitor, and importId is not a property of it");
   });
@@ -243,7 +226,7 @@ describe("an import is refused in the preview", () => {
     const one = resource();
     const two = one.beside({ importer: "two" });
     await one.preview({ ...home, importId });
-    expect(await refusal(two.preview({ ...home, importId }))).toContain(
+    expect(await failureOf(two.preview({ ...home, importId }))).toContain(
       `import names monitor ${importId}, and so does the option import of home: only one resource can have it`,
     );
     // Without the option, it is known by its id only.
@@ -252,12 +235,12 @@ describe("an import is refused in the preview", () => {
     const late = old.beside({ importer: "late" });
     old.nextRun(late);
     await old.preview(home);
-    expect(await refusal(late.preview({ ...home, importId }))).toContain(
+    expect(await failureOf(late.preview({ ...home, importId }))).toContain(
       `import names monitor ${importId}, which home of this stack has already`,
     );
     old.nextRun(late);
     await late.preview({ ...home, importId });
-    expect(await refusal(old.preview(home))).toContain(
+    expect(await failureOf(old.preview(home))).toContain(
       `Monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
     );
     expect(emulator.writes()).toEqual([]);
@@ -291,14 +274,11 @@ test("what the API does not show is said, and sent with the first update", async
 
 test("what is not known in the preview is compared when it is, and a difference leaves nothing behind", async () => {
   const importId = add();
-  const provider = dynamicProvider(monitor);
+  const provider = hosted(monitor, settingsOf(), new Session({ clock }));
   const declared = { ...home, importId, __options: { importer: "home" } };
-  await provider.configure?.({
-    config: { get: (key: string) => config()[key as "uptime:apiKey"], require: () => "" },
-  });
-  const checked = await provider.check?.({}, { ...declared, url: unknownValue });
-  expect(checked?.failures).toEqual([]);
-  const inputs = checked?.inputs as Inputs;
+  const checked = await provider.check({}, { ...declared, url: unknownValue });
+  expect(checked.failures).toEqual([]);
+  const inputs = checked.inputs ?? {};
   const error: unknown = await provider
     .create({ ...inputs, url: "https://other.example/" })
     .catch((reason: unknown) => reason);
@@ -334,7 +314,7 @@ describe("with the option kept, no record is lost", () => {
     expect(await one.up({ ...declared, interval: 300 })).toBe("same");
     // Now the id is that of no record, and the engine asks as it does for a new resource.
     one.nextRun();
-    expect(await refusal(one.replace(declared))).toContain("remove the option import");
+    expect(await failureOf(one.replace(declared))).toContain("remove the option import");
     expect(names()).toEqual(["Home"]);
     one.nextRun();
     await one.replace(home);
@@ -377,7 +357,7 @@ describe("with the option kept, no record is lost", () => {
     await one.refresh();
     expect(one.state).toBeUndefined();
     one.nextRun();
-    expect(await refusal(one.up({ ...home, importId }))).toContain("remove the option import");
+    expect(await failureOf(one.up({ ...home, importId }))).toContain("remove the option import");
     await one.up(home);
     expect(names()).toEqual(["Home"]);
   });
@@ -413,7 +393,7 @@ describe("with the option kept, no record is lost", () => {
   });
 
   test("by a new name of a resource that was not imported, in one run", async () => {
-    const old = new ModelStack("monitor", config(), {}, clock);
+    const old = new ModelStack("monitor", settingsOf(), {}, clock);
     await old.up(home);
     const renamed = old.beside({ importer: "renamed" });
     old.nextRun(renamed);
@@ -428,7 +408,7 @@ describe("with the option kept, no record is lost", () => {
     const one = resource();
     await one.up({ ...home, importId: first });
     one.nextRun();
-    expect(await refusal(one.up({ ...home, importId: second }))).toContain(
+    expect(await failureOf(one.up({ ...home, importId: second }))).toContain(
       "interval is 60 in the program and 300",
     );
     expect(names()).toEqual(["Home", "Home"]);
@@ -454,7 +434,7 @@ describe("with uptime:adoptExisting", () => {
   });
 
   test("an adopted record is not deleted with the resource that had it before", async () => {
-    const old = new ModelStack("monitor", config(adopting), {}, clock);
+    const old = new ModelStack("monitor", settingsOf(adopting), {}, clock);
     await old.up(home);
     const renamed = old.beside();
     old.nextRun(renamed);
@@ -496,15 +476,13 @@ describe("a resource that is only read", () => {
     "has every field of a %s as an output, and its inputs stay what the program says",
     async (kind, fields) => {
       const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-      const provider = dynamicProvider(kind === "monitor" ? monitor : domain);
-      await provider.configure?.({
-        config: { get: (key: string) => config()[key as "uptime:apiKey"], require: () => "" },
-      });
+      const definition = kind === "monitor" ? monitor : domain;
+      const provider = hosted(definition, settingsOf(), new Session({ clock }));
       const id = String(table.add(fields).id);
-      const first = await provider.read?.(id, {});
-      const again = await provider.read?.(id, first?.props);
+      const first = await provider.read(id, {});
+      const again = await provider.read(id, first.props);
       for (const result of [first, again]) {
-        expect(result?.props).toMatchObject(
+        expect(result.props).toMatchObject(
           kind === "monitor"
             ? {
                 ...home,
@@ -516,13 +494,13 @@ describe("a resource that is only read", () => {
               }
             : { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
         );
-        expect(Object.keys(result?.props as Inputs)).toEqual(
-          expect.arrayContaining(Object.keys((kind === "monitor" ? monitor : domain).fields)),
+        expect(Object.keys(result.props ?? {})).toEqual(
+          expect.arrayContaining(Object.keys(definition.fields)),
         );
         expect(result).toMatchObject({ inputs: {} });
       }
       table.edit(id, { name: "renamed.example" });
-      expect((await provider.read?.(id, again?.props))?.props).toMatchObject({ name: "renamed.example" });
+      expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
     },
   );
 });

@@ -5,14 +5,13 @@ import { Client } from "../../provider/api/client";
 import type { Answer } from "../../provider/api/client";
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
-import { Limiter } from "../../provider/api/limiter";
-import type { Ended } from "../../provider/api/limiter";
-import { deadlineAfter } from "../../provider/api/deadline";
-import type { Deadline } from "../../provider/api/deadline";
+import { Operation } from "../../provider/api/operation";
+import { announcedWait, RateLimiter } from "../../provider/api/rate-limit";
+import type { Denial, Ended, Turn } from "../../provider/api/rate-limit";
 import { readSettings } from "../../provider/api/settings";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { limitKinds, limitTellings, neededTime } from "../../provider/emulator/limited";
+import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { Session } from "../../provider/lifecycle/session";
 import { NetworkClock, VirtualClock } from "../support/clock";
 import { dynamicProcess, ModelStack } from "../support/model";
@@ -41,9 +40,9 @@ function client(config: Record<string, string> = {}, url = emulator.url, time: C
   return new Client(settings.baseUrl, settings, { clock: time });
 }
 
-const within = (milliseconds: number): Deadline => deadlineAfter(milliseconds, { clock });
-const get = (of: Client, milliseconds = 10_000): Promise<Answer> =>
-  of.send({ method: "GET", path: "/api/v1/monitors", deadline: within(milliseconds) });
+/** A read, in an operation for which a person has set a time or not. */
+const get = (of: Client, timeout?: number): Promise<Answer> =>
+  of.send({ method: "GET", path: "/api/v1/monitors", operation: new Operation({ clock, timeout }) });
 
 const answer = (status: number, headers: Record<string, string> = {}): Fault => ({
   kind: "answer",
@@ -125,14 +124,16 @@ describe("at the same time", () => {
     expect(Math.max(...most)).toBe(8);
   });
 
-  test("a request that waits for its turn is given up at its deadline", async () => {
+  test("a request that waits for its turn is given up when the time of its operation is over", async () => {
     const one = client({ "uptime:maxConcurrency": "1" });
     first({ kind: "delay", delayMs: 3000 });
     const slow = get(one);
     while (emulator.requests.length === 0) await new Promise(setImmediate);
     const started = clock.now();
     const next = get(one);
-    expect(await failureOf(get(one, 200))).toContain("was given up: the operation has used its time");
+    expect(await failureOf(get(one, 200))).toMatch(
+      /^The operation has used its time \(see the option customTimeouts\), so GET .* was not sent\.$/,
+    );
     expect(clock.now() - started).toBeLessThan(2000);
     await Promise.all([slow, next]);
     expect(emulator.requests).toHaveLength(2);
@@ -151,7 +152,11 @@ const answered =
   () =>
     Promise.resolve(ended(status, status, headers));
 
-const forever = (): Deadline => ({ signal: new AbortController().signal, at: Infinity });
+/** The error of a request that does not get its turn. */
+const denied = (reason: Denial): Error => new Error(reason);
+
+/** A read of an operation without a time of its own. */
+const read = (clock: Clock): Turn => ({ operation: new Operation({ clock }), isWrite: false, denied });
 
 describe("in a minute", () => {
   test.each([
@@ -164,12 +169,12 @@ describe("in a minute", () => {
     async (requestsPerMinute, maxConcurrency) => {
       const clock = new VirtualClock();
       const started = clock.now();
-      const limiter = new Limiter({ maxConcurrency, requestsPerMinute }, clock);
+      const limiter = new RateLimiter({ maxConcurrency, requestsPerMinute }, clock);
       const begun: number[] = [];
       await clock.until(
         Promise.all(
           Array.from({ length: requestsPerMinute * 3 }, () =>
-            limiter.run(forever(), () => Promise.resolve(ended(begun.push(clock.now())))),
+            limiter.run(read(clock), () => Promise.resolve(ended(begun.push(clock.now())))),
           ),
         ),
       );
@@ -182,59 +187,49 @@ describe("in a minute", () => {
     },
   );
 
-  describe.each(Object.keys(limitKinds) as (keyof typeof limitKinds)[])(
-    "a server that limits by a %s",
-    (kind) => {
-      const perMinute = 100;
-      // What a person has set is kept to in any minute, whatever a server may allow beyond it.
-      const cases = [
-        ...(Object.keys(limitTellings) as (keyof typeof limitTellings)[]).map(
-          (telling) => [telling, undefined, kind] as const,
-        ),
-        ["nothing", perMinute, "sliding"] as const,
-      ];
-
-      test.each(cases)(
-        "and says %s is asked little longer than it takes (uptime:requestsPerMinute: %s)",
-        async (telling, requestsPerMinute, needed) => {
-          for (const requests of sample([201], [201, 500, 1000], [201, 500, 1000])) {
-            const clock = new VirtualClock();
-            const started = clock.now();
-            const limit = limitKinds[kind](perMinute, 60_000);
-            const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute }, clock);
-            let sent = 0;
-            const one = async (index: number): Promise<void> => {
-              let isTaken: boolean | undefined = false;
-              while (isTaken === false)
-                isTaken = await limiter.run(forever(), async () => {
-                  sent++;
-                  await clock.sleep(5 + ((sent + index) % 7));
-                  const verdict = limit(clock.now());
-                  const isTaken = verdict.wait === 0;
-                  return ended(isTaken, isTaken ? 201 : 429, limitTellings[telling](verdict, clock.date()));
-                });
-            };
-            await clock.until(Promise.all(Array.from({ length: requests }, (_, index) => one(index))));
-            const least = neededTime(limitKinds[needed](perMinute, 60_000), requests, started);
-            // A limit that says nothing is found by asking, and a bucket that is empty is asked before each request.
-            const isTold = telling !== "nothing" || requestsPerMinute !== undefined;
-            expect((clock.now() - started) / least).toBeLessThanOrEqual(isTold ? 1.1 : 1.15);
-            expect(sent / requests).toBeLessThanOrEqual(kind === "bucket" ? 2.5 : 1.15);
-          }
-        },
-      );
+  // What a person has set is kept to in any minute, whatever a server may allow beyond it.
+  test.each([
+    ["sliding", "Retry-After in seconds", undefined, 1.15],
+    ["window", "X-RateLimit as a Unix time", undefined, 1.15],
+    ["bucket", "X-RateLimit in milliseconds", undefined, 2.5],
+    ["sliding", "nothing", 100, 1.15],
+  ] as const)(
+    "a server that limits by a %s and says %s is asked little longer than it takes (uptime:requestsPerMinute: %s)",
+    async (kind, telling, requestsPerMinute, mostSent) => {
+      for (const requests of sample([201], [201, 500, 1000], [201, 500, 1000])) {
+        const clock = new VirtualClock();
+        const started = clock.now();
+        const limit = limitKinds[kind](100, 60_000);
+        const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock);
+        let sent = 0;
+        const one = async (index: number): Promise<void> => {
+          let isTaken = false;
+          while (!isTaken)
+            isTaken = await limiter.run(read(clock), async () => {
+              sent++;
+              await clock.sleep(5 + ((sent + index) % 7));
+              const verdict = limit(clock.now());
+              const isFree = verdict.wait === 0;
+              return ended(isFree, isFree ? 201 : 429, limitTellings[telling](verdict, clock.date()));
+            });
+        };
+        await clock.until(Promise.all(Array.from({ length: requests }, (_, index) => one(index))));
+        const least = neededTime(limitKinds[kind](100, 60_000), requests, started);
+        expect((clock.now() - started) / least).toBeLessThanOrEqual(1.1);
+        expect(sent / requests).toBeLessThanOrEqual(mostSent);
+      }
     },
   );
 
-  describe("nothing is learned of a limit", () => {
+  describe("a limit is forgotten", () => {
     test.each([
-      ["from a refusal after a long pause", 600_000, 429],
-      ["from a server that is unavailable for a moment", 0, 503],
+      ["after a refusal that follows a long pause", 600_000, 429],
+      ["after a server was unavailable for a moment", 0, 503],
     ])("%s", async (_when, pause, status) => {
       const clock = new VirtualClock();
-      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
       const send = (answered: number): Promise<unknown> =>
-        limiter.run(forever(), async () => {
+        limiter.run(read(clock), async () => {
           await clock.sleep(50);
           return ended(undefined, answered, answered < 400 ? {} : { "retry-after": "1" });
         });
@@ -248,53 +243,20 @@ describe("in a minute", () => {
     });
   });
 
-  describe("an operation gets back", () => {
-    /** An operation without a time of its own, and how much it was given back. */
-    const operation = (clock: VirtualClock): { deadline: Deadline; given: () => number } => {
-      const deadline = deadlineAfter(undefined, { clock });
-      const { at } = deadline;
-      return { deadline, given: () => deadline.at - at };
-    };
-
-    test("the time once for which all its requests have waited together", async () => {
-      const clock = new VirtualClock();
-      const started = clock.now();
-      const limiter = new Limiter({ maxConcurrency: 1, requestsPerMinute: undefined }, clock);
-      const { deadline: one, given } = operation(clock);
-      const send = () =>
-        limiter.run(one, async () => {
-          await clock.sleep(1000);
-          return ended(undefined);
-        });
-      await clock.until(Promise.all(Array.from({ length: 50 }, send)));
-      expect(given()).toBeGreaterThan(40_000);
-      expect(given()).toBeLessThanOrEqual(clock.now() - started);
-    });
-
-    test("nothing for requests that were not answered", async () => {
-      const clock = new VirtualClock();
-      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
-      const { deadline: one, given } = operation(clock);
-      for (let tried = 0; tried < 3; tried++)
-        await clock.until(limiter.run(one, () => clock.sleep(60_000).then(() => ({ result: undefined }))));
-      await clock.until(limiter.run(one, answered(200)));
-      expect(given()).toBe(0);
-    });
-  });
-
   test("a request that comes as the last one gives up is served when the server accepts again", async () => {
     const clock = new VirtualClock();
-    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
     const started = clock.now();
-    await clock.until(limiter.run(forever(), answered(429, { "retry-after": "10" })));
+    await clock.until(limiter.run(read(clock), answered(429, { "retry-after": "10" })));
     const leaving = new AbortController();
     let next: Promise<unknown> | undefined;
-    const left = limiter.run({ signal: leaving.signal, at: Infinity }, answered(200));
+    const operation = new Operation({ clock, interruption: leaving.signal });
+    const left = limiter.run({ operation, isWrite: false, denied }, answered(200));
     leaving.signal.addEventListener("abort", () => {
-      next = limiter.run(forever(), answered(200));
+      next = limiter.run(read(clock), answered(200));
     });
     leaving.abort();
-    await clock.until(left);
+    await expect(clock.until(left)).rejects.toThrow("ended");
     await clock.until(Promise.resolve(next));
     expect(clock.now() - started).toBe(10_000);
   });
@@ -302,12 +264,12 @@ describe("in a minute", () => {
   test("a limit that is no more is forgotten", async () => {
     const clock = new VirtualClock();
     const limit = limitKinds.window(100, 60_000);
-    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
     const started = clock.now();
     let most = 0;
     let running = 0;
-    const send = (): Promise<boolean | undefined> =>
-      limiter.run(forever(), async () => {
+    const send = (): Promise<boolean> =>
+      limiter.run(read(clock), async () => {
         running++;
         if (clock.now() > started + 60_000) most = Math.max(most, running);
         await clock.sleep(50);
@@ -328,7 +290,7 @@ describe("in a minute", () => {
     await get(one);
     await get(one);
     const started = clock.now();
-    expect(await failureOf(get(one))).toMatch(
+    expect(await failureOf(get(one, 10_000))).toMatch(
       /^GET .*\/api\/v1\/monitors was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts, and the setting uptime:requestsPerMinute\)\.$/,
     );
     expect(clock.now() - started).toBe(0);
@@ -363,10 +325,11 @@ describe("429 is waited for", () => {
     expect(await took(get(client()))).toBe(1000);
   });
 
-  test("and is no retry", async () => {
+  test("at least a second, twice as long with each further refusal, and is no retry", async () => {
     first(...Array.from({ length: 5 }, () => answer(429, { "retry-after": "0" })));
-    await get(client({ "uptime:maxRetries": "0" }));
+    const time = await took(get(client({ "uptime:maxRetries": "0" })));
     expect(emulator.requests.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 200]);
+    expect(time).toBe(31_000);
   });
 
   test("by all requests, and by creates too: each is carried out once", async () => {
@@ -385,6 +348,26 @@ describe("429 is waited for", () => {
     first(answer(503, { "retry-after": "0" }));
     await get(client({ "uptime:maxRetries": "0" }));
     expect(emulator.requests.map(({ status }) => status)).toEqual([503, 200]);
+  });
+});
+
+describe("X-RateLimit-Reset", () => {
+  const now = Date.parse("2030-01-01T12:00:00Z");
+
+  test.each([
+    ["1", 1000],
+    ["60", 60_000],
+    ["61", 61],
+    ["1500", 1500],
+    [String(now / 1000 + 90), 90_000],
+    [String(now + 1500), 1500],
+    [String(now / 1000 - 90), 0],
+    ["soon", undefined],
+    ["-1", undefined],
+    ["", undefined],
+  ])("%j asks for a wait of %j milliseconds", (reset, expected) => {
+    expect(announcedWait({ "x-ratelimit-reset": reset }, now)).toBe(expected);
+    expect(announcedWait({ "x-ratelimit-reset": reset, "retry-after": "7" }, now)).toBe(7000);
   });
 });
 
@@ -416,82 +399,118 @@ describe("X-RateLimit-Remaining: 0", () => {
   });
 });
 
-describe("the time of an operation that the person has not set", () => {
+describe("an operation without customTimeouts", () => {
   test.each([
     ["and the person says so", 1, undefined],
     ["and says so when asked too much", undefined, "60"],
     ["and never says so", undefined, undefined],
-  ])(
-    "does not run while others are served: sixty creates where one a minute is allowed, %s",
-    async (_how, set, told) => {
-      const clock = new VirtualClock();
-      const limit = limitKinds.sliding(1, 60_000);
-      const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: set }, clock);
-      const create = async (): Promise<string> => {
-        const time = deadlineAfter(undefined, { clock });
-        for (let done = 0; done < 2;) {
-          const status = await limiter.run(time, async () => {
+  ])("waits for its turn as long as others are served: one request a minute, %s", async (_how, set, told) => {
+    const clock = new VirtualClock();
+    const limit = limitKinds.sliding(1, 60_000);
+    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: set }, clock);
+    const create = async (): Promise<string> => {
+      const operation = new Operation({ clock });
+      for (let done = 0; done < 2;)
+        if (
+          await limiter.run({ operation, isWrite: true, denied }, async () => {
             await clock.sleep(20);
             const isTaken = limit(clock.now()).wait === 0;
-            return ended(
-              isTaken,
-              isTaken ? 200 : 429,
-              told !== undefined && !isTaken ? { "retry-after": told } : {},
-            );
-          });
-          if (status === undefined) return "given up";
-          if (status) done++;
-        }
-        return "done";
-      };
-      const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
-      expect(new Set(results)).toEqual(new Set(["done"]));
-    },
-  );
-
-  test("runs while nobody is served", async () => {
-    const clock = new VirtualClock();
-    const started = clock.now();
-    const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
-    const create = async (): Promise<undefined> => {
-      const time = deadlineAfter(undefined, { clock });
-      for (;;) {
-        const status = await limiter.run(time, answered(429, { "retry-after": "30" }));
-        if (status === undefined) return;
-      }
+            const headers = told !== undefined && !isTaken ? { "retry-after": told } : {};
+            return ended(isTaken, isTaken ? 200 : 429, headers);
+          })
+        )
+          done++;
+      return "done";
     };
-    await clock.until(Promise.all(Array.from({ length: 20 }, create)));
-    expect(clock.now() - started).toBeGreaterThan(200_000);
-    expect(clock.now() - started).toBeLessThanOrEqual(300_000);
+    const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
+    expect(new Set(results)).toEqual(new Set(["done"]));
   });
 
-  test("is five minutes; what a person has set does not change", () => {
-    const clock = new VirtualClock(1000);
-    const free = deadlineAfter(undefined, { clock });
-    expect(free.at).toBe(301_000);
-    free.extend?.(2000, 5000);
-    free.extend?.(3000, 6000);
-    free.extend?.(2000, 4000);
-    expect(free.at).toBe(305_000);
-    expect(deadlineAfter(60_000, { clock }).extend).toBeUndefined();
+  test.each([429, 503])(
+    "ends with an error that says so if the server answers nothing but %i for ten minutes",
+    async (status) => {
+      emulator.fault = () => answer(status, { "retry-after": "30" });
+      const one = client();
+      const started = clock.now();
+      const failures = await Promise.all(Array.from({ length: 20 }, () => failureOf(get(one))));
+      expect(clock.now() - started).toBeGreaterThan(595_000);
+      expect(clock.now() - started).toBeLessThanOrEqual(670_000);
+      for (const failure of failures)
+        expect(failure).toContain(
+          "was not sent: for ten minutes the server has refused all requests of this account with 429 or 503.",
+        );
+      // Those that come later are sent once the server has had time, and end at once if it refuses again.
+      await clock.sleep(60_000);
+      emulator.fault = undefined;
+      expect((await get(one)).status).toBe(200);
+    },
+  );
+});
+
+describe("an interruption", () => {
+  const interrupted = /Pulumi was interrupted, so GET .* was not sent\.$/;
+  const operationOf = (interruption: AbortSignal): Operation => new Operation({ clock, interruption });
+  const send = (of: Client, method: "GET" | "DELETE", operation: Operation): Promise<Answer> =>
+    of.send({ method, path: "/api/v1/monitors/1", operation });
+
+  test("ends a wait for the rate limit at once", async () => {
+    emulator.fault = () => answer(429, { "retry-after": "60" });
+    const interruption = new AbortController();
+    const started = clock.now();
+    const failure = failureOf(send(client(), "GET", operationOf(interruption.signal)));
+    while (emulator.requests.length === 0) await new Promise(setImmediate);
+    interruption.abort();
+    expect(await failure).toMatch(/interrupted, so GET .* was not sent\.$/);
+    expect(clock.now() - started).toBeLessThan(60_000);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("ends a pause before a retry at once", async () => {
+    const interruption = new AbortController();
+    emulator.fault = () => {
+      setImmediate(() => {
+        interruption.abort();
+      });
+      return answer(500);
+    };
+    expect(await failureOf(send(client(), "GET", operationOf(interruption.signal)))).toMatch(interrupted);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("lets a request that was sent have its answer, and the reads that follow a write, and no further write", async () => {
+    emulator.monitors.add(home);
+    const interruption = new AbortController();
+    emulator.fault = ({ method }) => {
+      if (method === "DELETE") interruption.abort();
+      return undefined;
+    };
+    const one = client();
+    const operation = operationOf(interruption.signal);
+    expect((await send(one, "DELETE", operation)).status).toBe(204);
+    expect(await failureOf(send(one, "GET", operation))).toContain("status 404");
+    expect(await failureOf(send(one, "DELETE", operation))).toMatch(/interrupted, so DELETE .* was not sent/);
+    expect(await failureOf(send(one, "GET", operationOf(interruption.signal)))).toMatch(interrupted);
+    expect(emulator.requests.map(({ method }) => method)).toEqual(["DELETE", "GET"]);
   });
 });
 
 test("a request that is given up leaves no timer behind", async () => {
   const clock = new VirtualClock();
-  const limiter = new Limiter({ maxConcurrency: 8, requestsPerMinute: 1 }, clock);
-  const send = (signal: AbortSignal): Promise<unknown> =>
-    limiter.run({ signal, at: Infinity }, answered(200));
+  const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: 1 }, clock);
+  const send = (interruption: AbortSignal): Promise<unknown> => {
+    const operation = new Operation({ clock, interruption });
+    return limiter.run({ operation, isWrite: false, denied }, answered(200));
+  };
   await send(new AbortController().signal);
   const over = new AbortController();
   const waiting = send(over.signal);
   expect(clock.pending).toBe(1);
   over.abort();
-  expect(await waiting).toBeUndefined();
+  await expect(waiting).rejects.toThrow("ended");
   expect(clock.pending).toBe(0);
 });
 
-describe("the deadline of an operation", () => {
+describe("the time that customTimeouts gives to an operation", () => {
   const config = (): Record<string, string> => ({
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
@@ -587,7 +606,7 @@ describe("retries", () => {
       method: "POST",
       path: "/api/v1/domains",
       form: [["name", "a.example"]],
-      deadline: deadlineAfter(10_000),
+      operation: new Operation(),
     });
     const late = await Emulator.start({ port });
     try {

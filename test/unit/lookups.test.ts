@@ -4,20 +4,18 @@ import type { AddressInfo } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../provider";
-import { dialectChoices, Emulator } from "../../provider/emulator";
+import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
+import { emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
-import { getPage, getPageOutput, getPages } from "../support/third-resource";
+import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
-let emulator: Emulator;
-beforeEach(async () => {
-  emulator = await Emulator.start({ settled: true });
-  const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-  pulumi.runtime.setAllConfig(config, ["uptime:apiKey"]);
+withEmulator({ settled: true });
+beforeEach(() => {
+  pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
 });
-afterEach(() => emulator.stop());
 
 const speak = (dialect: Partial<Dialect>): void => {
   emulator.dialect = { ...emulator.dialect, ...dialect };
@@ -29,11 +27,6 @@ const site = (name: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 const reads = (): string[] => emulator.requests.map(({ method, path }) => `${method} ${path}`);
-const messageOf = (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => "nothing was refused",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 
 test("the key is in no result, whatever a record shows", async () => {
   emulator.apiKey = canary("key");
@@ -109,20 +102,20 @@ describe("one record", () => {
 
   test("a record that is not there is an error that says what was looked for and where", async () => {
     emulator.monitors.add(site("Shop 2"));
-    expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
+    expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
     );
-    expect(await messageOf(uptime.getMonitor({ id: 7 }))).toBe(
+    expect(await failureOf(uptime.getMonitor({ id: 7 }))).toBe(
       `getMonitor found no monitor with id 7 at ${emulator.url}.`,
     );
-    expect(await messageOf(uptime.getDomain({ search: "x", searchBy: "name" }))).toContain(
+    expect(await failureOf(uptime.getDomain({ search: "x", searchBy: "name" }))).toContain(
       'no domain with search "x" and searchBy "name"',
     );
   });
 
   test("several matches are an error that names some of them", async () => {
     for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
-    expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toBe(
+    expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       'getMonitor found 8 monitors with name "Shop": 8 ("Shop"), 7 ("Shop"), 6 ("Shop"), 5 ("Shop"), 4 ("Shop") and 3 ' +
         "more. Pass the id of the one that you mean, or use getMonitors.",
     );
@@ -164,7 +157,7 @@ describe("one record", () => {
 
   test("a value that cannot be read is an error that names the record", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
-    expect(await messageOf(uptime.getMonitor({ id: 1 }))).toBe(
+    expect(await failureOf(uptime.getMonitor({ id: 1 }))).toBe(
       'Monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
     );
   });
@@ -222,10 +215,10 @@ describe("many records", () => {
       isSecond(query)
         ? { kind: "answer", effect: false, status: 200, body: '{"message":"try again"}' }
         : undefined;
-    expect(await messageOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
+    expect(await failureOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
     const body = JSON.stringify({ data: [site("x", { id: 150 })], meta: { current_page: 1, last_page: 2 } });
     emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
-    expect(await messageOf(uptime.getMonitors())).toContain("cannot be read completely");
+    expect(await failureOf(uptime.getMonitors())).toContain("cannot be read completely");
   });
 
   describe("a list whose pages move, because records are deleted while it is read,", () => {
@@ -274,7 +267,7 @@ describe("many records", () => {
         if (isPage(request, 2)) emulator.monitors.remove(newest--);
         return undefined;
       };
-      expect(await messageOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
+      expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
     });
 
     test("is read once where records are only added", async () => {
@@ -294,7 +287,7 @@ describe("many records", () => {
         meta: { current_page: 1, last_page: 1, total: 2 },
       });
       emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
-      expect(await messageOf(uptime.getMonitors())).toMatch(
+      expect(await failureOf(uptime.getMonitors())).toMatch(
         /cannot be read completely: its pages hold 1 monitors, and it says that there are 2\.$/,
       );
     });
@@ -311,7 +304,7 @@ describe("many records", () => {
       () => uptime.getMonitor({ name: "Shop 1" }),
     ];
     for (const lookup of lookups)
-      expect(await messageOf(lookup())).toContain("but the list of monitors holds 2");
+      expect(await failureOf(lookup())).toContain("but the list of monitors holds 2");
   });
 
   test("a record that is deleted while the list is read is not in the result", async () => {
@@ -328,11 +321,11 @@ describe("many records", () => {
 test("a record of another account is looked up with that account's key", async () => {
   emulator.monitors.add(site("Shop"));
   emulator.apiKey = "theirs";
-  expect(await messageOf(uptime.getMonitor({ name: "Shop" }))).toContain("status 401");
+  expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toContain("status 401");
   pulumi.runtime.setConfig("uptime:accounts", JSON.stringify({ them: { apiKey: "theirs" } }));
   expect(await uptime.getMonitor({ name: "Shop", account: "them" })).toMatchObject({ account: "them" });
   expect(await uptime.getMonitors({ account: "them" })).toMatchObject([{ name: "Shop", account: "them" }]);
-  expect(await messageOf(uptime.getMonitors({ account: "us" }))).toContain('no account "us"; it has them');
+  expect(await failureOf(uptime.getMonitors({ account: "us" }))).toContain('no account "us"; it has them');
 });
 
 test("arguments that make no sense are refused before anything is sent", async () => {
@@ -373,7 +366,7 @@ test("arguments that make no sense are refused before anything is sent", async (
     ],
     [uptime.getMonitors(["a"] as object), 'getMonitors needs its arguments as an object, not ["a"]'],
   ];
-  for (const [refused, message] of wrong) expect(await messageOf(refused)).toContain(message);
+  for (const [refused, message] of wrong) expect(await failureOf(refused)).toContain(message);
   expect(emulator.requests).toEqual([]);
 });
 
@@ -404,9 +397,6 @@ describe("Pulumi's options", () => {
     await settled(parent.urn);
     expect(await uptime.getMonitor({ id: 1 }, { parent, async: true })).toMatchObject({ name: "Shop" });
     expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
-    expect(await messageOf(uptime.getDomains({}, { parent: "site" as never }))).toBe(
-      "getDomains has an option parent that is not a resource.",
-    );
   });
 
   test("provider is refused, because there is no such provider resource", async () => {
@@ -424,7 +414,7 @@ describe("Pulumi's options", () => {
       uptime.getDomains({}, { provider }),
       uptime.getMonitorOutput({ id: 1 }, { provider }) as unknown as Promise<unknown>,
     ].map((one) => (pulumi.Output.isInstance(one) ? settled(one) : one)))
-      expect(await messageOf(refused)).toMatch(
+      expect(await failureOf(refused)).toMatch(
         /^get\w+ does not take the option provider: .* argument account\.$/,
       );
     expect(emulator.requests).toEqual([]);
@@ -477,7 +467,7 @@ describe("Pulumi's options", () => {
 
   test("dependsOn with something else is an error", async () => {
     const found = uptime.getDomainsOutput({}, { dependsOn: "home" as never });
-    expect(await messageOf(settled(found))).toBe(
+    expect(await failureOf(settled(found))).toBe(
       "A lookup has an option dependsOn with a value that is not a resource.",
     );
   });
@@ -494,11 +484,11 @@ describe("Pulumi's options", () => {
 
 test("a third resource is looked up by what its definition says", async () => {
   const records = [
-    { id: 1, name: "Status", theme: "dark", passcode: "hunter2", visitors: 7 },
-    { id: 2, name: "Other", theme: "light", headline: "Hello" },
+    { id: 1, name: "Status", applies: "nights", token: "hunter2", visitors: 7 },
+    { id: 2, name: "Other", applies: "always", notice: "Hello" },
   ];
   const server = createServer(({ url = "" }, response) => {
-    const [, id] = /^\/api\/v1\/pages(?:\/(\d+))?/.exec(url) ?? [];
+    const [, id] = /^\/api\/v1\/policies(?:\/(\d+))?/.exec(url) ?? [];
     const body = id === undefined ? records : records.find((record) => String(record.id) === id);
     response
       .writeHead(body ? 200 : 404, { "content-type": "application/json" })
@@ -512,21 +502,21 @@ test("a third resource is looked up by what its definition says", async () => {
       id: "1",
       account: undefined,
       name: "Status",
-      theme: "dark",
-      headline: undefined,
+      applies: "nights",
+      notice: undefined,
       attributes: { visitors: 7 },
     };
-    expect(await getPage({ id: 1 })).toEqual(status);
-    expect(await getPage({ name: "Status" })).toEqual(status);
-    expect((await settled(getPageOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
-    expect((await getPages({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
+    expect(await getPolicy({ id: 1 })).toEqual(status);
+    expect(await getPolicy({ name: "Status" })).toEqual(status);
+    expect((await settled(getPolicyOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
+    expect((await getPolicies({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
       "Other",
       "Status",
     ]);
-    expect(await messageOf(getPage({}))).toBe(
-      "getPage needs to know which page: pass one of id, name, search, searchBy.",
+    expect(await failureOf(getPolicy({}))).toBe(
+      "getPolicy needs to know which policy: pass one of id, name, search, searchBy.",
     );
-    expect(await messageOf(getPages({ url: "https://a.example" } as object))).toContain(
+    expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
       "it has no argument url",
     );
   } finally {

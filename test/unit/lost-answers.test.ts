@@ -301,6 +301,21 @@ describe("what else is new on the list", () => {
     expect(server.ids()).toHaveLength(2);
   });
 
+  test("is no reason for an error if a create that was sent during the look has made it", async () => {
+    const together = program();
+    const [one, two] = [together.resource(), together.resource()];
+    const posts: Fault[] = [cutBefore, { kind: "delay", answerDelayMs: 8000 }];
+    server.fault = (request) => {
+      if (request.method === "POST") return posts.shift();
+      return server.posts === 1 && isList(request) ? { kind: "delay", delayMs: 3000 } : undefined;
+    };
+    const first = made(one);
+    while (server.lists < 2) await new Promise(setImmediate);
+    const second = made(two, { ...home, name: "Another with the same URL" });
+    expect((await Promise.all([first, second])).sort()).toEqual(["made 1", "made 2"]);
+    expect(server.ids()).toHaveLength(2);
+  });
+
   test("and what was there before, is not taken even if it is equal", async () => {
     server.emulator.monitors.add(home);
     server.onCreates(cutBefore);

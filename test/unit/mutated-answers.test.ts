@@ -2,8 +2,8 @@ import fc from "fast-check";
 
 import { cases, tryCase } from "../support/simulated/answers";
 import type { Case } from "../support/simulated/answers";
-import { dynamicFront } from "../support/simulated/front";
-import { nativeFront } from "../support/simulated/native-front";
+import { dynamicFront, nativeFront } from "../support/simulated/front";
+
 import { sample } from "../support/size";
 
 const fronts = [dynamicFront, nativeFront] as const;

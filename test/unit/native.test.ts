@@ -9,7 +9,7 @@ import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
-import { nativeProcess } from "../support/native-stack";
+import { startNative } from "../support/native-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -81,12 +81,12 @@ describe("an import", () => {
   afterEach(() => Promise.all([emulator.stop(), other.stop()]));
 
   const imported = async (id: string, inputs: object) => {
-    const provider = nativeProcess("monitor", {
+    const settings = {
       "uptime:baseUrl": emulator.url,
       "uptime:apiKey": emulator.apiKey,
       "uptime:accounts": JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } }),
-    });
-    return provider.import?.(urn, id, { ...inputs });
+    };
+    return startNative(settings, {}).monitor.import?.(urn, id, { ...inputs });
   };
 
   test("reads the record of the account that the id names", async () => {

@@ -1,5 +1,5 @@
 import type { ModelStack } from "../support/model";
-import { destroyAll, failureOf, fronts, Program, refreshAll, Server } from "../support/program";
+import { destroyAll, failureOf, fronts, Program, refreshAll, Server, times } from "../support/program";
 import type { Front } from "../support/program";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
@@ -20,6 +20,12 @@ async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
   return [one, two, program];
 }
 
+/** What a refresh does: the engine compares each resource that it has read, whether or not the program has it. */
+async function refreshed(...all: ModelStack[]): Promise<void> {
+  expect(await refreshAll(all)).toEqual(times(all.length, "there"));
+  for (const one of all) expect(await one.preview(home)).toBe("same");
+}
+
 describe.each(fronts)("two resources in state with one record (%s)", (front) => {
   test("one that leaves the program leaves the record to the other", async () => {
     const [one, two, program] = await twins(front);
@@ -35,17 +41,28 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
 
   test("and so it does after a refresh of both", async () => {
     const [one, two] = await twins(front);
-    expect(await refreshAll([one, two])).toEqual(["there", "there"]);
+    await refreshed(one, two);
     await one.up(home);
     expect(await destroyAll([two])).toEqual(["deleted"]);
     expect(server.ids()).toEqual(["1"]);
   });
 
-  test("are destroyed together, and the record with them", async () => {
-    const [one, two] = await twins(front);
-    expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
-    expect(server.ids()).toEqual([]);
-  });
+  test.each([false, true])(
+    "are destroyed together, and the record with them; refreshed: %j",
+    async (isRefreshed) => {
+      const [one, two] = await twins(front);
+      if (isRefreshed) await refreshed(one, two);
+      expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
+      expect(server.ids()).toEqual([]);
+    },
+  );
+});
+
+test.each(fronts)("a resource that is alone leaves the program with its record (%s)", async (front) => {
+  const [one] = await twins(front);
+  await refreshed(one);
+  expect(await destroyAll([one])).toEqual(["deleted"]);
+  expect(server.ids()).toEqual([]);
 });
 
 test("both in the program are an error that names both, if the engine names them", async () => {

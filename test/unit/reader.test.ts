@@ -1,48 +1,27 @@
-import type { dynamic } from "@pulumi/pulumi";
-
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
-import { dialectChoices, Emulator } from "../../provider/emulator";
+import { dialectChoices } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Session } from "../../provider/lifecycle/session";
-import { revealed } from "../support/calls";
-import { NetworkClock } from "../support/clock";
+import { hosted, revealed } from "../support/calls";
+import type { HostedProvider } from "../support/calls";
+import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
-type Provider = Required<dynamic.ResourceProvider<Inputs, Inputs>>;
 interface Known {
   readonly id: string;
   readonly outputs: Inputs;
 }
 
 // Its records change by themselves, from one request to the next.
-let clock: NetworkClock;
-let emulator: Emulator;
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ firstId: 1001, sleep: clock.hold });
-});
-afterEach(() => {
-  clock.stop();
-  return emulator.stop();
-});
+withEmulator({ firstId: 1001 });
 
 /** As a new run of Pulumi starts it. */
-function newProcess(more: Record<string, string> = {}, time: Clock = clock): Provider {
-  const settings: Record<string, string> = {
-    "uptime:baseUrl": emulator.url,
-    "uptime:apiKey": emulator.apiKey,
-    "uptime:maxRetries": "0",
-    ...more,
-  };
-  const provider = dynamicProvider(monitor, new Session({ clock: time })) as Provider;
-  void provider.configure({
-    config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },
-  });
-  return provider;
+function newProcess(more: Record<string, string> = {}, time: Clock = clock): HostedProvider {
+  const settings = settingsOf({ "uptime:maxRetries": "0", ...more });
+  return hosted(monitor, settings, new Session({ clock: time }));
 }
 
 const declaredOf = (number: number): Inputs => ({

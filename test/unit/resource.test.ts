@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { Domain, Monitor } from "../../provider";
-import type { DomainArgs, MonitorArgs } from "../../provider";
+import type { MonitorArgs } from "../../provider";
+import * as native from "../../provider/native";
 import { startMocks, settled } from "../support/mocks";
 import type { Registered } from "../support/mocks";
-import { Page } from "../support/third-resource";
+import { native as nativePolicy, Policy } from "../support/third-resource";
 
 const home: MonitorArgs = { name: "Home", url: "https://a.example", interval: 60 };
 
@@ -26,7 +27,7 @@ describe("a resource", () => {
   test.each([
     ["Domain", () => new Domain("shop", { name: "shop.example" }), "domain"],
     ["Monitor", () => new Monitor("shop", home), "monitor"],
-    ["Page", () => new Page("shop", { name: "Shop" }), "page"],
+    ["Policy", () => new Policy("shop", { name: "Shop" }), "policy"],
   ])("%s has its type, its provider, and no key that is not declared", async (label, make, singular) => {
     const { type, inputs } = await told(make());
     expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
@@ -50,24 +51,24 @@ describe("a resource", () => {
       requestAuthPassword: "hunter2",
       requestAuthUsername: "bob",
     });
-    const page = new Page("page", { name: "Page", passcode: "hunter2" });
+    const policy = new Policy("policy", { name: "Policy", token: "hunter2" });
     expect(await pulumi.isSecret(monitor.requestAuthPassword)).toBe(true);
     expect(await pulumi.isSecret(monitor.requestAuthUsername)).toBe(false);
-    expect(await pulumi.isSecret(page.passcode)).toBe(true);
+    expect(await pulumi.isSecret(policy.token)).toBe(true);
   });
 
   test("knows its own kind, also when another copy of the package has made it", () => {
-    const [monitor, domain, page] = [
+    const [monitor, domain, policy] = [
       new Monitor("a", home),
       new Domain("a", { name: "a.example" }),
-      new Page("a", { name: "A" }),
+      new Policy("a", { name: "A" }),
     ];
     for (const [of, own] of [
       [Monitor, monitor],
       [Domain, domain],
-      [Page, page],
+      [Policy, policy],
     ] as const)
-      expect([monitor, domain, page].filter((one) => of.isInstance(one))).toEqual([own]);
+      expect([monitor, domain, policy].filter((one) => of.isInstance(one))).toEqual([own]);
     expect(Monitor.isInstance({ __pulumiType: "pulumi-nodejs:dynamic/uptime:Monitor" })).toBe(true);
     expect(Monitor.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Monitor");
     expect(Domain.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Domain");
@@ -97,9 +98,11 @@ describe("a resource that is only read", () => {
 
   test("takes Pulumi's options as the fourth argument, and an id that is an output", async () => {
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
-    const page = Page.get("page", pulumi.output("7"), {}, { parent });
-    expect((await told(page)).id).toBe("7");
-    expect((await settled(page.urn)).value).toContain("my:site:Site$pulumi-nodejs:dynamic/uptime:Page::page");
+    const policy = Policy.get("policy", pulumi.output("7"), {}, { parent });
+    expect((await told(policy)).id).toBe("7");
+    expect((await settled(policy.urn)).value).toContain(
+      "my:site:Site$pulumi-nodejs:dynamic/uptime:Policy::policy",
+    );
     expect((await settled(Domain.get("shop", "1").id)).value).toBe("1");
   });
 
@@ -114,28 +117,6 @@ describe("a resource that is only read", () => {
     expect(read).toThrow(pulumi.RunError);
   });
 
-  test.each<[unknown, string]>([
-    [undefined, "undefined"],
-    ["", '""'],
-    [" ", '" "'],
-    [7, "7"],
-  ])("refuses the id %j", (id, said) => {
-    expect(() => Domain.get("shop", id as string)).toThrow(
-      `Domain.get("shop") needs the id of a domain as a string, not ${said}.`,
-    );
-    expect(registered).toEqual([]);
-  });
-
-  test.each<[unknown, string]>([
-    ["eu", '"eu"'],
-    [null, "null"],
-    [[], "[]"],
-  ])("refuses the state %j", (state, said) => {
-    expect(() => Domain.get("shop", "7", state as object)).toThrow(
-      `Domain.get("shop") has ${said} as its state, which must be an object.`,
-    );
-  });
-
   test("cannot be imported as well", () => {
     expect(() => Monitor.get("home", "7", {}, { import: "7" })).toThrow(
       "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
@@ -144,49 +125,6 @@ describe("a resource that is only read", () => {
 });
 
 describe("a resource that cannot be made", () => {
-  test.each<[unknown, string]>([
-    [undefined, "undefined"],
-    [null, "null"],
-    ["Home", '"Home"'],
-    [[home], '[{"name"'],
-    [pulumi.output(home), "an output"],
-    [Promise.resolve(home), "a promise"],
-  ])("because of its arguments says what they must be: %#", (args, said) => {
-    const make = () => new Monitor("home", args as MonitorArgs);
-    expect(make).toThrow(pulumi.RunError);
-    expect(make).toThrow(
-      `Monitor home needs its arguments as an object with name, url, interval, not ${said}`,
-    );
-    expect(() => new Domain("shop", args as DomainArgs)).toThrow(
-      `Domain shop needs its arguments as an object with name, not ${said}`,
-    );
-  });
-
-  test.each<[unknown, string]>([
-    [undefined, "undefined"],
-    ["", '""'],
-    [home, '{"name"'],
-  ])("because its name is %j says so", (name, said) => {
-    const message = `Monitor needs a name as its first argument: a string that is not empty, not ${said}`;
-    expect(() => new Monitor(name as string, home)).toThrow(message);
-    expect(() => Monitor.get(name as string, "7")).toThrow(message);
-  });
-
-  test("because its options are no object says so", () => {
-    expect(() => new Monitor("home", home, "7" as never)).toThrow(
-      'Monitor home has "7" as its options, which must be an object.',
-    );
-  });
-
-  test.each(["5 minutes", "5", "1d", "", "-5m", 300])(
-    "because customTimeouts has %j names the operation",
-    (time) => {
-      const make = () => new Monitor("home", home, { customTimeouts: { create: time as string } });
-      expect(make).toThrow("customTimeouts.create of Monitor home must be a duration such as");
-      expect(make).toThrow(`not ${JSON.stringify(time)}.`);
-    },
-  );
-
   const wrong = { parent: { not: "a resource" } } as never;
   const wrongLine = Number(/resource\.test\.ts\S*?:(\d+):\d+/.exec(new Error("here").stack ?? "")?.[1]);
   test.each([
@@ -210,7 +148,7 @@ describe("a resource that cannot be made", () => {
   });
 });
 
-test("state remembers the line of the program that makes a resource, and no other", async () => {
+test("state remembers the line of the program that makes a resource", async () => {
   const engine = pulumi.runtime.getMonitor() as unknown as {
     registerResource(request: Positioned, ...rest: unknown[]): unknown;
   };
@@ -230,19 +168,12 @@ test("state remembers the line of the program that makes a resource, and no othe
   await settled(made.urn);
   const [, line] = /resource\.test\.ts\S*:(\d+):\d+/.exec(here.stack ?? "") ?? [];
   errors.prepareStackTrace = before;
-  const positions = requests.map((request) => [
-    request.getSourceposition(),
-    ...request
-      .getStacktrace()
-      .getFramesList()
-      .map((frame) => frame.getPc()),
-  ]);
-  expect(positions).toHaveLength(1);
-  for (const position of positions[0] ?? []) {
+  expect(requests).toHaveLength(1);
+  const [first] = requests[0]?.getStacktrace().getFramesList() ?? [];
+  for (const position of [requests[0]?.getSourceposition(), first?.getPc()]) {
     expect(position?.getUri()).toMatch(/resource\.test\.ts/);
     expect(position?.getLine()).toBe(Number(line));
   }
-  expect(positions[0]).toHaveLength(2);
 });
 
 interface Position {
@@ -264,6 +195,79 @@ function traceSettings(): unknown[] {
   return [stackTraceLimit, prepareStackTrace];
 }
 
+describe("on the provider plugin", () => {
+  test.each([
+    ["Domain", () => new native.Domain("shop", { name: "shop.example" })],
+    ["Monitor", () => new native.Monitor("shop", home)],
+    ["Policy", () => new nativePolicy.Policy("shop", { name: "Shop" })],
+  ])("%s has the plugin's type, and no key that is not declared", async (label, make) => {
+    const { type, inputs } = await told(make());
+    expect(type).toBe(`uptime:index:${label}`);
+    expect(Object.keys(inputs).filter((key) => key.startsWith("__") || key === "account")).toEqual([]);
+    expect(inputs).toHaveProperty("name");
+  });
+
+  test("a third resource marks its secrets, knows its own kind, and is read by its id", async () => {
+    const policy = new nativePolicy.Policy("policy", { name: "Policy", token: "hunter2" });
+    expect(await pulumi.isSecret(policy.token)).toBe(true);
+    expect(nativePolicy.Policy.isInstance(policy)).toBe(true);
+    expect(Policy.isInstance(policy)).toBe(false);
+    expect(await told(nativePolicy.Policy.get("read", "7", { account: "them" }))).toMatchObject({
+      id: "7",
+      inputs: { account: "them" },
+    });
+    expect(() => nativePolicy.Policy.get("read", "7", { parent: undefined } as object)).toThrow(
+      "has parent in its state, but Policy has no such output",
+    );
+  });
+
+  test("a third resource is looked up by the functions that its definition names", async () => {
+    const called: [string, unknown][] = [];
+    const found = { id: "7", name: "Shop" };
+    await pulumi.runtime.setMocks({
+      newResource: () => ({ id: "1", state: {} }),
+      call: ({ token, inputs }) => {
+        called.push([token, inputs]);
+        return token.endsWith("getPolicy") ? found : { policies: [found] };
+      },
+    });
+    expect(await nativePolicy.getPolicy({ name: "Shop" })).toEqual(found);
+    expect(await nativePolicy.getPolicies()).toEqual([found]);
+    expect((await settled(nativePolicy.getPolicyOutput({ id: pulumi.output("7") }))).value).toEqual(found);
+    expect((await settled(nativePolicy.getPoliciesOutput())).value).toEqual([found]);
+    expect(called).toEqual([
+      ["uptime:index:getPolicy", { name: "Shop" }],
+      ["uptime:index:getPolicies", {}],
+      ["uptime:index:getPolicy", { id: "7" }],
+      ["uptime:index:getPolicies", {}],
+    ]);
+  });
+
+  test("a provider has its settings as strings, and its keys as secrets", async () => {
+    const provider = new native.Provider("eu", {
+      baseUrl: "https://eu.example",
+      apiKey: "hunter2",
+      accounts: { them: { apiKey: "correct horse" } },
+      maxRetries: pulumi.output(3),
+      goneStatuses: [403],
+    });
+    const { type, inputs } = await told(provider);
+    expect(type).toBe("pulumi:providers:uptime");
+    const secret = (value: string) => expect.objectContaining({ value }) as unknown;
+    expect(inputs).toMatchObject({
+      baseUrl: "https://eu.example",
+      apiKey: secret("hunter2"),
+      accounts: secret('{"them":{"apiKey":"correct horse"}}'),
+      maxRetries: "3",
+      goneStatuses: "[403]",
+    });
+    expect(native.Provider.isInstance(provider)).toBe(true);
+    expect(native.Provider.isInstance(new Monitor("home", home))).toBe(false);
+    const monitor = new native.Monitor("home", home, { provider });
+    expect((await told(monitor)).type).toBe("uptime:index:Monitor");
+  });
+});
+
 describe("what tells a resource that may import or adopt from all others", () => {
   class Site extends pulumi.ComponentResource {
     constructor(type: string, name: string, parent?: pulumi.Resource) {
@@ -277,7 +281,7 @@ describe("what tells a resource that may import or adopt from all others", () =>
     const made = [
       new Monitor("web", home, { import: "7" }),
       new Monitor("web", home, { import: "7", parent: front }),
-      new Page("web", { name: "Web" }, { import: "7", parent: new Site("Back", "back") }),
+      new Policy("web", { name: "Web" }, { import: "7", parent: new Site("Back", "back") }),
     ];
     for (const one of made) {
       const { value: urn } = await settled(one.urn);

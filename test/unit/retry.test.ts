@@ -1,4 +1,4 @@
-import { retryAfter } from "../../provider/api/rate-limit-headers";
+import { retryAfter } from "../../provider/api/rate-limit";
 import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 
@@ -9,13 +9,13 @@ const status = (code: number, told = false): Failure => ({ kind: "status", statu
 /** What was seen, what follows for methods that are safe to repeat, and what follows for a create. */
 const policy: [string, Failure, Step, Step][] = [
   ["no connection", { kind: "unreachable" }, "repeat", "repeat"],
-  ["connection cut", { kind: "cut" }, "repeat", "look up"],
-  ["own timeout", { kind: "timeout" }, "repeat", "look up only"],
-  ["accepted with something that cannot be read", { kind: "unreadable" }, "fail", "look up only"],
+  ["connection cut", { kind: "cut" }, "repeat", "send again"],
+  ["own timeout", { kind: "timeout" }, "repeat", "keep looking"],
+  ["accepted with something that cannot be read", { kind: "unreadable" }, "fail", "keep looking"],
   ["something final", { kind: "final" }, "fail", "fail"],
   ["301", status(301), "fail", "fail"],
-  ["302", status(302), "fail", "look up briefly"],
-  ["303", status(303), "fail", "look up briefly"],
+  ["302", status(302), "fail", "give up"],
+  ["303", status(303), "fail", "give up"],
   ["304", status(304), "fail", "fail"],
   ["308", status(308), "fail", "fail"],
   ["400", status(400), "fail", "fail"],
@@ -23,7 +23,7 @@ const policy: [string, Failure, Step, Step][] = [
   ["403", status(403), "fail", "fail"],
   ["404", status(404), "fail", "fail"],
   ["405", status(405), "fail", "fail"],
-  ["408", status(408), "repeat", "look up only"],
+  ["408", status(408), "repeat", "keep looking"],
   ["409", status(409), "fail", "fail"],
   ["410", status(410), "fail", "fail"],
   ["413", status(413), "fail", "fail"],
@@ -33,16 +33,16 @@ const policy: [string, Failure, Step, Step][] = [
   ["422 with Retry-After", status(422, true), "fail", "fail"],
   ["429", status(429), "wait", "wait"],
   ["429 with Retry-After", status(429, true), "wait", "wait"],
-  ["500", status(500), "repeat", "look up"],
-  ["500 with Retry-After", status(500, true), "repeat", "look up"],
-  ["501", status(501), "fail", "look up briefly"],
-  ["502", status(502), "repeat", "look up"],
-  ["503", status(503), "repeat", "look up"],
+  ["500", status(500), "repeat", "send again"],
+  ["500 with Retry-After", status(500, true), "repeat", "send again"],
+  ["501", status(501), "fail", "give up"],
+  ["502", status(502), "repeat", "send again"],
+  ["503", status(503), "repeat", "send again"],
   ["503 with Retry-After", status(503, true), "wait", "wait"],
-  ["504", status(504), "repeat", "look up only"],
-  ["505", status(505), "fail", "look up briefly"],
-  ["520 of a proxy", status(520), "repeat", "look up"],
-  ["524 of a proxy", status(524), "repeat", "look up only"],
+  ["504", status(504), "repeat", "keep looking"],
+  ["505", status(505), "fail", "give up"],
+  ["520 of a proxy", status(520), "repeat", "send again"],
+  ["524 of a proxy", status(524), "repeat", "keep looking"],
 ];
 
 describe.each(policy)("after %s", (_what, failure, again, create) => {

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 
-import { dynamicFront } from "../support/simulated/front";
-import { nativeFront } from "../support/simulated/native-front";
-import type { Declared } from "../support/simulated/front";
+import { dynamicFront, nativeFront } from "../support/simulated/front";
+
+import type { Declared } from "../support/simulated/engine";
 import { play, scenarios } from "../support/simulated/runs";
 import type { PlannedRun, Scenario } from "../support/simulated/runs";
 import { sample } from "../support/size";
+
+beforeEach(() => jest.spyOn(console, "warn").mockImplementation(() => undefined));
 
 const fronts = [dynamicFront, nativeFront] as const;
 

@@ -1,18 +1,24 @@
 import fc from "fast-check";
 
-import { unknown } from "../support/calls";
-import { NetworkClock } from "../support/clock";
+import { completeDialect } from "../../provider/emulator";
+import type { Dialect, Table } from "../../provider/emulator";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { Emulator } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { startDynamic, unknown } from "../support/calls";
+import type { Kind, Settings } from "../support/calls";
+import { VirtualClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { startNative } from "../support/native-calls";
 import { NativeStack } from "../support/native-stack";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
-import type { Kind } from "../support/oracle";
+import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
+import { SimulatedProcess } from "../support/simulated/process";
 import { sample } from "../support/size";
 
-const fronts = { dynamic: ModelStack, native: NativeStack };
+const fronts = {
+  dynamic: { Stack: ModelStack, start: startDynamic },
+  native: { Stack: NativeStack, start: startNative },
+};
 
 const optional: Record<string, string[]> = {
   monitor: [
@@ -30,31 +36,26 @@ const optional: Record<string, string[]> = {
   domain: ["homepageUrl", "notFoundUrl"],
 };
 
-let clock = new NetworkClock();
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await Emulator.start({ sleep: (...args) => clock.hold(...args) });
-});
-afterAll(() => {
-  clock.stop();
-  return emulator.stop();
-});
+let time: VirtualClock;
+let api: SimulatedApi;
 
-const tableOf = (kind: Kind) => (kind === "monitor" ? emulator.monitors : emulator.domains);
+/** Runs a case against a server of its own. */
+const onServer =
+  <Args extends unknown[]>(run: (...args: Args) => Promise<void>) =>
+  (...args: Args): Promise<void> => {
+    time = new VirtualClock();
+    api = new SimulatedApi(time);
+    return time.until(run(...args));
+  };
+
+const tableOf = (kind: Kind): Table => api.tables[kind];
 
 function stackFor(front: keyof typeof fronts, kind: Kind, dialect: Partial<Dialect>): ModelStack {
-  emulator.domains.clear();
-  emulator.monitors.clear();
-  emulator.forget();
-  emulator.dialect = { ...dialect };
-  clock.stop();
-  clock = new NetworkClock();
-  const config = {
-    "uptime:baseUrl": emulator.url,
-    "uptime:apiKey": emulator.apiKey,
-    "uptime:goneStatuses": "403",
-  };
-  return new fronts[front](kind, config, {}, clock);
+  const { Stack, start } = fronts[front];
+  api.dialect = completeDialect(dialect);
+  const config = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey, "uptime:goneStatuses": "403" };
+  const process = new SimulatedProcess(time, api);
+  return new Stack(kind, config, {}, time, (settings: Settings) => start(settings, process));
 }
 
 function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {
@@ -81,27 +82,33 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
     await fc.assert(
-      fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, second, third, dialect) => {
-        const stack = stackFor(front, kind, dialect);
-        const history: Inputs[] = [];
-        for (const declared of [first, second, third]) {
-          const plan = await stack.up(declared);
-          // A replacement begins a new record, where nothing was declared before.
-          if (plan === "replace") history.length = 0;
-          history.push(declared);
-          assertHeld(kind, stack, ...history);
-          const writes = emulator.writes().length;
-          expect(await stack.up(declared)).toBe("same");
-          await stack.refresh();
-          expect(await stack.preview(declared)).toBe("same");
-          await stack.refresh();
-          expect(await stack.up(declared)).toBe("same");
-          expect(emulator.writes()).toHaveLength(writes);
-        }
-        expect(tableOf(kind).size).toBe(1);
-        await stack.destroy();
-        expect(tableOf(kind).size).toBe(0);
-      }),
+      fc.asyncProperty(
+        inputs,
+        inputs,
+        inputs,
+        dialects,
+        onServer(async (first, second, third, dialect) => {
+          const stack = stackFor(front, kind, dialect);
+          const history: Inputs[] = [];
+          for (const declared of [first, second, third]) {
+            const plan = await stack.up(declared);
+            // A replacement begins a new record, where nothing was declared before.
+            if (plan === "replace") history.length = 0;
+            history.push(declared);
+            assertHeld(kind, stack, ...history);
+            const writes = api.writes().length;
+            expect(await stack.up(declared)).toBe("same");
+            await stack.refresh();
+            expect(await stack.preview(declared)).toBe("same");
+            await stack.refresh();
+            expect(await stack.up(declared)).toBe("same");
+            expect(api.writes()).toHaveLength(writes);
+          }
+          expect(tableOf(kind).size).toBe(1);
+          await stack.destroy();
+          expect(tableOf(kind).size).toBe(0);
+        }),
+      ),
       { numRuns },
     );
   });
@@ -109,75 +116,92 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   test("what is not known yet is not refused in a preview, and is a change", async () => {
     const unknownKeys = fc.infiniteStream(fc.boolean());
     await fc.assert(
-      fc.asyncProperty(inputs, inputs, unknownKeys, dialects, async (first, second, isUnknown, dialect) => {
-        const stack = stackFor(front, kind, dialect);
-        const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
-        const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
-        expect(await stack.preview(declared)).toBe("create");
-        await stack.up(first);
-        const writes = emulator.writes().length;
-        const plan = await stack.preview(declared);
-        if (keys.length > 0) expect(plan).toMatch(/^(update|replace)$/);
-        expect(emulator.writes()).toHaveLength(writes);
-      }),
+      fc.asyncProperty(
+        inputs,
+        inputs,
+        unknownKeys,
+        dialects,
+        onServer(async (first, second, isUnknown, dialect) => {
+          const stack = stackFor(front, kind, dialect);
+          const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
+          const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
+          expect(await stack.preview(declared)).toBe("create");
+          await stack.up(first);
+          const writes = api.writes().length;
+          const plan = await stack.preview(declared);
+          if (keys.length > 0) expect(plan).toMatch(/^(update|replace)$/);
+          expect(api.writes()).toHaveLength(writes);
+        }),
+      ),
       { numRuns },
     );
   });
 
   test("what is not managed stays as it was edited by hand, and is never a change", async () => {
     await fc.assert(
-      fc.asyncProperty(inputs, inputs, inputs, dialects, async (first, edited, second, dialect) => {
-        const stack = stackFor(front, kind, dialect);
-        await stack.up(first);
-        const free = (optional[kind] ?? []).filter((key) => !(key in first));
-        const byHand = Object.fromEntries(
-          free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
-        );
-        tableOf(kind).edit(Number(stack.state?.id), byHand);
-        await stack.refresh();
-        await stack.refresh();
-        expect(await stack.up(first)).toBe("same");
-        const plan = await stack.up({ ...second, name: first.name });
-        expect(plan).not.toBe("replace");
-        for (const key of free.filter((one) => !(one in second)))
-          if (key in edited)
-            expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
-              canonical(kind, key, toRecord(key, edited[key])),
-            );
-      }),
+      fc.asyncProperty(
+        inputs,
+        inputs,
+        inputs,
+        dialects,
+        onServer(async (first, edited, second, dialect) => {
+          const stack = stackFor(front, kind, dialect);
+          await stack.up(first);
+          const free = (optional[kind] ?? []).filter((key) => !(key in first));
+          const byHand = Object.fromEntries(
+            free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
+          );
+          tableOf(kind).edit(Number(stack.state?.id), byHand);
+          await stack.refresh();
+          await stack.refresh();
+          expect(await stack.up(first)).toBe("same");
+          const plan = await stack.up({ ...second, name: first.name });
+          expect(plan).not.toBe("replace");
+          for (const key of free.filter((one) => !(one in second)))
+            if (key in edited)
+              expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
+                canonical(kind, key, toRecord(key, edited[key])),
+              );
+        }),
+      ),
       { numRuns },
     );
   });
 
   test("an edit by hand of any managed field is found and repaired", async () => {
     await fc.assert(
-      fc.asyncProperty(inputs, inputs, dialects, async (first, edited, dialect) => {
-        const stack = stackFor(front, kind, dialect);
-        await stack.up(first);
-        const before = recordOf(kind, stack);
-        const shown = (key: string): boolean =>
-          key !== "requestAuthPassword" && !(key === "pause" && dialect.pauseShown === "hidden");
-        const changes = Object.keys(first)
-          .filter((key) => key in edited && shown(key) && !(kind === "domain" && key === "name"))
-          .filter((key) => !(dialect.emptyAs === "absent" && isNothing(edited[key])));
-        const byHand = Object.fromEntries(changes.map((key) => [snake(key), toRecord(key, edited[key])]));
-        tableOf(kind).edit(Number(stack.state?.id), byHand);
-        const isReal = changes.some(
-          (key) =>
-            JSON.stringify(comparable(kind, key, before[snake(key)])) !==
-            JSON.stringify(comparable(kind, key, byHand[snake(key)])),
-        );
-        await stack.refresh();
-        expect(await stack.preview(first)).toBe(isReal ? "update" : "same");
-        await stack.up(first);
-        // What means the same to a person is left as the other person wrote it.
-        const wanted = expected(kind, first);
-        const record = recordOf(kind, stack);
-        for (const key of Object.keys(wanted))
-          expect(comparable(kind, key, record[snake(key)])).toEqual(
-            comparable(kind, key, toRecord(key, key in first ? first[key] : wanted[key])),
+      fc.asyncProperty(
+        inputs,
+        inputs,
+        dialects,
+        onServer(async (first, edited, dialect) => {
+          const stack = stackFor(front, kind, dialect);
+          await stack.up(first);
+          const before = recordOf(kind, stack);
+          const shown = (key: string): boolean =>
+            key !== "requestAuthPassword" && !(key === "pause" && dialect.pauseShown === "hidden");
+          const changes = Object.keys(first)
+            .filter((key) => key in edited && shown(key) && !(kind === "domain" && key === "name"))
+            .filter((key) => !(dialect.emptyAs === "absent" && isNothing(edited[key])));
+          const byHand = Object.fromEntries(changes.map((key) => [snake(key), toRecord(key, edited[key])]));
+          tableOf(kind).edit(Number(stack.state?.id), byHand);
+          const isReal = changes.some(
+            (key) =>
+              JSON.stringify(comparable(kind, key, before[snake(key)])) !==
+              JSON.stringify(comparable(kind, key, byHand[snake(key)])),
           );
-      }),
+          await stack.refresh();
+          expect(await stack.preview(first)).toBe(isReal ? "update" : "same");
+          await stack.up(first);
+          // What means the same to a person is left as the other person wrote it.
+          const wanted = expected(kind, first);
+          const record = recordOf(kind, stack);
+          for (const key of Object.keys(wanted))
+            expect(comparable(kind, key, record[snake(key)])).toEqual(
+              comparable(kind, key, toRecord(key, key in first ? first[key] : wanted[key])),
+            );
+        }),
+      ),
       { numRuns },
     );
   });

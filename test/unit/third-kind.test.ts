@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type * as Kinds from "../../provider/definitions";
 import type * as Fields from "../../provider/definitions/field";
 import type { Definition } from "../../provider/definitions/field";
-import { typeToken } from "../../provider/definitions/identity";
+import { typeToken } from "../../provider/definitions/pulumi";
 import { Emulator } from "../../provider/emulator";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";

@@ -25,19 +25,16 @@ export interface Results {
   sizes: Size[];
 }
 
-export const commands: Record<string, string>;
 export interface Limit {
   what: string;
   measured: number | undefined;
   holds: boolean | undefined;
 }
 
-export function limitsOf(results: Results): Limit[];
 export function limitsOfAll(all: readonly Results[]): Limit[];
 export function attributesBytes(text: string): number;
 export function ownBytes(text: string, fields: readonly string[]): number;
 export function markdownOf(all: readonly Results[]): string;
-export function merged(all: readonly Results[], after: Results): Results[];
 export function textOf(all: readonly Results[]): string;
 export function svgOf(all: readonly Results[]): string;
 export function between(text: string, marker: string, content: string): string;

@@ -1,6 +1,6 @@
 import { UptimeError } from "../../api/errors";
 import { nearest } from "../../definitions/nearest";
-import { nativeType } from "../../definitions/identity";
+import { pluginType } from "../../definitions/pulumi";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { freeName } from "./program-files";
@@ -54,7 +54,7 @@ function importFileOf(resources: readonly ModuleResource[]): string {
     .map(({ definition, name, id, properties }) => {
       const account = properties.get("account");
       return {
-        type: nativeType(definition),
+        type: pluginType(definition),
         name,
         id: typeof account === "string" ? `${account}/${id}` : id,
       };
@@ -76,7 +76,7 @@ export function planImport(
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
   return {
     files,
-    resources: resources.map((resource) => reported(resource, nativeType, importFile)),
+    resources: resources.map((resource) => reported(resource, pluginType, importFile)),
     commands,
   };
 }

@@ -1,6 +1,6 @@
 import type { Definition } from "../../definitions/field";
 import type { Value } from "../../definitions/kinds";
-import { providerCode } from "../../definitions/identity";
+import { providerCode } from "../../definitions/pulumi";
 import { cleanAttributes, secretsIn } from "../../engine/clean";
 import { encodeInputs, encodeOutputs } from "../../engine/request";
 import type { Connect } from "../../lifecycle/account";

@@ -1,13 +1,13 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { parseUrn } from "../../definitions/urn";
-import { nativeType, typeToken } from "../../definitions/identity";
+import { pluginType, typeToken } from "../../definitions/pulumi";
 
-export { nativeType, typeToken };
+export { pluginType, typeToken };
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {
-  return definitions.find((definition) => [typeToken(definition), nativeType(definition)].includes(type));
+  return definitions.find((definition) => [typeToken(definition), pluginType(definition)].includes(type));
 }
 
 /** The last part of a type token: `Monitor`, for example. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-import { ownPackage, packageAbove } from "../../definitions/package";
+import { ownPackage, packageAbove } from "../../sdk/package";
 
 /** The version of this package. */
 export function version(): string {

@@ -14,13 +14,18 @@ export class Engine {
   private readonly sending = new Set<Promise<void>>();
 
   /** @param address host and port; without one nothing is sent */
-  constructor(private address: string | undefined) {}
+  constructor(private present: string | undefined) {}
+
+  /** Host and port. An attached plugin serves one engine after another. */
+  get address(): string | undefined {
+    return this.present;
+  }
 
   /** Uses another engine from now on. */
   attach(address: string): void {
     this.client?.close();
     this.client = undefined;
-    this.address = address;
+    this.present = address;
   }
 
   /** Shows a message, with the resource that it is about. */
@@ -35,8 +40,8 @@ export class Engine {
   }
 
   private async send(severity: keyof typeof severities, message: string, urn: string): Promise<void> {
-    if (this.address === undefined) return;
-    this.client ??= new EngineClient(this.address, credentials.createInsecure());
+    if (this.present === undefined) return;
+    this.client ??= new EngineClient(this.present, credentials.createInsecure());
     const { client } = this;
     const request = new LogRequest().setSeverity(severities[severity]).setMessage(message).setUrn(urn);
     // An engine that has ended shows nothing, and that must not fail what is being done.

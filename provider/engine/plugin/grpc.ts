@@ -16,7 +16,7 @@ import { decode, encode } from "./values";
 
 /** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
 export interface Lazy {
-  session(): PluginSession;
+  newSession(): PluginSession;
   /** The plugin's schema, as JSON. */
   schema(): string;
 }
@@ -31,6 +31,12 @@ const kinds = {
 
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
+  let run: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
+  /** Each engine has a run of its own. An attached plugin serves one after the other, also if one was killed. */
+  const session = (): PluginSession => {
+    if (!run || run.engine !== engine.address) run = { engine: engine.address, session: lazy.newSession() };
+    return run.session;
+  };
   return {
     // Secrets come as plain values because the answer does not say `acceptSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
@@ -49,17 +55,15 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const { settings, problems } = lazy
-        .session()
-        .checkSettings(request.getUrn(), decode(request.getNews()));
+      const { settings, problems } = session().checkSettings(request.getUrn(), decode(request.getNews()));
       return new proto.CheckResponse().setInputs(encode(settings)).setFailuresList(failures(problems));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
-      const changed = lazy.session().diffSettings(decode(request.getOldInputs()), decode(request.getNews()));
+      const changed = session().diffSettings(decode(request.getOldInputs()), decode(request.getNews()));
       return new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
     }),
     configure: unary((request: proto.ConfigureRequest) => {
-      lazy.session().configure(decode(request.getArgs()));
+      session().configure(decode(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true);
     }),
 
@@ -69,9 +73,9 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         oldInputs: decode(message.getOlds()),
         inputs: decode(message.getNews()),
       };
-      const { inputs, problems } = await lazy
-        .session()
-        .of(request, [request.inputs], (resources) => resources.check(request));
+      const { inputs, problems } = await session().of(request, [request.inputs], (resources) =>
+        resources.check(request),
+      );
       return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
@@ -81,9 +85,11 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         inputs: decode(message.getNews()),
         ignoreChanges: message.getIgnorechangesList(),
       };
-      const { changes, deleteBeforeReplace } = await lazy
-        .session()
-        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.diff(request));
+      const { changes, deleteBeforeReplace } = await session().of(
+        request,
+        [request.inputs, request.oldOutputs],
+        (resources) => resources.diff(request),
+      );
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
         .setChanges(changesOf(changed))
@@ -104,9 +110,9 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { id, outputs } = await lazy
-        .session()
-        .of(request, [request.inputs], (resources) => resources.create(request));
+      const { id, outputs } = await session().of(request, [request.inputs], (resources) =>
+        resources.create(request),
+      );
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
@@ -118,9 +124,9 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         outputs: outputs && decode(outputs),
         timeout: milliseconds(message.getTimeout()),
       };
-      const read = await lazy
-        .session()
-        .of(request, [request.inputs ?? {}, request.outputs ?? {}], (resources) => resources.read(request));
+      const read = await session().of(request, [request.inputs ?? {}, request.outputs ?? {}], (resources) =>
+        resources.read(request),
+      );
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
@@ -135,9 +141,9 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { outputs } = await lazy
-        .session()
-        .of(request, [request.inputs, request.oldOutputs], (resources) => resources.update(request));
+      const { outputs } = await session().of(request, [request.inputs, request.oldOutputs], (resources) =>
+        resources.update(request),
+      );
       return new proto.UpdateResponse().setProperties(encode(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
@@ -146,16 +152,16 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         oldOutputs: decode(message.getProperties()),
         timeout: milliseconds(message.getTimeout()),
       };
-      await lazy.session().of(request, [request.oldOutputs], (resources) => resources.delete(request));
+      await session().of(request, [request.oldOutputs], (resources) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const result = await lazy.session().invoke(message.getTok(), decode(message.getArgs()));
+      const result = await session().invoke(message.getTok(), decode(message.getArgs()));
       return new proto.InvokeResponse().setReturn(encode(result));
     }),
 
     cancel: unary(async () => {
-      await lazy.session().cancel();
+      await session().cancel();
       return new Empty();
     }),
   };

@@ -3,8 +3,7 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
-import { compileWebAssemblyOnce } from "../v8";
-import { endWithEngine } from "./end";
+import { endAtSignal, endWithEngine } from "../end";
 import { Engine } from "./engine";
 import { methodsOf } from "./grpc";
 import type * as schemas from "./schema";
@@ -16,15 +15,16 @@ if (args.includes("--version")) {
   console.log(version);
 } else {
   // The engine gives its address as the last argument, after options such as `--tracing`.
-  const engine = new Engine(args.findLast((arg) => /^\S+:\d+$/.test(arg)));
-  let session: sessions.PluginSession | undefined;
+  const address = args.findLast((arg) => /^\S+:\d+$/.test(arg));
+  const engine = new Engine(address);
+  let plugin: sessions.PluginSession | undefined;
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   server.addService(
     ResourceProviderService,
     methodsOf(engine, version, {
       /* eslint-disable @typescript-eslint/no-require-imports */
-      session: () =>
-        (session ??= new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
+      newSession: () =>
+        (plugin = new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
       schema: () => (require("./schema") as typeof schemas).schemaOf(version),
       /* eslint-enable @typescript-eslint/no-require-imports */
     }),
@@ -36,6 +36,6 @@ if (args.includes("--version")) {
     }
     console.log(port);
   });
-  compileWebAssemblyOnce();
-  endWithEngine();
+  endAtSignal(() => plugin?.session);
+  endWithEngine(address);
 }

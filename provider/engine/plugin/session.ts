@@ -21,7 +21,7 @@ import { definitionOf, functionOf } from "./tokens";
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class PluginSession {
   private config: Config = configOf({});
-  private readonly session: Session;
+  readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
   /** The name of the provider, if a program has made it. */
   private provider: string | undefined;
@@ -52,8 +52,6 @@ export class PluginSession {
 
   configure(settings: Properties): void {
     this.config = configOf(settings);
-    // An attached plugin serves one run after another, and each ends with `Cancel`.
-    this.session.resume();
     // So that a run that sends nothing is summarized too.
     this.session.logOf(readLogLevel(this.config, this.env));
   }

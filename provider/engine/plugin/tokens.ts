@@ -1,6 +1,6 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { nativeFunction, nativeType } from "../../definitions/identity";
+import { lookupFunction, pluginType } from "../../definitions/pulumi";
 
 interface NativeFunction {
   readonly token: string;
@@ -11,16 +11,16 @@ interface NativeFunction {
 function functionsOf(definitions: readonly Definition[]): NativeFunction[] {
   const kinds = ["one", "several"] as const;
   return definitions.flatMap((definition) =>
-    kinds.map((finds) => ({ token: nativeFunction(definition, finds), definition, finds })),
+    kinds.map((finds) => ({ token: lookupFunction(definition, finds), definition, finds })),
   );
 }
 
 /** Throws when there is no such type. */
 export function definitionOf(definitions: readonly Definition[], type: string): Definition {
-  const definition = definitions.find((one) => nativeType(one) === type);
+  const definition = definitions.find((one) => pluginType(one) === type);
   if (definition) return definition;
   throw new UptimeError(
-    `The plugin pulumi-resource-uptime has no resource type ${JSON.stringify(type)}; it has ${definitions.map(nativeType).join(" and ")}.`,
+    `The plugin pulumi-resource-uptime has no resource type ${JSON.stringify(type)}; it has ${definitions.map(pluginType).join(" and ")}.`,
   );
 }
 

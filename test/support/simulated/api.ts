@@ -4,11 +4,14 @@ import { completeDialect, Table } from "../../../provider/emulator";
 import type { Dialect, ReceivedRequest } from "../../../provider/emulator";
 import { defaultsOf, domain, monitor } from "../../../provider/emulator/resources";
 import type { Resource } from "../../../provider/emulator/resources";
-import type { Network, SentRequest, WireAnswer } from "./process";
-import type { Owner, SimulatedTime } from "./time";
+import type { HttpRequest, HttpResponse } from "../../../provider/api/transport";
+import type { Kind } from "../calls";
+import type { VirtualClock } from "../clock";
 
-export type Kind = "domain" | "monitor";
-export const kinds: readonly Kind[] = ["domain", "monitor"];
+/** An answer, perhaps with a connection that is cut after so many bytes of it. */
+export interface WireAnswer extends Answer {
+  readonly cutAfter?: number;
+}
 
 /** A request as the server saw it. */
 export interface Seen extends ReceivedRequest {
@@ -37,7 +40,7 @@ export const apiKey = "17|QzJ8/wV+x9";
 export const origin = "https://api.invalid";
 
 /** The emulator's API without sockets, in simulated time. */
-export class SimulatedApi implements Network {
+export class SimulatedApi {
   readonly tables: Readonly<Record<Kind, Table>>;
   readonly requests: Seen[] = [];
   dialect: Dialect;
@@ -47,11 +50,10 @@ export class SimulatedApi implements Network {
   latency: () => number = () => 1;
   /** Called when a request has had its effect, before it is answered. */
   onEffect: (request: Seen) => void = () => undefined;
-  private readonly owner: Owner = {};
   private readonly counts = new Map<string, number>();
 
   constructor(
-    private readonly time: SimulatedTime,
+    private readonly time: VirtualClock,
     dialect: Partial<Dialect> = {},
   ) {
     this.dialect = completeDialect(dialect);
@@ -76,39 +78,51 @@ export class SimulatedApi implements Network {
     this.counts.clear();
   }
 
-  send(sent: SentRequest, answer: (answer: WireAnswer) => void, fail: (error: Error) => void): void {
-    const request = this.received(sent);
-    this.requests.push(request);
-    const { effectAfter = 0, answerAfter = 0, answer: respond } = this.misbehave(request) ?? {};
-    const arrival = this.latency();
-    let usual: Answer | undefined;
-    if (effectAfter !== "never")
-      this.time.after(arrival + effectAfter, this.owner, () => {
-        usual = this.carryOut(request);
-      });
-    this.time.after(arrival + answerAfter + this.latency(), this.owner, () => {
-      const reply = respond ? respond(usual) : usual;
-      if (!reply) return;
-      if (reply instanceof Error) fail(reply);
-      else {
-        request.status = reply.status;
-        answer(reply);
+  /** Answers a request of a client, unless that gives it up. It is carried out all the same. */
+  answer(sent: HttpRequest): Promise<HttpResponse> {
+    const { signal } = sent;
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        reject(new Error("The request was given up."));
+      };
+      if (signal.aborted) {
+        giveUp();
+        return;
       }
+      signal.addEventListener("abort", giveUp, { once: true });
+      const request = this.received(sent);
+      this.requests.push(request);
+      const { effectAfter = 0, answerAfter = 0, answer: respond } = this.misbehave(request) ?? {};
+      const arrival = this.latency();
+      let usual: Answer | undefined;
+      if (effectAfter !== "never")
+        this.time.after(arrival + effectAfter, () => {
+          usual = this.carryOut(request);
+        });
+      this.time.after(arrival + answerAfter + this.latency(), () => {
+        const reply: WireAnswer | Error | undefined = respond ? respond(usual) : usual;
+        if (!reply) return;
+        if (reply instanceof Error) reject(reply);
+        else {
+          request.status = reply.status;
+          if (reply.cutAfter === undefined) resolve(responseOf(reply));
+          else reject(networkError("UND_ERR_SOCKET", "other side closed"));
+        }
+      });
     });
   }
 
-  private received({ method, path: target, headers, body }: SentRequest): Seen {
-    const [path = "", ...query] = target.split("?");
+  private received({ method, url, headers, body }: HttpRequest): Seen {
     const number = (this.counts.get(method) ?? 0) + 1;
     this.counts.set(method, number);
-    const [, collection, id] = /\/api\/v1\/(domains|monitors)(?:\/([^/]*))?$/.exec(path) ?? [];
+    const [, collection, id] = /\/api\/v1\/(domains|monitors)(?:\/([^/]*))?$/.exec(url.pathname) ?? [];
     return {
       method,
-      path,
-      query: [...new URLSearchParams(query.join("?"))],
+      path: url.pathname,
+      query: [...url.searchParams],
       headers,
       contentType: headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "",
-      body: [...new URLSearchParams(body)],
+      body: [...new URLSearchParams(body ?? "")],
       at: new Date(this.time.date()),
       kind: collection === "domains" ? "domain" : collection === "monitors" ? "monitor" : undefined,
       id: id === undefined ? undefined : decodeURIComponent(id),
@@ -141,3 +155,14 @@ export class SimulatedApi implements Network {
     return answer;
   }
 }
+
+/** An error as Node.js or undici reports it. */
+export function networkError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+const responseOf = ({ status, headers, body }: Answer): HttpResponse => ({
+  status,
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  body: Buffer.from(body),
+});

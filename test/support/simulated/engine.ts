@@ -1,9 +1,37 @@
-import type { Kind } from "./api";
 import { OperationFailed } from "../calls";
-import type { CallOptions, Properties, Provider } from "../calls";
-import type { Declared, Front, Goal } from "./front";
-import type { SimulatedProcess } from "./process";
-import type { SimulatedTime } from "./time";
+import type { CallOptions, Kind, Properties, Provider, Settings } from "../calls";
+
+/** A resource as a program declares it. */
+export interface Declared {
+  readonly kind: Kind;
+  readonly name: string;
+  /** The type of the component that it is a child of; the component itself has one name for all types. */
+  readonly parent?: string;
+  readonly args: Properties;
+  readonly import?: string;
+  readonly ignoreChanges?: readonly string[];
+  readonly deleteBeforeReplace?: boolean;
+  /** Aliases: what it was before. */
+  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
+  /** Names of resources, each with its parent, that must be there before. */
+  readonly after?: readonly string[];
+}
+
+/** What the engine is told of a resource: its inputs as they travel, and the options that are the engine's own. */
+export interface Goal {
+  readonly inputs: Properties;
+  readonly deleteBeforeReplace: boolean;
+  /** The record that the engine itself is to import. */
+  readonly importId?: string;
+}
+
+/** What a program's resource becomes on its way to the engine. */
+export type Register = (declared: Declared, settings: Settings) => Promise<Goal>;
+
+/** Where a run finds the provider. */
+export interface Providers {
+  provider(kind: Kind, settings: Settings): Provider;
+}
 
 /** A resource in state. */
 export interface Entry {
@@ -29,7 +57,7 @@ export type Command =
 
 export interface RunOptions {
   readonly command: Command;
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: Settings;
   /** In the order in which the program registers them. */
   readonly program: readonly Declared[];
   /** URNs; undefined: all. */
@@ -51,12 +79,18 @@ export interface Operation {
   result?: string;
 }
 
+/** What a run does with a resource of the program. */
+export type Plan = "same" | "create" | "import" | "update" | "replace";
+
 export interface Outcome {
-  /** What the provider has printed. */
-  readonly printed: readonly string[];
-  readonly errors: readonly string[];
+  readonly isKilled: boolean;
+  readonly errors: readonly Error[];
   readonly operations: readonly Operation[];
+  /** By the URN of the resource. */
+  readonly plans: ReadonlyMap<string, Plan>;
 }
+
+export const isGreen = ({ isKilled, errors }: Outcome): boolean => !isKilled && errors.length === 0;
 
 /** The run has failed, and does nothing more. */
 class Cancelled extends Error {}
@@ -73,6 +107,22 @@ export function urnOf({ kind, name, parent }: Named): string {
   return `urn:pulumi:stack::project::${parent === undefined ? "" : `${parent}$`}${own}::${name}`;
 }
 
+/** A resource in state after an operation that was done. */
+export function entryOf(
+  named: Named,
+  state: Pick<Entry, "id" | "inputs" | "outputs"> & Partial<Entry>,
+): Entry {
+  return {
+    urn: urnOf(named),
+    kind: named.kind,
+    dependencies: [],
+    hasInitErrors: false,
+    isDelete: false,
+    isPendingReplacement: false,
+    ...state,
+  };
+}
+
 /** How a program names a resource among its own. */
 export const labelOf = ({ kind, name, parent }: Named): string =>
   `${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
@@ -86,49 +136,34 @@ export class SimulatedEngine {
   /** In the order in which they were made. */
   state: Entry[] = [];
   /** The settings of the last run of a program, which state keeps. */
-  settings: RunOptions["settings"] | undefined;
+  settings: Settings | undefined;
 
-  constructor(
-    private readonly front: Front,
-    private readonly time: SimulatedTime,
-  ) {}
+  constructor(readonly register: Register) {}
 
-  /**
-   * Runs a command to its end, or until it is killed: then state is what it was saved as at that moment.
-   *
-   * @param process starts a process for the provider
-   */
-  async run(
-    process: () => SimulatedProcess,
-    options: RunOptions,
-    killed?: Promise<void>,
-    limit = Infinity,
-  ): Promise<Outcome> {
-    const { state, settings } = this;
-    const run = new Run(this, this.front, process, options);
-    const work = run.execute().then(() => false);
-    const ended = killed ? Promise.race([work, killed.then(() => true)]) : work;
-    try {
-      const isKilled = await this.time.until(ended, limit);
-      if (isKilled) run.errors.push("killed");
-      return run;
-    } finally {
-      run.end();
-      if (options.isPreview) Object.assign(this, { state, settings });
-    }
+  /** Runs a command to its end, or until it is killed: then state is what it was saved as at that moment. */
+  async run(providers: Providers, options: RunOptions, killed?: Promise<void>): Promise<Outcome> {
+    const run = new Run(options.isPreview ? this.copy() : this, providers, options);
+    const kill = (): void => {
+      run.isKilled = true;
+    };
+    await Promise.race([run.execute(), ...(killed ? [killed.then(kill)] : [])]);
+    return run;
+  }
+
+  /** With a state of its own, for what changes none. */
+  private copy(): SimulatedEngine {
+    return Object.assign(new SimulatedEngine(this.register), { state: this.state, settings: this.settings });
   }
 }
 
 class Run implements Outcome {
-  readonly errors: string[] = [];
+  readonly errors: Error[] = [];
   readonly operations: Operation[] = [];
+  readonly plans = new Map<string, Plan>();
   /** Whatever still comes is not recorded. */
-  private isDead = false;
+  isKilled = false;
   private isFailed = false;
-  /** One for each set of settings that is in use: the last run's and this one's. */
-  private readonly processes = new Map<string, SimulatedProcess>();
-  private readonly providers = new Map<string, Provider>();
-  private settings: RunOptions["settings"];
+  private settings: Settings;
   private readonly isPreview: boolean;
   /** URNs that the program has registered. */
   private readonly operated = new Set<string>();
@@ -140,8 +175,7 @@ class Run implements Outcome {
 
   constructor(
     private readonly engine: SimulatedEngine,
-    private readonly front: Front,
-    private readonly start: () => SimulatedProcess,
+    private readonly providers: Providers,
     private readonly options: RunOptions,
   ) {
     const { command, settings, isPreview = false } = options;
@@ -149,16 +183,6 @@ class Run implements Outcome {
     // What happens without the program happens with the settings that state keeps.
     const isWithoutProgram = ["up --refresh", "refresh", "destroy"].includes(command);
     this.settings = (isWithoutProgram ? engine.settings : undefined) ?? settings;
-  }
-
-  /** The processes of the run end, where they are. */
-  end(): void {
-    this.isDead = true;
-    for (const process of this.processes.values()) process.kill();
-  }
-
-  get printed(): string[] {
-    return [...this.processes.values()].flatMap(({ printed }) => printed);
   }
 
   async execute(): Promise<void> {
@@ -206,17 +230,11 @@ class Run implements Outcome {
   private fail(error: unknown): void {
     this.isFailed = true;
     if (!(error instanceof Cancelled))
-      this.errors.push(error instanceof Error ? error.message : String(error));
+      this.errors.push(error instanceof Error ? error : new Error(String(error)));
   }
 
   private provider(kind: Kind): Provider {
-    const settings = JSON.stringify(this.settings);
-    let process = this.processes.get(settings);
-    if (!process) this.processes.set(settings, (process = this.start()));
-    const key = `${kind} ${settings}`;
-    let provider = this.providers.get(key);
-    if (!provider) this.providers.set(key, (provider = this.front.provider(process, kind, this.settings)));
-    return provider;
+    return this.providers.provider(kind, this.settings);
   }
 
   /** Nothing begins in a run that has failed; what has begun goes on. */
@@ -236,7 +254,7 @@ class Run implements Outcome {
 
   /** State is saved after every step, unless the engine is dead. */
   private save(change: () => void): void {
-    if (!this.isDead) change();
+    if (!this.isKilled) change();
   }
 
   private remove(entry: Entry): void {
@@ -296,7 +314,7 @@ class Run implements Outcome {
   // Registrations ---------------------------------------------------------------------------------------------------
 
   private async register(declared: Declared, command: Command): Promise<void> {
-    const goal = await this.front.register(declared, this.options.settings);
+    const goal = await this.engine.register(declared, this.options.settings);
     const before = (declared.after ?? []).map((label) => this.registered.get(label) ?? Promise.resolve());
     await Promise.all(before);
     // The engine deals with one registration at a time, until it hands a step over to a worker.
@@ -382,23 +400,21 @@ class Run implements Outcome {
     const { kind } = declared;
     const provider = this.provider(kind);
     const { importId } = goal;
+    const entry = (id: string, outputs: Properties, given: Properties): Entry =>
+      entryOf(declared, { id, inputs: given, outputs, importId, dependencies });
+    const planned = (plan: Plan, step: () => Promise<void>): (() => Promise<void>) => {
+      this.plans.set(urn, plan);
+      return step;
+    };
     const isImport = importId !== undefined && old?.importId !== importId && old?.id !== importId;
     if (isImport)
-      return () =>
+      return planned("import", () =>
         this.import(urn, old, async () => {
           const imported = await provider.import?.(urn, importId, goal.inputs);
           if (!imported) throw new Error("The engine cannot import resources of this provider.");
-          return {
-            ...imported,
-            urn,
-            kind,
-            importId,
-            dependencies,
-            hasInitErrors: false,
-            isDelete: false,
-            isPendingReplacement: false,
-          };
-        });
+          return entry(imported.id, imported.outputs, imported.inputs);
+        }),
+      );
     const news = old ? ignoring(goal.inputs, old.inputs, declared.ignoreChanges ?? []) : goal.inputs;
     const check = async (olds: Properties, given: Properties): Promise<Properties> => {
       const { inputs, failures } = await this.call({ operation: "check", urn }, () =>
@@ -409,19 +425,7 @@ class Run implements Outcome {
     };
     const isFresh = !old || isReplaced;
     const inputs = await check(isFresh ? {} : old.inputs, isFresh ? goal.inputs : news);
-    const entry = (id: string, outputs: Properties, given: Properties): Entry => ({
-      urn,
-      kind,
-      id,
-      inputs: given,
-      outputs,
-      importId,
-      dependencies,
-      hasInitErrors: false,
-      isDelete: false,
-      isPendingReplacement: false,
-    });
-    if (!old) return () => this.create(provider, entry("", {}, inputs), undefined);
+    if (!old) return planned("create", () => this.create(provider, entry("", {}, inputs), undefined));
     const { ignoreChanges } = declared;
     const { changes, replaces, deleteBeforeReplace } = isReplaced
       ? { changes: true, replaces: true, deleteBeforeReplace: false }
@@ -432,8 +436,8 @@ class Run implements Outcome {
       const fresh = isReplaced ? inputs : await check({}, goal.inputs);
       const replacement = entry("", {}, fresh);
       if (!goal.deleteBeforeReplace && deleteBeforeReplace !== true)
-        return () => this.create(provider, replacement, old);
-      return async () => {
+        return planned("replace", () => this.create(provider, replacement, old));
+      return planned("replace", async () => {
         if (!old.isPendingReplacement) {
           await this.delete(old);
           this.save(() => {
@@ -442,16 +446,18 @@ class Run implements Outcome {
           });
         }
         await this.create(provider, replacement, undefined);
-      };
+      });
     }
     if (changes || old.hasInitErrors)
-      return () => this.update(provider, old, entry(old.id, old.outputs, inputs), { ignoreChanges });
-    return () => {
+      return planned("update", () =>
+        this.update(provider, old, entry(old.id, old.outputs, inputs), { ignoreChanges }),
+      );
+    return planned("same", () => {
       this.save(() => {
         this.replaceEntry(old, entry(old.id, old.outputs, inputs));
       });
       return Promise.resolve();
-    };
+    });
   }
 
   // Steps -----------------------------------------------------------------------------------------------------------
@@ -476,48 +482,60 @@ class Run implements Outcome {
   }
 
   private async create(provider: Provider, entry: Entry, replaced: Entry | undefined): Promise<void> {
+    const { urn, inputs } = entry;
     if (this.isPreview) {
-      await provider.expected?.(entry.urn, undefined, entry.inputs);
+      await provider.expected?.(urn, undefined, inputs);
       return;
     }
-    const operation: Operation = { operation: "create", urn: entry.urn };
-    try {
-      const { id, outputs } = await this.call(operation, () => provider.create(entry.urn, entry.inputs));
-      operation.result = id;
-      this.save(() => {
-        this.condemn(entry.urn, replaced);
-        this.replaceEntry(undefined, { ...entry, id, outputs });
-      });
-    } catch (error) {
-      if (error instanceof OperationFailed && error.id !== undefined) {
-        const { id, outputs = {} } = error;
-        this.save(() => {
-          this.condemn(entry.urn, replaced);
-          this.replaceEntry(undefined, { ...entry, id, outputs, hasInitErrors: true });
-        });
-      }
-      throw error;
-    }
+    const operation: Operation = { operation: "create", urn };
+    await this.write(
+      entry,
+      async () => {
+        const created = await this.call(operation, () => provider.create(urn, inputs));
+        operation.result = created.id;
+        return created;
+      },
+      (made) => {
+        this.condemn(urn, replaced);
+        this.replaceEntry(undefined, made);
+      },
+    );
   }
 
   private async update(provider: Provider, old: Entry, entry: Entry, options: CallOptions): Promise<void> {
+    const { urn, inputs } = entry;
     if (this.isPreview) {
-      await provider.expected?.(entry.urn, old, entry.inputs);
+      await provider.expected?.(urn, old, inputs);
       return;
     }
-    const { urn } = entry;
+    await this.write(
+      entry,
+      () =>
+        this.call({ operation: "update", urn, id: old.id }, () =>
+          provider.update(urn, old.id, old.outputs, old.inputs, inputs, options),
+        ),
+      (updated) => {
+        this.replaceEntry(old, updated);
+      },
+    );
+  }
+
+  /** Saves what a write has made of a resource, also if it has failed half-way. */
+  private async write(
+    entry: Entry,
+    run: () => Promise<Partial<Entry>>,
+    save: (written: Entry) => void,
+  ): Promise<void> {
     try {
-      const { outputs } = await this.call({ operation: "update", urn, id: old.id }, () =>
-        provider.update(urn, old.id, old.outputs, old.inputs, entry.inputs, options),
-      );
+      const written = { ...entry, ...(await run()) };
       this.save(() => {
-        this.replaceEntry(old, { ...entry, outputs });
+        save(written);
       });
     } catch (error) {
       if (error instanceof OperationFailed && error.id !== undefined) {
-        const { id, outputs = {} } = error;
+        const kept = { ...entry, id: error.id, outputs: error.outputs ?? {}, hasInitErrors: true };
         this.save(() => {
-          this.replaceEntry(old, { ...entry, id, outputs, hasInitErrors: true });
+          save(kept);
         });
       }
       throw error;

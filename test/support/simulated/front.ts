@@ -1,49 +1,22 @@
-import type { dynamic } from "@pulumi/pulumi";
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../../provider";
-import { dynamicCalls, revealed } from "../calls";
-import type { Properties, Provider } from "../calls";
-import type { Kind } from "./api";
-import type { SimulatedProcess } from "./process";
-
-/** A resource as a program declares it. */
-export interface Declared {
-  readonly kind: Kind;
-  readonly name: string;
-  /** The type of the component that it is a child of; the component itself has one name for all types. */
-  readonly parent?: string;
-  readonly args: Properties;
-  readonly import?: string;
-  readonly ignoreChanges?: readonly string[];
-  /** Aliases: what it was before. */
-  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
-  /** Names of resources, each with its parent, that must be there before. */
-  readonly after?: readonly string[];
-}
-
-/** What the engine is told of a resource: its inputs as they travel, and the options that are the engine's own. */
-export interface Goal {
-  readonly inputs: Properties;
-  readonly deleteBeforeReplace: boolean;
-  /** The record that the engine itself is to import. */
-  readonly importId?: string;
-}
+import { revealed, startDynamic } from "../calls";
+import type { Properties, Settings, StartProcess } from "../calls";
+import { startNative } from "../native-calls";
+import type { Declared, Goal, Register } from "./engine";
 
 /** One of the ways in which Pulumi drives the provider. */
 export interface Front {
   readonly name: string;
-  /** What a program's resource becomes on its way to the engine. */
-  register(declared: Declared, settings: Readonly<Record<string, string>>): Promise<Goal>;
-  /** The provider of one process, for resources of one kind. */
-  provider(process: SimulatedProcess, kind: Kind, settings: Readonly<Record<string, string>>): Provider;
+  readonly register: Register;
+  readonly start: StartProcess;
 }
 
 /** Pulumi's host of dynamic providers, as `@pulumi/pulumi/cmd/dynamic-provider` does it. */
 export const dynamicFront: Front = {
   name: "dynamic",
-
-  register(declared, settings) {
+  register: (declared, settings) => {
     // Aliases and dependencies are the engine's own.
     const { formerly: _, after: __, ...told } = declared;
     const key = JSON.stringify([told, settings]);
@@ -51,16 +24,19 @@ export const dynamicFront: Front = {
     if (!goal) goals.set(key, (goal = registered(declared, settings)));
     return goal;
   },
+  start: startDynamic,
+};
 
-  provider(process, kind, settings) {
-    // What the text in every resource's state asks for.
-    const providers = process.load("provider/provider") as Record<Kind, dynamic.ResourceProvider>;
-    const host = providers[kind] as Required<dynamic.ResourceProvider<Properties, Properties>>;
-    void host.configure({
-      config: { get: (name: string) => settings[name], require: (name: string) => settings[name] ?? "" },
-    });
-    return dynamicCalls(host);
-  },
+/** The provider plugin, as a program in YAML uses it. */
+export const nativeFront: Front = {
+  name: "native",
+  register: ({ args, import: importId }) =>
+    Promise.resolve({
+      inputs: args,
+      deleteBeforeReplace: false,
+      ...(importId !== undefined && { importId }),
+    }),
+  start: startNative,
 };
 
 const goals = new Map<string, Promise<Goal>>();
@@ -75,7 +51,7 @@ interface Registration {
 /** Runs a program of one resource on Pulumi's SDK, with an engine that only listens. */
 async function registered(
   { kind, name, parent, args, ...options }: Declared,
-  settings: Readonly<Record<string, string>>,
+  settings: Settings,
 ): Promise<Goal> {
   // Programs share the SDK's settings, so they run one after the other.
   const goal = running.then(async () => {

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 
 import type { Table } from "../../../provider/emulator";
-import { apiKey, kinds, origin, SimulatedApi } from "./api";
-import type { Kind, Seen } from "./api";
-import { labelOf, SimulatedEngine, urnOf } from "./engine";
-import type { Command, Entry, Outcome, RunOptions } from "./engine";
-import type { Declared, Front } from "./front";
-import { networkError, SimulatedProcess } from "./process";
-import { Hang, SimulatedTime } from "./time";
+import { isInternal, kinds } from "../calls";
+import type { Kind } from "../calls";
+import { Hang, VirtualClock } from "../clock";
+import { apiKey, networkError, origin, SimulatedApi } from "./api";
+import type { Seen } from "./api";
+import { isGreen, labelOf, SimulatedEngine, urnOf } from "./engine";
+import type { Command, Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import type { Front } from "./front";
+import { SimulatedProcesses } from "./process";
 
 /** What a person does in the API's web UI. A record is named by its place among those that are there. */
 export type Edit =
@@ -412,7 +414,7 @@ export async function play(
 }
 
 class World implements Result {
-  readonly time = new SimulatedTime();
+  readonly time = new VirtualClock();
   readonly api = new SimulatedApi(this.time, { uniqueDomainNames: false });
   readonly engine: SimulatedEngine;
   readonly outcomes: Outcome[] = [];
@@ -432,10 +434,10 @@ class World implements Result {
   private readonly condemned = new Set<string>();
 
   constructor(
-    front: Front,
+    private readonly front: Front,
     private readonly isRepaired: boolean,
   ) {
-    this.engine = new SimulatedEngine(front, this.time);
+    this.engine = new SimulatedEngine(front.register);
   }
 
   async run(run: PlannedRun, title: string): Promise<void> {
@@ -444,36 +446,41 @@ class World implements Result {
     const previewed =
       run.isPreviewed && run.command.startsWith("up") ? await this.preview(run, title) : undefined;
     const outcome = await this.execute(run, title);
-    if (previewed !== undefined && previewed.errors.length > 0 && outcome.errors.length === 0)
-      throw new Violation(`${title} was green, and its preview was not: ${previewed.errors.join("; ")}`);
+    const wasGreen = isGreen(outcome);
+    if (previewed && !isGreen(previewed) && wasGreen)
+      throw new Violation(`${title} was green, and its preview was not: ${messagesOf(previewed)}`);
     this.previous = run;
-    const isGreen = outcome.errors.length === 0;
     const isUp = run.command.startsWith("up") && !run.targets && !run.replace;
-    if (isGreen && isUp) {
+    if (wasGreen && isUp) {
       this.assertConverged(run, title);
       if (!this.isRepaired) return;
       const again = { ...run, edits: [], faults: [], killAfter: undefined };
       const second = await this.execute(again, `${title}, again`);
       const writes = this.api.writes().filter(({ status }) => status !== 405);
-      if (second.errors.length > 0 || writes.length > 0)
+      if (!isGreen(second) || writes.length > 0)
         throw new Violation(
-          `${title} was green, and the same again is not: ${[...second.errors, ...writes.map(shown)].join("; ")}`,
+          `${title} was green, and the same again is not: ${messagesOf(second)}, ${writes.map(shown).join(", ")}`,
         );
     }
-    if (!isGreen && this.isRepaired) await this.repair(run, outcome, title);
+    if (!wasGreen && this.isRepaired) await this.repair(run, outcome, title);
+  }
+
+  /** Runs a command in processes of its own. */
+  private async start(api: SimulatedApi, options: RunOptions, killed?: Promise<void>): Promise<Outcome> {
+    const processes = new SimulatedProcesses(this.front.start, this.time, api);
+    try {
+      return await this.time.until(this.engine.run(processes, options, killed), longest);
+    } finally {
+      processes.kill();
+    }
   }
 
   /** A preview changes nothing. */
   private async preview(run: PlannedRun, title: string): Promise<Outcome> {
-    const { api, engine, time } = this;
+    const { api } = this;
     api.forget();
     api.misbehave = () => undefined;
-    const outcome = await engine.run(
-      () => new SimulatedProcess(time, api),
-      { ...this.optionsOf(run), isPreview: true },
-      undefined,
-      longest,
-    );
+    const outcome = await this.start(api, { ...this.optionsOf(run), isPreview: true });
     if (api.writes().length > 0)
       throw new Violation(`the preview of ${title} wrote: ${api.writes().map(shown).join(", ")}`);
     return outcome;
@@ -495,22 +502,17 @@ class World implements Result {
     const other = new SimulatedApi(time, { uniqueDomainNames: false });
     other.key = "21|another-key";
     const options = this.optionsOf({ ...previous, command: "up --refresh --run-program" });
-    const outcome = await engine.run(
-      () => new SimulatedProcess(time, other),
-      {
-        ...options,
-        settings: { ...options.settings, "uptime:apiKey": other.key },
-        targets: undefined,
-        replace: undefined,
-      },
-      undefined,
-      longest,
-    );
+    const outcome = await this.start(other, {
+      ...options,
+      settings: { ...options.settings, "uptime:apiKey": other.key },
+      targets: undefined,
+      replace: undefined,
+    });
     engine.settings = settings;
     const after = JSON.stringify(engine.state.map(({ urn, id }) => [urn, id]));
-    if (after !== before || outcome.errors.length === 0 || other.writes().some(({ effect }) => effect))
+    if (after !== before || isGreen(outcome) || other.writes().some(({ effect }) => effect))
       throw new Violation(
-        `before ${title}, with the key of another account: errors ${outcome.errors.join("; ") || "none"}, state ${before} became ${after}, requests ${other.requests.map(shown).join(", ")}`,
+        `before ${title}, with the key of another account: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${other.requests.map(shown).join(", ")}`,
       );
   }
 
@@ -544,30 +546,35 @@ class World implements Result {
       program: sound(program.map(({ import: _, ...rest }) => rest)),
     };
     const copy = structuredCopy(kept);
+    const wasDoubled = this.doubled().length > 0;
     let outcome = await this.execute(mended, `${title}, repaired`);
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
-    // other. Then the error names both, and a person must take one of them out; unless one of them was waiting for its
-    // replacement, and has another record now.
-    if (outcome.errors.some((error) => error.includes("Remove one of the two"))) {
-      const doubled = this.doubled();
-      const left = mended.program.filter((one) => !doubled.includes(urnOf(one)));
-      mended = { ...mended, program: sound(left) };
+    // other. Then a person must take one of them out; unless one of them was waiting for its replacement, and has another
+    // record now.
+    const doubled = this.doubled();
+    if (!isGreen(outcome) && (wasDoubled || doubled.length > 0)) {
+      mended = { ...mended, program: sound(mended.program.filter((one) => !doubled.includes(urnOf(one)))) };
       outcome = await this.execute(
         mended,
         `${title}, repaired without ${doubled.join(" and ") || "a change"}`,
       );
     }
-    // A killed run may have deleted every record, and more than three that are missing are never taken out of state.
-    if (outcome.errors.some((error) => error.includes("remove them from state with"))) {
+    // Nobody can tell an account whose records are all deleted, as a killed run may have done, from another account.
+    if (!isGreen(outcome) && kinds.some((of) => this.isEmptied(of))) {
       const { engine } = this;
       engine.state = engine.state.filter((entry) => this.exists(keyOf(entry.kind, entry.id)));
       outcome = await this.execute(mended, `${title}, repaired without what is not there`);
     }
-    if (outcome.errors.length > 0)
+    if (!isGreen(outcome))
       throw new Violation(
-        `${title} failed (${failed.errors.join("; ")}), and cannot be repaired: ${outcome.errors.join("; ")}; state was ${JSON.stringify(copy)}`,
+        `${title} failed (${messagesOf(failed)}), and cannot be repaired: ${messagesOf(outcome)}; state was ${JSON.stringify(copy)}`,
       );
     this.assertConverged(mended, `${title}, repaired`);
+  }
+
+  /** Whether the server has no record of a kind, and state more than one. */
+  private isEmptied(of: Kind): boolean {
+    return this.api.tables[of].size === 0 && this.engine.state.filter((one) => one.kind === of).length > 1;
   }
 
   /** Resources whose record another one has too, which stays. */
@@ -608,18 +615,17 @@ class World implements Result {
     };
     let outcome: Outcome;
     try {
-      outcome = await engine.run(() => new SimulatedProcess(time, api), this.optionsOf(run), killed, longest);
+      outcome = await this.start(api, this.optionsOf(run), killed);
     } catch (error) {
       if (error instanceof Hang) throw new Violation(`${title}: ${error.message}`);
       throw error;
     }
     // What was sent before a kill still has its effect.
-    await time.until(time.sleep(60_000, this));
+    await time.until(time.sleep(60_000));
     this.outcomes.push(outcome);
     // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
-    const isKilled = outcome.errors.includes("killed");
     for (const { operation, urn, id, outcome: end } of outcome.operations)
-      if (operation === "delete" && id !== undefined && (isKilled || end !== "done"))
+      if (operation === "delete" && id !== undefined && (outcome.isKilled || end !== "done"))
         this.condemned.add(`${urn} ${id}`);
     this.assertSound(run, outcome, before, existing, title);
     return outcome;
@@ -646,17 +652,15 @@ class World implements Result {
     existing: ReadonlySet<string>,
     title: string,
   ): void {
-    const isKilled = outcome.errors.includes("killed");
+    const { isKilled } = outcome;
     const violated = (text: string): never => {
       throw new Violation(
-        `${title}: ${text}\nerrors: ${outcome.errors.join("; ") || "none"}\n` +
-          `operations: ${outcome.operations.map((one) => `${one.operation} ${one.urn.split("::").slice(2).join(" ").replace("pulumi-nodejs:dynamic/uptime:", "")} ${one.id ?? ""}${one.result === undefined ? "" : `→${one.result}`} ${one.outcome ?? "unended"}`).join(", ")}\n` +
+        `${title}: ${text}\nerrors: ${messagesOf(outcome)}\n` +
+          `operations: ${outcome.operations.map(operationShown).join(", ")}\n` +
           `requests: ${this.api.requests.map(shown).join(", ")}`,
       );
     };
-    for (const error of outcome.errors)
-      if (/ILL-FORMED|UNDEFINED at|BIGINT|TypeError|is not (?:a function|defined)/.test(error))
-        violated(error);
+    for (const { message } of outcome.errors) if (isInternal(message)) violated(message);
     const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
 
     for (const { operation, urn, result } of outcome.operations) {
@@ -668,7 +672,7 @@ class World implements Result {
     // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
     // so one that imports or adopts may then have the record of one that was there before. A refresh does not find it.
     const old = new Set(before.map((entry) => `${entry.urn} ${entry.id}`));
-    const isWhole = outcome.errors.length === 0 && !run.targets && run.command.startsWith("up");
+    const isWhole = isGreen(outcome) && !run.targets && run.command.startsWith("up");
     const holders = new Map<string, Entry>();
     for (const entry of present) {
       const key = keyOf(entry.kind, entry.id);
@@ -693,12 +697,20 @@ class World implements Result {
     const imports = new Set(
       run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])),
     );
-    const isAwaited = (key: string): boolean => outcome.errors.length > 0 && imports.has(key);
-    const isReported = outcome.errors.some((error) => error.includes("is not known"));
+    const isAwaited = (key: string): boolean => !isGreen(outcome) && imports.has(key);
+    const hasFailed = outcome.operations.some(
+      ({ operation, outcome: end }) => operation === "create" && end === "failed",
+    );
+    // A create that failed may have left a record only if the server's answer was lost.
+    const lost = new Set(
+      this.api.requests.flatMap(({ kind: of, status, effect }) =>
+        hasFailed && of && status === undefined && effect?.made === "created" ? [keyOf(of, effect.id)] : [],
+      ),
+    );
     const held = new Set(this.engine.state.map((entry) => keyOf(entry.kind, entry.id)));
     for (const key of this.createdByProvider) {
       if (held.has(key) || this.strays.has(key) || !this.exists(key)) continue;
-      if (((isKilled || isReported) && !existing.has(key)) || isAwaited(key)) this.strays.add(key);
+      if ((isKilled && !existing.has(key)) || lost.has(key) || isAwaited(key)) this.strays.add(key);
       else violated(`the ${key} was created and no resource has it`);
     }
     for (const entry of before) {
@@ -769,6 +781,10 @@ const structuredCopy = (state: readonly Entry[]): unknown =>
   }));
 const shown = ({ method, path, status, effect }: Seen): string =>
   `${method} ${path} ${status ?? "unanswered"}${effect ? ` (${effect.made} ${effect.id})` : ""}`;
+const operationShown = ({ operation, urn, id = "", result, outcome }: Operation): string =>
+  `${operation} ${urn.split("::").slice(2).join(" ")} ${id}${result === undefined ? "" : `→${result}`} ${outcome ?? "unended"}`;
+const messagesOf = ({ errors, isKilled }: Outcome): string =>
+  [...errors.map(({ message }) => message), ...(isKilled ? ["killed"] : [])].join("; ") || "no errors";
 const refusal = {
   status: 422,
   headers: { "content-type": "application/json" },

@@ -57,13 +57,7 @@ const whole = (milliseconds: number): string => String(Math.ceil(milliseconds));
 export const limitTellings = {
   "Retry-After in seconds": ({ wait }: Verdict): Headers =>
     wait > 0 ? { "retry-after": seconds(wait) } : {},
-  "Retry-After as a date": ({ wait }: Verdict, now: number): Headers =>
-    wait > 0 ? { "retry-after": new Date(Math.ceil((now + wait) / 1000) * 1000).toUTCString() } : {},
   nothing: (): Headers => ({}),
-  "X-RateLimit": ({ remaining, resets }: Verdict): Headers => ({
-    "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": seconds(resets),
-  }),
   "X-RateLimit in milliseconds": ({ remaining, resets }: Verdict): Headers => ({
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": whole(resets),
@@ -71,14 +65,6 @@ export const limitTellings = {
   "X-RateLimit as a Unix time": ({ remaining, resets }: Verdict, now: number): Headers => ({
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": seconds(now + resets),
-  }),
-  "X-RateLimit as a Unix time in milliseconds": ({ remaining, resets }: Verdict, now: number): Headers => ({
-    "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": whole(now + resets),
-  }),
-  "X-RateLimit without reset, Retry-After": ({ wait, remaining }: Verdict): Headers => ({
-    "x-ratelimit-remaining": String(remaining),
-    ...(wait > 0 && { "retry-after": seconds(wait) }),
   }),
 } as const;
 

@@ -1,0 +1,36 @@
+import type { Definition } from "./field";
+
+// What the program and the provider's processes must agree on. State of every stack holds these for ever, so none may change.
+
+/** The type of a dynamic resource in Pulumi. */
+export function typeToken({ label }: Pick<Definition, "label">): string {
+  return `pulumi-nodejs:dynamic/uptime:${label}`;
+}
+
+/**
+ * The code by which Pulumi's dynamic host finds the provider of a resource. It loads the package, so old state runs the
+ * version that is installed now; and it is short, because state holds it twice for each resource.
+ */
+export function providerCode({ singular }: Definition): string {
+  return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
+}
+
+/** The type of the same resource in the provider plugin, in every language. */
+export function pluginType({ label }: Pick<Definition, "label">): string {
+  return `uptime:index:${label}`;
+}
+
+/** How many records a lookup finds: `getMonitor` one, `getMonitors` several. */
+export type Finds = "one" | "several";
+
+/** The name of a lookup, in every language. */
+export function lookupName({ label, plural }: Pick<Definition, "label" | "plural">, finds: Finds): string {
+  const name =
+    finds === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
+  return `get${name}`;
+}
+
+/** A lookup as a function of the provider plugin. */
+export function lookupFunction(definition: Pick<Definition, "label" | "plural">, finds: Finds): string {
+  return `uptime:index:${lookupName(definition, finds)}`;
+}

@@ -1,0 +1,60 @@
+import { secret } from "@pulumi/pulumi";
+import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
+
+import type { Definition } from "../definitions/field";
+import type { Finds } from "../definitions/pulumi";
+
+/** How a program reaches the provider. */
+export interface Binding {
+  /** The type of a resource in Pulumi. */
+  readonly type: (definition: Definition) => string;
+  /** What the engine is told of a resource. */
+  readonly props: (
+    definition: Definition,
+    name: string,
+    args: object,
+    options: CustomResourceOptions,
+  ) => Record<string, unknown>;
+  /** The options for Pulumi itself. */
+  readonly options: (
+    definition: Definition,
+    props: object,
+    options: CustomResourceOptions,
+  ) => CustomResourceOptions;
+  /** Warns of what is wrong with the program's surroundings, once a run. */
+  readonly warn: () => void;
+  /** Looks up one record, or a list of several. */
+  readonly find: (
+    definition: Definition,
+    finds: Finds,
+    args: object,
+    opts?: InvokeOptions,
+  ) => Promise<unknown>;
+  /** The same with inputs. */
+  readonly findOutput: (
+    definition: Definition,
+    finds: Finds,
+    args: object,
+    opts?: InvokeOutputOptions,
+  ) => Output<unknown>;
+}
+
+/**
+ * The declared inputs, with secrets marked, and the outputs that the provider adds. The SDK makes an output of each key, at
+ * a cost of time and memory, so a key that is neither is left out. A resource that is only read has all of them.
+ */
+export function declaredProps(
+  { fields }: Definition,
+  args: object,
+  { id }: CustomResourceOptions,
+): Record<string, unknown> {
+  const declared = Object.entries(args).filter(([, value]) => value !== undefined);
+  const isOutput = (key: string): boolean => id !== undefined || fields[key]?.default !== undefined;
+  return {
+    attributes: undefined,
+    ...Object.fromEntries(
+      [...Object.keys(fields), "account"].filter(isOutput).map((key) => [key, undefined]),
+    ),
+    ...Object.fromEntries(declared.map(([key, value]) => [key, fields[key]?.secret ? secret(value) : value])),
+  };
+}

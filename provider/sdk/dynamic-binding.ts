@@ -1,0 +1,144 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { CustomResourceOptions, Output, Resource } from "@pulumi/pulumi";
+
+import type { Definition } from "../definitions/field";
+import { lookupName, providerCode, typeToken } from "../definitions/pulumi";
+import { declaredProps } from "./binding";
+import type { Binding } from "./binding";
+import type * as sender from "./send-lookup";
+import { warnOnce } from "./warnings";
+
+/** As Pulumi's dynamic resources, which need nothing but this package. */
+export const dynamicBinding: Binding = {
+  type: typeToken,
+  props: propsOf,
+  options: optionsOf,
+  warn: warnOnce,
+  find,
+  findOutput: (definition, finds, args, opts) => {
+    const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
+    return pulumi
+      .all([pulumi.output<object>(args), dependencies])
+      .apply(([known]) => find(definition, finds, known, opts));
+  },
+};
+
+/** What the engine is told of a resource: its properties, and what the provider needs to know beside them. */
+export function propsOf(
+  definition: Definition,
+  name: string,
+  args: object,
+  options: CustomResourceOptions = {},
+): Record<string, unknown> {
+  const { label, singular } = definition;
+  if (options.import !== undefined && options.id !== undefined)
+    throw new pulumi.RunError(
+      `${label} ${name} has both the options id and import: use id to read a ${singular}, or import to manage it.`,
+    );
+  const passed = passedOptions(definition, name, options);
+  return {
+    ...declaredProps(definition, args, options),
+    ...(options.import !== undefined && { importId: options.import }),
+    ...(Object.keys(passed).length > 0 && { __options: passed }),
+    __provider: providerCode(definition),
+  };
+}
+
+/** The options for Pulumi itself: those of the program, and what must hold whatever the program says. */
+export function optionsOf(
+  definition: Definition,
+  props: object,
+  options: CustomResourceOptions = {},
+): CustomResourceOptions {
+  // State holds this list for each resource, so it names only what the resource has.
+  const secrets = Object.keys(definition.fields).filter(
+    (key) => definition.fields[key]?.secret && key in props,
+  );
+  // The engine cannot import a dynamic resource, so the option travels as an input.
+  const { import: _, ...rest } = options;
+  return {
+    ...rest,
+    ...(secrets.length > 0 && {
+      additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
+    }),
+    // A replacement that is created first would import or adopt the very record that is deleted after it.
+    ...(mayClaim(options) && { deleteBeforeReplace: true }),
+  };
+}
+
+/** Whether the resource may get a record that is in the API already, by import or adoption. */
+function mayClaim(options: CustomResourceOptions): boolean {
+  if (options.import !== undefined) return true;
+  return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
+}
+
+/** Options that the engine does not forward, though the provider must know them. They travel as one hidden input. */
+function passedOptions(
+  definition: Definition,
+  name: string,
+  options: CustomResourceOptions,
+): Record<string, unknown> {
+  const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
+  return {
+    ...(ignoreChanges?.length && { ignoreChanges }),
+    ...(replaceOnChanges?.length && { replaceOnChanges }),
+    ...(customTimeouts && { customTimeouts }),
+    ...(mayClaim(options) && { resource: pathOf(typeToken(definition), name, options.parent) }),
+  };
+}
+
+/**
+ * What tells a resource from all others of its stack: the part of its URN after stack and project, such as
+ * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
+ */
+function pathOf(type: string, name: string, parent: Resource | undefined): string {
+  const types = [type];
+  for (let one = parent as Parent | undefined; one; one = one.__parentResource)
+    // The engine leaves the stack out of URNs.
+    if (one.__pulumiType && one.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(one.__pulumiType);
+  return `${types.join("$")}::${name}`;
+}
+
+/** The SDK sets both on every resource, and does not declare them. */
+interface Parent {
+  readonly __pulumiType?: string;
+  readonly __parentResource?: Parent;
+}
+
+/** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
+async function find(...[definition, finds, args, opts]: Parameters<Binding["find"]>): Promise<unknown> {
+  if (opts?.provider !== undefined)
+    throw new pulumi.RunError(
+      `${lookupName(definition, finds)} does not take the option provider: it uses the stack's uptime: settings. ` +
+        "To look in another account, pass the argument account.",
+    );
+  // HTTP and the validation of settings come with it, and most programs have no lookup.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const { sendLookup } = require("./send-lookup") as typeof sender;
+  return sendLookup(definition, finds, args);
+}
+
+/** The ids of resources, and of the resources in components, which are known when these resources are there. */
+async function idsOf(resources: unknown): Promise<Output<unknown>> {
+  const ids: Output<unknown>[] = [];
+  const seen = new Set<unknown>();
+  const collect = async (resource: unknown): Promise<void> => {
+    if (resource === undefined || seen.has(resource)) return;
+    seen.add(resource);
+    if (!pulumi.Resource.isInstance(resource))
+      throw new pulumi.RunError("A lookup has an option dependsOn with a value that is not a resource.");
+    ids.push(pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn);
+    if (!pulumi.ComponentResource.isInstance(resource)) return;
+    const { __data, __childResources } = resource as unknown as Component;
+    await __data;
+    await Promise.all(Array.from(__childResources ?? [], collect));
+  };
+  await Promise.all((Array.isArray(resources) ? resources : [resources]).map(collect));
+  return pulumi.all(ids);
+}
+
+/** The SDK sets both on every component, and does not declare them: the end of its construction, and its children. */
+interface Component {
+  readonly __data?: Promise<unknown>;
+  readonly __childResources?: ReadonlySet<Resource>;
+}

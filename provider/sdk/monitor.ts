@@ -1,0 +1,47 @@
+import type { AccountArgs, ArgsOf } from "../definitions/field";
+import { monitor } from "../definitions/monitor";
+import type { monitorFields } from "../definitions/monitor";
+import { dynamicBinding } from "./dynamic-binding";
+import { lookups } from "./lookups";
+import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
+import { resourceClass } from "./resource";
+import type { ResourceOf, StateOf } from "./resource";
+
+/** The inputs of a {@link Monitor}. */
+export interface MonitorArgs extends ArgsOf<typeof monitorFields>, AccountArgs {}
+
+/** The outputs of a {@link Monitor} by which `Monitor.get` finds it; the provider needs `account` only. */
+export interface MonitorState extends StateOf<typeof monitorFields> {}
+
+export type Monitor = ResourceOf<typeof monitorFields>;
+
+/**
+ * An uptime monitor: a check of a URL that runs at a fixed interval. Fields that you do not declare keep the value that
+ * they have in the API, and are shown in `attributes`. See docs/monitor.md, and docs/errors.md for what may go wrong.
+ *
+ * @class
+ * @example
+ * const home = new Monitor("home", { name: "Home page", url: "https://example.com/", interval: 300 });
+ */
+export const Monitor = resourceClass<Monitor, MonitorArgs, MonitorState>(monitor, dynamicBinding);
+
+/** Which monitor {@link getMonitor} is to find: by its `id` alone, or by any of the others. */
+export interface GetMonitorArgs extends OneArgs<typeof monitorFields> {}
+/** {@link GetMonitorArgs} with inputs. */
+export type GetMonitorOutputArgs = OutputArgs<GetMonitorArgs>;
+/** Which monitors {@link getMonitors} is to find; all of them if nothing is given. */
+export interface GetMonitorsArgs extends AllArgs<typeof monitorFields> {}
+/** {@link GetMonitorsArgs} with inputs. */
+export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;
+/** A monitor as the API shows it, without its secret fields. `Monitor.get` has `requestHeaders`, as a secret. */
+export interface GetMonitorResult extends LookupResult<typeof monitorFields> {}
+
+const found = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(monitor, dynamicBinding);
+/** @function */
+export const getMonitor = found.getOne;
+/** @function */
+export const getMonitorOutput = found.getOneOutput;
+/** @function */
+export const getMonitors = found.getAll;
+/** @function */
+export const getMonitorsOutput = found.getAllOutput;

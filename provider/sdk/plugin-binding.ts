@@ -1,0 +1,53 @@
+import { runtime } from "@pulumi/pulumi";
+import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
+
+import type { Definition } from "../definitions/field";
+import { lookupFunction, pluginType, typeToken } from "../definitions/pulumi";
+import type { Finds } from "../definitions/pulumi";
+import { declaredProps } from "./binding";
+import type { Binding } from "./binding";
+import { ownPackage } from "./package";
+import { warnOfPlainKeys } from "./warnings";
+
+/** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */
+export const pluginBinding: Binding = {
+  type: pluginType,
+  props: (definition, _name, args, options) => declaredProps(definition, args, options),
+  options: optionsOf,
+  warn: warnOfPlainKeys,
+  find: async (definition, finds, args, opts = {}) =>
+    listed(
+      definition,
+      finds,
+      await runtime.invoke(lookupFunction(definition, finds), { ...args }, withVersion(opts)),
+    ),
+  findOutput: (definition, finds, args, opts = {}) => {
+    const found: Output<unknown> = runtime.invokeOutput(
+      lookupFunction(definition, finds),
+      { ...args },
+      withVersion(opts),
+    );
+    return found.apply((result) => listed(definition, finds, result));
+  },
+};
+
+/** With an alias, so that state that was made with the dynamic resource becomes state of this one. */
+function optionsOf(
+  definition: Definition,
+  _props: object,
+  options: CustomResourceOptions,
+): CustomResourceOptions {
+  // What is only read has no state to take over, and without an engine the SDK cannot read with an alias.
+  if (options.id !== undefined) return withVersion(options);
+  return withVersion({ ...options, aliases: [...(options.aliases ?? []), { type: typeToken(definition) }] });
+}
+
+/** Functions return objects, so a list is under the name of its kind. */
+function listed({ plural }: Definition, finds: Finds, result: unknown): unknown {
+  return finds === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
+}
+
+/** Options that ask for the plugin of this package's version. */
+export function withVersion<Options extends { version?: string }>(options: Options): Options {
+  return { ...options, version: options.version ?? ownPackage().version };
+}

@@ -1,0 +1,24 @@
+import { RunError, runtime } from "@pulumi/pulumi";
+
+import { UptimeError } from "../api/errors";
+import { readSettings } from "../api/settings";
+import type { Definition } from "../definitions/field";
+import type { Finds } from "../definitions/pulumi";
+import { lookUp } from "../engine/lookup";
+import { Session } from "../lifecycle/session";
+
+/** The lookups of a program share their connections. */
+const session = new Session();
+
+const config = { get: (key: string): string | undefined => runtime.getConfig(key) };
+
+/** Looks records up in the API, from within the program. */
+export async function sendLookup(definition: Definition, finds: Finds, args: object): Promise<unknown> {
+  const connect = session.connector(definition, (account) => readSettings(config, process.env, account));
+  try {
+    return await (finds === "one" ? lookUp.one : lookUp.all)(session, definition, connect, args);
+  } catch (error) {
+    // Pulumi prints only the message of a RunError. Of any other error it prints a stack too, which is of no use here.
+    throw error instanceof UptimeError ? new RunError(error.message) : error;
+  }
+}

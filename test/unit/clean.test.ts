@@ -1,0 +1,269 @@
+import fc from "fast-check";
+
+import { message, quote, UptimeError } from "../../provider/api/errors";
+import { excerpt, shorten } from "../../provider/api/text";
+import { monitor } from "../../provider/definitions/monitor";
+import { cleanAttributes, cleanRecord, secretsIn, told, toldMessage } from "../../provider/engine/clean";
+import { anyCharacter } from "../support/arbitraries";
+import { sample } from "../support/size";
+
+const notice = "(the server repeats a secret)";
+
+/** What is shown of a server's words. */
+const shown = (text: string, ...secrets: string[]): string => toldMessage([quote(text)], secrets);
+
+const attributesOf = (attributes: Record<string, unknown>, ...secrets: string[]) =>
+  cleanAttributes(monitor, attributes, secrets);
+
+/** Every character as an HTML reference. */
+const references = (text: string, form: (code: number) => string): string =>
+  Array.from(text, (character) => `&${form(character.codePointAt(0) ?? 0)};`).join("");
+const json = (text: string): string => JSON.stringify(text).slice(1, -1);
+const everyUnit = (text: string, form: (code: number) => string): string =>
+  Array.from({ length: text.length }, (_, index) => form(text.charCodeAt(index))).join("");
+const hex = (code: number): string => code.toString(16).padStart(4, "0");
+const named = (text: string): string =>
+  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+const folded = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** The ways in which a server may repeat a value. */
+const echoes: Record<string, (text: string) => string> = {
+  "as it is": (text) => text,
+  "with white space folded": folded,
+  "in JSON": json,
+  "in JSON as PHP writes it": (text) =>
+    json(text)
+      .replaceAll("/", "\\/")
+      .replace(/[^\x20-\x7e]/g, (unit) => `\\u${hex(unit.charCodeAt(0))}`),
+  "in JSON with every unit escaped": (text) => everyUnit(text, (code) => `\\u${hex(code)}`),
+  "in JSON with upper-case escapes": (text) => everyUnit(text, (code) => `\\u${hex(code).toUpperCase()}`),
+  "in JSON in JSON": (text) => json(json(text)),
+  "in HTML": named,
+  "in HTML with &apos;": (text) => named(text).replace(/'/g, "&apos;"),
+  "in HTML with &#039;": (text) => named(text).replace(/'/g, "&#039;").replace(/"/g, "&#34;"),
+  "in HTML with &#x27;": (text) => named(text).replace(/'/g, "&#x27;").replace(/"/g, "&#X22;"),
+  "in decimal references": (text) => references(text, (code) => `#${code}`),
+  "in decimal references with leading zeros": (text) => references(text, (code) => `#000${code}`),
+  "in hexadecimal references": (text) => references(text, (code) => `#x${code.toString(16)}`),
+  "in HTML in JSON": (text) => json(named(text)),
+  "in JSON in HTML": (text) => named(json(text)),
+  "in a URL": encodeURIComponent,
+  "in a URL in lower case": (text) =>
+    encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
+  "in a URL in a URL": (text) => encodeURIComponent(encodeURIComponent(text)),
+  "in a form": (text) => new URLSearchParams([["", text]]).toString().slice(1),
+  "in Base64": base64,
+  "in Base64 for a URL": (text) => Buffer.from(text).toString("base64url"),
+  "in Basic auth": (text) => `Basic ${base64(`bob:${text}`)}`,
+  "in Basic auth in JSON": (text) => base64(`bob:${text}`).replaceAll("/", "\\/"),
+  "in Base64 behind a path": (text) => `/login/${base64(`alice:${text}`)}`,
+};
+
+/** Characters that are in no text of the tests, so that whatever is left of a secret is seen. */
+const odd = fc
+  .array(fc.constantFrom(...Array.from("ßüñЖ漢😀<>&\"'/\\%+|=;#~ \n\t")), { minLength: 4, maxLength: 12 })
+  .map((characters) => characters.join(""))
+  .filter((text) => (text.match(/[ßüñЖ漢😀]/gu) ?? []).length > 2 && folded(text).length > 3);
+
+describe.each(Object.entries(echoes))("a text with a secret %s", (_form, echo) => {
+  test("is not shown, whatever the secret is", () => {
+    fc.assert(
+      fc.property(odd, (secret) => {
+        const text = `The value "${echo(secret)}" cannot be used`;
+        expect(shown(text, secret)).toBe(notice);
+        expect(attributesOf({ text, deep: [{ text }] }, secret)).toEqual({
+          text: notice,
+          deep: [{ text: notice }],
+        });
+      }),
+      { numRuns: sample(5, 50, 5000) },
+    );
+  });
+
+  test.each([
+    "12|Abc/d+e=",
+    "p<ss>'word\"",
+    "C:\\temp\\u00",
+    "%41bc%",
+    "&amp;&#39",
+    "a  b\r\nc d",
+    "abc\\\\ ",
+    "abc\n",
+  ])("(%j) is not shown", (secret) => {
+    expect(shown(`It is "${echo(secret)}" now.`, secret)).toBe(notice);
+    expect(attributesOf({ text: echo(secret) }, secret)).toEqual({ text: notice });
+  });
+});
+
+describe("the beginning of a secret where a text was cut", () => {
+  test.each([
+    ["the key abcdef… is", false],
+    ["the key abcd...", false],
+    ["the key abcdefgh%C3%B…", false],
+    ["the key abcdefgh&quo…", false],
+    ["the key abc…", true],
+    ["the key xyz…", true],
+    ["the key abcdef is", true],
+  ])("%j is shown: %s", (text, isShown) => {
+    expect(shown(text, 'abcdefgh"ijkl')).toBe(isShown ? text : notice);
+  });
+
+  test("is found in Base64", () => {
+    const cut = base64("bob:correct horse battery").slice(0, 20);
+    expect(shown(`Basic ${cut}… is wrong`, "correct horse battery")).toBe(notice);
+  });
+
+  test("is found whatever the length", () => {
+    fc.assert(
+      fc.property(odd, fc.nat(12), (secret, length) => {
+        const start = secret.trimStart().slice(0, 4 + length);
+        expect(shown(`It begins with ${start}…`, secret)).not.toContain(start);
+      }),
+    );
+  });
+
+  test("is found where we cut a long text ourselves", () => {
+    const secret = "correct horse battery ".repeat(5000);
+    expect(shown(`The value ${secret} is too long`, secret)).toBe(notice);
+  });
+});
+
+describe("a secret of one to three characters", () => {
+  test.each([
+    ["7", false],
+    ["The monitor 7 has 77 checks.", true],
+    ['{"id":7,"pin":"7"}', false],
+    ["The value '7' is too short.", false],
+    ['{"7":"x"}', true],
+  ])("counts only as a whole value: %j is shown: %s", (text, isShown) => {
+    expect(shown(text, "7")).toBe(isShown ? text : notice);
+  });
+});
+
+describe("an error", () => {
+  const error = new UptimeError(
+    message`The name "hunter22" was sent to port ${80}
+      and answered: ${quote("no hunter22 <b>here</b>")}; ${quote("well\n<i>done</i>")}.`,
+  );
+
+  test("keeps our own words, and each of the server's that repeats no secret", () => {
+    expect(told(error, ["hunter22"])).toBe(
+      `The name "hunter22" was sent to port 80 and answered: ${notice}; well done.`,
+    );
+    expect(told(error, [])).toContain("answered: no hunter22 here; well done.");
+  });
+
+  test("that explains another one keeps its words apart too", () => {
+    const outer = new UptimeError(message`It failed: ${error}`);
+    expect(told(outer, ["hunter22"])).toBe(`It failed: ${told(error, ["hunter22"])}`);
+    expect(told(new TypeError("no hunter22"), ["hunter22"])).toBe(notice);
+    expect(told(new UptimeError(message`It failed: ${new Error("no hunter22")}`), ["hunter22"])).toBe(
+      `It failed: ${notice}`,
+    );
+    expect(told("thrown", ["hunter22"])).toBe("thrown");
+  });
+
+  test("keeps its name and its stack", () => {
+    expect(error.name).toBe("UptimeError");
+    expect(error.stack).toContain("clean.test");
+  });
+});
+
+describe("attributes", () => {
+  test("hold no field with the name of a secret one, however deep, and no value with a secret", () => {
+    const attributes = {
+      request_auth_password: "x",
+      note: "pass hunter22 on",
+      pin: 4711,
+      port: 47110,
+      copy: {
+        request_headers: [{ key: "X-Token", value: "v" }],
+        url: "https://example.com/",
+        list: ["hunter22"],
+      },
+      hunter22: { name: "X-Token" },
+    };
+    expect(attributesOf(attributes, "hunter22", "4711")).toEqual({
+      note: notice,
+      pin: notice,
+      port: 47110,
+      copy: { url: "https://example.com/", list: [notice] },
+      [notice]: { name: "X-Token" },
+    });
+  });
+
+  test("without a secret are those of the record", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (attributes) => {
+        expect(attributesOf(attributes, "a secret that occurs nowhere")).toBe(attributes);
+      }),
+    );
+  });
+
+  test("of a record that was looked up hold none of its secret fields", () => {
+    const found = {
+      id: "7",
+      name: "hunter22",
+      requestAuthPassword: "hunter22",
+      requestHeaders: [{ key: "X-Token", value: "acme-9f8e" }],
+      attributes: { note: "hunter22", token: "acme-9f8e", key: "canary", team: "X-Token" },
+    };
+    expect(cleanRecord(monitor, found, ["canary"])).toEqual({
+      id: "7",
+      name: "hunter22",
+      attributes: { note: notice, token: notice, key: notice, team: "X-Token" },
+    });
+    expect(secretsIn(monitor, found)).toEqual(["acme-9f8e", "hunter22"]);
+  });
+});
+
+test("other texts do not change, but for what is not well-formed Unicode", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
+      expect(toldMessage([text], ["a secret that occurs nowhere"])).toBe(text.toWellFormed());
+      expect(shown(text, "a secret that occurs nowhere")).toBe(excerpt(text));
+    }),
+  );
+  expect(shown("a \ud83d b", "secret")).toBe("a \ufffd b");
+  expect(shown("", "", "secret")).toBe("");
+});
+
+test.each([
+  ["ordinary", "<p>Lorem &amp; ipsum%20dolor \\u0073it… amet</p>\n"],
+  ["all backslashes", "\\"],
+  ["all dots", "."],
+  ["all escapes", "%41"],
+  ["one word", "a"],
+  ["the beginnings of a secret", "corr"],
+  ["references without an end", "&a"],
+])("a record of 1 MB is cleaned in a moment: %s", (_what, part) => {
+  const text = part.repeat(Math.ceil(2 ** 20 / part.length));
+  const started = performance.now();
+  attributesOf({ text }, "correct horse battery staple", "p<ss>word", "x".repeat(5000));
+  attributesOf({ text: text.slice(0, 80_000) }, "correct horse battery staple");
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+describe("a text that is too long", () => {
+  test.each([
+    ["abcdef", 6, "abcdef"],
+    ["abcdefg", 6, "abcdef…"],
+    ["😀😀😀", 3, "😀😀😀"],
+    ["😀😀😀😀", 3, "😀😀😀…"],
+    ["ab\ud83d", 6, "ab\ufffd"],
+  ])("%j is cut between characters at %i", (text, most, expected) => {
+    expect(shorten(text, most)).toBe(expected);
+  });
+
+  test("is well-formed wherever it is cut", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter }), fc.nat(20), (text, most) => {
+        const short = shorten(text, most);
+        expect(short.isWellFormed()).toBe(true);
+        expect(Array.from(short).length).toBeLessThanOrEqual(most + 1);
+      }),
+    );
+    expect(excerpt(`${"x".repeat(299)}😀 and more`)).toBe(`${"x".repeat(299)}😀…`);
+  });
+});
