@@ -6,8 +6,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { isObject } from "../definitions/kinds";
-import { markKey } from "../definitions/marks";
+import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
 import { differences, identityOf, wantedIn } from "../lifecycle/difference";
@@ -147,18 +146,16 @@ export class Collector {
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
     const { definition } = this;
     if (!account.settings.adoptExisting) return undefined;
-    const { values } = decodeInputs(
-      Object.fromEntries(Object.entries(inputs).map(([property, value]) => [property, unmarked(value)])),
-    );
+    const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
-    const identity = identityOf(definition);
-    if (!identity.every((property) => sent.has(property))) return undefined;
-    return (await this.records(account)).flatMap((record) => {
-      const differing = differences(definition, sent, record).map(({ key }) => key);
-      return identity.some((property) => differing.includes(property))
-        ? []
-        : [{ id: record.id, differs: differing }];
-    });
+    const identity = new Map([...sent].filter(([property]) => identityOf(definition).includes(property)));
+    if (identity.size < identityOf(definition).length) return undefined;
+    return (await this.records(account))
+      .filter((record) => differences(definition, identity, record).length === 0)
+      .map((record) => ({
+        id: record.id,
+        differs: differences(definition, sent, record).map(({ key }) => key),
+      }));
   }
 
   /** The account's records, or no more than the first page if no create adopts one. */
@@ -174,10 +171,6 @@ async function recordsOf(account: Account): Promise<readonly ApiRecord[]> {
   if (account.settings.adoptExisting) return readAll(account, operation);
   for await (const page of account.collection.list(operation)) return page;
   return [];
-}
-
-function unmarked(value: unknown): unknown {
-  return isObject(value) && markKey in value ? value.value : value;
 }
 
 /** The provider of a kind in Pulumi's dynamic host, collecting. */
