@@ -146,18 +146,16 @@ export class Collector {
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
     const { definition } = this;
     if (!account.settings.adoptExisting) return undefined;
-    const { values } = decodeInputs(
-      Object.fromEntries(Object.entries(inputs).map(([property, value]) => [property, unmarked(value)])),
-    );
+    const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
-    const identity = identityOf(definition);
-    if (!identity.every((property) => sent.has(property))) return undefined;
-    return (await this.records(account)).flatMap((record) => {
-      const differing = differences(definition, sent, record).map(({ key }) => key);
-      return identity.some((property) => differing.includes(property))
-        ? []
-        : [{ id: record.id, differs: differing }];
-    });
+    const identity = new Map([...sent].filter(([property]) => identityOf(definition).includes(property)));
+    if (identity.size < identityOf(definition).length) return undefined;
+    return (await this.records(account))
+      .filter((record) => differences(definition, identity, record).length === 0)
+      .map((record) => ({
+        id: record.id,
+        differs: differences(definition, sent, record).map(({ key }) => key),
+      }));
   }
 
   /** The account's records, or no more than the first page if no create adopts one. */

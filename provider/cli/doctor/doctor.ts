@@ -230,7 +230,9 @@ function failures(code: string, error: unknown, { keys }: Session): Finding[] {
 }
 
 function settingFindings(settings: Settings, { config, secretKeys }: CommandSettings): Finding[] {
-  const addresses = [...new Set([settings.baseUrl, settings.monitorsBaseUrl])].map(
+  const { baseUrl, monitorsBaseUrl } = settings;
+  const hasOwnMonitors = monitorsBaseUrl.source !== baseUrl.source;
+  const addresses = (hasOwnMonitors ? [baseUrl, monitorsBaseUrl] : [baseUrl]).map(
     ({ url, source }): Finding =>
       url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
         ? {

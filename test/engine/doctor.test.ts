@@ -1,0 +1,281 @@
+import { cli } from "../support/cli";
+import type { Outcome } from "../support/cli";
+import { startEmulator, startStack, stopStacks, yamlOf } from "../support/stack";
+import type { Stack } from "../support/stack";
+
+afterEach(stopStacks);
+
+const url = "https://example.com/";
+const home = { name: "Home", url, interval: 60 };
+
+/** Runs `doctor --program` in the project of a stack. */
+function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
+  return cli(emulator, workspace.project, ["doctor", "--program", ".", ...args], {
+    env: workspace.environment,
+  });
+}
+
+const failedLines = ({ stdout }: Outcome): string[] =>
+  stdout.split("\n").filter((line) => line.startsWith("failed"));
+
+test("lists everything that a preview would refuse or do, all at once: code 2", async () => {
+  const stack = await startStack({ language: "ts" });
+  const { emulator, workspace } = stack;
+  emulator.monitors.add(home);
+  emulator.monitors.add({ ...home, name: "Second" });
+  emulator.domains.add({ name: "shop.example" });
+  await workspace.write(
+    `import * as pulumi from "@pulumi/pulumi";
+     import { Domain, getMonitors, Monitor } from "pulumi-uptime";
+     const url = "${url}";
+     new Monitor("changed", { name: "Changed", url, interval: 60 });
+     new Monitor("kept", { name: "Kept", url, interval: 60 });`,
+  );
+  await workspace.up();
+  workspace.skipTypeChecks();
+  await workspace.write(
+    `import * as pulumi from "@pulumi/pulumi";
+     import { Domain, getMonitors, Monitor } from "pulumi-uptime";
+     const url = "${url}";
+     class Site extends pulumi.ComponentResource {
+       constructor() {
+         super("my:site:Site", "site");
+         new Monitor("inside", { name: "Inside", url, interval: 61 as 60 }, { parent: this });
+       }
+     }
+     new Site();
+     new Monitor("changed", { name: "Changed", url, interval: 62 as 60 });
+     new Monitor("kept", { name: "Kept", url, interval: 60 });
+     new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
+     new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
+     new Monitor("gone", { name: "Third", url, interval: 60 }, { import: "9" });
+     const made = new Domain("made", { name: "made.example" });
+     new Domain("late", { name: pulumi.interpolate\`\${made.id}.example\`, homepageUrl: made.attributes.apply(String) }, { import: "1" });
+     new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 });
+     new Monitor("hidden", { name: "Hidden", url: pulumi.secret("s3cret-url"), interval: 60 });
+     const seen = Monitor.get("seen", "1");
+     new Monitor("copy", { name: pulumi.interpolate\`\${seen.name} 2\`, url, interval: 60 });
+     getMonitors().then((all) => { if (all.length !== 4) throw new Error("The lookup is wrong."); });`,
+  );
+  emulator.forget();
+  const state = await workspace.stateText();
+  const outcome = await doctor(stack);
+  expect([outcome.code, outcome.stderr]).toEqual([2, "Some checks failed; see above.\n"]);
+  // One fault per line.
+  expect(failedLines(outcome).sort()).toEqual([
+    expect.stringMatching(/ Monitor bad: url must be an absolute URL/),
+    expect.stringMatching(/ Monitor changed: interval must be one of .* not 62/),
+    expect.stringMatching(/ Monitor gone \(import 9\): import of monitor 9 is not possible/),
+    "failed   Monitor hidden: url is refused; it is secret, so the reason is not shown",
+    expect.stringMatching(/ Monitor inside: interval must be one of .* not 61/),
+    expect.stringMatching(/ Monitor wrong \(import 2\): interval is 300 in the program and 60 in monitor 2/),
+    expect.stringMatching(/ Monitor wrong \(import 2\): requestHeaders differs from what monitor 2 has/),
+  ] as string[]);
+  for (const line of [
+    "Monitor right: import record 1, nothing is created",
+    "Domain made: create",
+    "Domain late: import record 1, nothing is created",
+    "Monitor copy: create",
+    "The program declares 12 resources: 2 to create, 2 to import, 6 refused.",
+  ])
+    expect(outcome.stdout).toContain(`ok       ${line}\n`);
+  expect(outcome.stdout).not.toContain("s3cret");
+  expect(emulator.writes()).toEqual([]);
+  expect(await workspace.stateText()).toBe(state);
+});
+
+test("a program that is right: code 0; one that fails: code 1, with what it says", async () => {
+  const stack = await startStack({});
+  const { emulator, workspace } = stack;
+  emulator.monitors.add(home);
+  await workspace.write(
+    `new (require("pulumi-uptime").Monitor)("home", ${JSON.stringify(home)}, { import: "1" });`,
+  );
+  const right = await doctor(stack, "--json");
+  expect(right.code).toBe(0);
+  expect(JSON.parse(right.stdout)).toMatchObject({
+    program: {
+      resources: 1,
+      planned: [{ title: "Monitor home", operation: "import", record: "1" }],
+      refused: [],
+    },
+  });
+  await workspace.write('throw new Error("There is no token");');
+  const wrong = await doctor(stack);
+  expect(wrong.code).toBe(1);
+  expect(failedLines(wrong)).toEqual([expect.stringMatching(/The preview failed: .*There is no token$/)]);
+});
+
+test("with uptime:adoptExisting it says which records a create adopts, and why it cannot", async () => {
+  const stack = await startStack({ config: { "uptime:adoptExisting": "true" } });
+  const { emulator, workspace } = stack;
+  const declared = (names: readonly string[]): string =>
+    names
+      .map(
+        (name) =>
+          `new uptime.Monitor("${name}", ${JSON.stringify({ ...home, name: name.replace(/^again-/, "") })});`,
+      )
+      .join("\n");
+  const program = (...names: string[]): string =>
+    `const uptime = require("pulumi-uptime");\n${declared(names)}`;
+  await workspace.write(program("managed"));
+  await workspace.up();
+  // Alike, but a resource has it; equal; equal in name and URL only; equal twice; with another URL.
+  emulator.monitors.add({ ...home, name: "equal" });
+  emulator.monitors.add({ ...home, name: "differing", interval: 300 });
+  emulator.monitors.add({ ...home, name: "twice" });
+  emulator.monitors.add({ ...home, name: "twice" });
+  emulator.monitors.add({ ...home, name: "elsewhere", url: "https://elsewhere.example/" });
+  emulator.forget();
+  await workspace.write(
+    program("managed", "again-managed", "equal", "again-equal", "differing", "twice", "elsewhere"),
+  );
+  const outcome = await doctor(stack);
+  expect(outcome.code).toBe(2);
+  expect(outcome.stdout).toMatch(/ok {7}Monitor (again-)?equal: adopt record 2, nothing is created\n/);
+  expect(outcome.stdout).toContain("ok       Monitor again-managed: create\n");
+  expect(outcome.stdout).toContain("ok       Monitor elsewhere: create\n");
+  const failed = failedLines(outcome).join("\n");
+  expect(failed).toMatch(/Monitor (again-)?equal: record 2 is taken by Monitor (again-)?equal too/);
+  expect(failed).toMatch(
+    /Monitor differing: cannot be created, .*record 3 differs in interval.*option import/,
+  );
+  expect(failed).toMatch(/Monitor twice: .*several records are equal to what is declared \(\d, \d\)/);
+  expect(outcome.stdout).toContain("7 resources: 2 to create, 1 to adopt, 3 refused.\n");
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("on the plugin, imports and the settings of explicit providers are checked like the others", async () => {
+  const stack = await startStack({ language: "ts" });
+  const { emulator, workspace } = stack;
+  emulator.monitors.add(home);
+  emulator.monitors.add({ ...home, name: "Second" });
+  const theirs = await startEmulator({ apiKey: "their-key" });
+  theirs.monitors.add({ ...home, name: "Theirs", url: "https://theirs.example/" });
+  const program = (more: string): string =>
+    `import * as pulumi from "@pulumi/pulumi";
+     import { Monitor as Dynamic } from "pulumi-uptime";
+     import { Domain, Monitor } from "pulumi-uptime/native";
+     class Uptime extends pulumi.ProviderResource {
+       constructor(name: string, settings: object) { super("uptime", name, settings as never); }
+     }
+     const url = "${url}";
+     const provider = new Uptime("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
+     new Monitor("kept", { name: "Kept", url, interval: 60 }, { provider });
+     ${more}`;
+  await workspace.write(program(""));
+  await workspace.up();
+  workspace.skipTypeChecks();
+  for (const one of [emulator, theirs]) one.forget();
+  await workspace.write(
+    program(`
+     new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
+     new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
+     new Dynamic("again", { name: "Home", url, interval: 60 }, { import: "1" });
+     new Monitor("account", { name: "Home", url, interval: 60, account: "eu" }, { import: "1" });
+     new Monitor("theirs", { name: "Theirs", url: "https://theirs.example/", interval: 60 }, { import: "1", provider });
+     new Monitor("not-theirs", { name: "Second", url, interval: 60 }, { import: "7", provider });
+     new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 }, { provider });
+     const late = new Uptime("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
+     new Monitor("later", { name: "Later", url, interval: 60 }, { import: "7", provider: late });
+     Monitor.get("seen", "1", {}, { provider });`),
+  );
+  const outcome = await doctor(stack);
+  expect(outcome.stderr).toBe("Some checks failed; see above.\n");
+  expect(outcome.code).toBe(2);
+  const failed = failedLines(outcome).join("\n");
+  expect(failed).toMatch(
+    /Monitor (right|again) \(import 1\): record 1 is taken by Monitor (right|again) too/,
+  );
+  expect(failed).toMatch(/Monitor wrong \(import 2\): interval is 300/);
+  expect(failed).toMatch(/Monitor account \(import 1\): account is "eu" in the program, .*import "eu\/1"/);
+  expect(failed).toMatch(/Monitor not-theirs \(import 7\): import of monitor 7 is not possible/);
+  expect(failed).toMatch(/Monitor bad: url must be an absolute URL/);
+  expect(failed).not.toMatch(/Monitor (theirs|later|made|kept) /);
+  expect(outcome.stdout).toMatch(/ok {7}The provider theirs: the address is http/);
+  expect(outcome.stdout).toMatch(
+    /warning {2}The settings of the provider late are not known before `pulumi up`, so Monitor later was not checked/,
+  );
+  expect(outcome.stdout).not.toContain("s3cret");
+  expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
+});
+
+test("a program whose resources all have an explicit provider needs no other settings", async () => {
+  const stack = await startStack({ env: {}, packages: [] });
+  const { emulator, workspace } = stack;
+  const program = (key: string, options: string): string =>
+    `const pulumi = require("@pulumi/pulumi");
+     const { Monitor } = require("pulumi-uptime/native");
+     class Uptime extends pulumi.ProviderResource {
+       constructor(name, settings) { super("uptime", name, settings); }
+     }
+     const provider = new Uptime("server", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: "${key}" });
+     new Monitor("home", ${JSON.stringify(home)}, ${options});`;
+  const alone = (): Promise<Outcome> =>
+    cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {
+      env: workspace.environment,
+    });
+  await workspace.write(program(emulator.apiKey, "{ provider }"));
+  expect(await alone()).toMatchObject({ code: 0, stderr: "" });
+  await workspace.write(program("wr0ng-key", "{ provider }"));
+  const refused = await alone();
+  expect(refused).toMatchObject({ code: 1 });
+  expect(failedLines(refused)).toEqual([expect.stringMatching(/The provider server: .*status 401/)]);
+  expect(refused.stdout).not.toContain("wr0ng-key");
+  await workspace.write(program(emulator.apiKey, "{}"));
+  expect((await alone()).stdout).toMatch(/failed .*uptime:baseUrl is not set/);
+});
+
+test("a program in YAML is checked like one in TypeScript", async () => {
+  const stack = await startStack({ language: "yaml" });
+  const { emulator, workspace } = stack;
+  emulator.monitors.add(home);
+  const type = "uptime:Monitor";
+  await workspace.write(
+    yamlOf({
+      home: { type, properties: home, options: { import: "1" } },
+      wrong: { type, properties: { ...home, name: "Wrong", interval: 45 } },
+      new: { type, properties: { ...home, name: "New" } },
+    }),
+  );
+  const outcome = await doctor(stack);
+  expect(outcome.code).toBe(2);
+  expect(failedLines(outcome)).toEqual([expect.stringMatching(/Monitor wrong: interval must be one of/)]);
+  expect(outcome.stdout).toContain("ok       Monitor home: import record 1, nothing is created\n");
+  expect(outcome.stdout).toContain(
+    "The program declares 3 resources: 1 to create, 1 to import, 1 refused.\n",
+  );
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("a run under the variable of the preview changes nothing", async () => {
+  const stack = await startStack({});
+  const { emulator, workspace } = stack;
+  const program = (...resources: string[]): string =>
+    [
+      "const dynamic = require('pulumi-uptime'); const native = require('pulumi-uptime/native');",
+      ...resources,
+    ].join("\n");
+  const monitor = (front: string, name: string, interval: number): string =>
+    `new ${front}.Monitor("${name}", ${JSON.stringify({ ...home, name, interval })});`;
+  const both = (name: string, interval: number): string =>
+    ["dynamic", "native"].map((front) => monitor(front, `${front}-${name}`, interval)).join("\n");
+  await workspace.write(program(both("updated", 60), both("deleted", 60), both("kept", 60)));
+  await workspace.up();
+  const { deployment } = await workspace.exportState();
+  emulator.forget();
+  await workspace.write(program(both("updated", 300), both("kept", 60), both("new", 60)));
+  const env = { PULUMI_UPTIME_COLLECT: `${workspace.project}/collected` };
+  const { code, output } = await workspace.run(["up", "--yes", "--skip-preview", "--continue-on-error"], {
+    env,
+  });
+  expect(code).not.toBe(0);
+  expect(output).toContain("PULUMI_UPTIME_COLLECT is set");
+  expect(emulator.writes()).toEqual([]);
+  const after = (await workspace.exportState()).deployment;
+  const kinds = ({ resources = [] }: typeof after) =>
+    resources
+      .map(({ urn, id, inputs, outputs }) => ({ urn, id, inputs, outputs }))
+      .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+  expect(kinds(after)).toEqual(kinds(deployment));
+});
