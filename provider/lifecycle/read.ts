@@ -76,6 +76,6 @@ export function assertSameRecord(
   if (!first) return;
   const { key, wanted, shown } = first;
   throw new AnotherRecordError(
-    message`${definition.label} ${record.id} has the ${key} ${quote(JSON.stringify(shown))} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${definition.label} ${record.id} has the ${key} ${quote(JSON.stringify(shown ?? null))} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }
