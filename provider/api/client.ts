@@ -93,7 +93,7 @@ export class Client {
       now: () => clock.now(),
       date: () => clock.date(),
       sleep: (milliseconds, signal) => {
-        log.waiting(milliseconds);
+        log.longWait(milliseconds);
         return this.logged(clock.sleep(milliseconds, signal));
       },
     });

@@ -66,7 +66,7 @@ export class Log {
   }
 
   /** A wait for the server's rate limit begins. A long one is told at every level, so that nobody takes it for a hang. */
-  waiting(milliseconds: number): void {
+  longWait(milliseconds: number): void {
     const seconds = Math.round(milliseconds / 1000);
     if (seconds > 10)
       this.print("waiting", { seconds }, [`waiting ${seconds} seconds because of the server's rate limit`]);

@@ -97,8 +97,8 @@ describe("a log", () => {
 
   test("tells of a wait of more than ten seconds at every level", () => {
     const wait = (log: Log): void => {
-      log.waiting(10_000);
-      log.waiting(61_000);
+      log.longWait(10_000);
+      log.longWait(61_000);
     };
     const text = "uptime: waiting 61 seconds because of the server's rate limit";
     expect(logged("off", wait)).toEqual([text]);
