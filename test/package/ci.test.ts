@@ -191,7 +191,7 @@ test("GitHub: a preview that is too long for a comment is in the log in full, an
   const body = bodyOf(shell.calls().at(-1));
   expect(Buffer.byteLength(body)).toBeLessThan(65_536);
   expect(body).toContain(
-    "2 long values. Everything is in [the log of the job](<https://github.example/team/monitors/actions/runs/99>)",
+    "… and 2 more long values\n\n[The log of the job](<https://github.example/team/monitors/actions/runs/99>) has everything.",
   );
 });
 

@@ -107,7 +107,7 @@ test("1000 monitors, 30 changed and 20 drifted: the comment holds every change, 
     expect(lines).toContain(
       `| \`Monitor monitor-${100 + index}\` | \`interval\` | \`60\` | \`${900 + index}\` |`,
     );
-  expect(stdout).not.toContain("left out");
+  expect(stdout).not.toContain("… and ");
   expect(stdout).not.toContain("monitor-500");
   // The program's changes come first.
   expect(stdout.indexOf("monitor-0")).toBeLessThan(stdout.indexOf("monitor-100"));
@@ -117,20 +117,51 @@ test("what does not fit is left out as a whole, and the comment says how much an
   writeLargeStack();
   const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/run/7?a=b");
   expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(4000);
-  const note =
-    /left out: (?:(\d+) of 30 changes, )?(?:(\d+) of 20 drifted resources, )?(\d+) long values\. Everything is in \[the log of the job\]\(<https:\/\/ci\.example\/run\/7\?a=b>\)/.exec(
-      stdout,
-    );
-  expect(note).not.toBeNull();
+  const more = (noun: string): number =>
+    Number(new RegExp(`^… and (\\d+) more ${noun}$`, "m").exec(stdout)?.[1] ?? 0);
   const shown = stdout.match(/^[!+-] Monitor \S+: \w+$/gm) ?? [];
-  expect(shown.length + Number(note?.[1] ?? 0)).toBe(30);
+  expect(shown.length).toBeGreaterThan(0);
+  expect(shown.length + more("changes")).toBe(30);
   const rows = stdout.match(/^\| `Monitor .*\|$/gm) ?? [];
-  expect(rows.length + Number(note?.[2] ?? 0)).toBe(20);
+  expect(rows.length + more("drifted properties")).toBe(20);
+  expect(more("long values")).toBe(5);
+  expect(stdout).toMatch(
+    /\n\n\[The log of the job\]\(<https:\/\/ci\.example\/run\/7\?a=b>\) has everything\.\n$/,
+  );
   expect(stdout.match(/```/g)?.length ?? 0).toBe(2);
   // Without a limit everything is there.
   const full = await comment("--limit", "0");
-  expect(full.stdout).not.toContain("left out");
+  expect(full.stdout).not.toContain("… and ");
   expect(full.stdout).toContain("lorem ipsum ".repeat(300));
+});
+
+test("if not all fits, drift has half of the space at least, and more if the program's changes leave it", async () => {
+  const changes = (count: number): object[] =>
+    Array.from({ length: count }, (_, index) =>
+      step("update", `changed-${index}`, inputs("a"), inputs("a", { interval: 300 })),
+    );
+  const report = (count: number): object => ({
+    checked: count,
+    drifted: Array.from({ length: count }, (_, index) => drifted(`drifted-${index}`, 900)),
+    errors: [],
+    encrypted: [],
+  });
+  const sizes = async (changed: number, edited: number): Promise<[number, number]> => {
+    write("preview.json", { steps: changes(changed) });
+    write("drift.json", report(edited));
+    const { stdout } = await comment("--limit", "20000");
+    expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(20_000);
+    const [program = "", drift = ""] = stdout.split("#### Drift");
+    return [program.length, drift.length];
+  };
+  const [program, drift] = await sizes(1000, 1000);
+  expect(drift).toBeGreaterThan(9000);
+  expect(program).toBeGreaterThan(9000);
+  const [few, rest] = await sizes(10, 1000);
+  expect(few + rest).toBeGreaterThan(19_000);
+  const [more, all] = await sizes(1000, 10);
+  expect(more + all).toBeGreaterThan(19_000);
+  expect(all).toBeLessThan(1500);
 });
 
 test("no limit is ever exceeded, and no code block or fold is left open", async () => {

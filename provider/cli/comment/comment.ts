@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 
 import { InvalidArgumentError } from "commander";
+import { escapeUTF8 } from "entities";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { CommentLayout } from "./layout";
-import type { CommentEntry, CommentSection } from "./layout";
+import { layOut } from "./layout";
+import type { CommentSection } from "./layout";
 import {
   driftColumns,
   driftReport,
@@ -14,6 +15,7 @@ import {
   markdownHead,
   markdownRow,
   uncomparedItem,
+  unmanagedRow,
 } from "../drift/report";
 import type { DriftReport } from "../drift/report";
 import { exists, readText } from "../shared/files";
@@ -51,8 +53,8 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, then the drift as a table.
-Long values are folded. What does not fit is left out as a whole, and the comment says how much that is. GitHub allows
-65536 characters, GitLab 1000000. A file that does not exist counts as not given.
+Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
+the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist counts as not given.
 
 Example:
   pulumi preview --json > preview.json
@@ -97,27 +99,29 @@ export function writeComment(options: CommentOptions, { cwd }: Pick<CommandConte
       : [previewText, logText ?? ""].filter(Boolean);
   const isFailed = errors.length > 0 || (previewText !== undefined && !preview);
 
-  const layout = new CommentLayout(options.limit, options.fullAt);
-  layout.add(
+  const head = [
     marker,
     headingOf(checks.length > 0, isFailed, previewText !== undefined),
     summaryOf(preview, drift, driftText !== undefined),
+  ];
+  const changes = preview ? plannedChanges(preview).changes : [];
+  const sections = {
+    program: [listSection("checks", "", checks), errorSection(errors), changesSection(changes)],
+    drift: drift
+      ? [
+          driftSection(drift),
+          listSection("resources", "#### Not compared", drift.errors.map(uncomparedItem)),
+          unmanagedSection(drift),
+        ]
+      : [],
+    details: [listSection("long values", "", [...longChanges(changes), ...longDrift(drift)])],
+  };
+  return layOut(
+    head.filter((paragraph) => paragraph !== ""),
+    sections,
+    options.limit,
+    options.fullAt,
   );
-  if (checks.length > 0) layout.addSection(listSection("checks", "", checks));
-  if (errors.length > 0) layout.addSection(errorSection(errors));
-  if (preview) layout.addSection(changesSection(plannedChanges(preview).changes));
-  if (drift) {
-    layout.addSection(driftSection(drift));
-    layout.addSection(
-      listSection(
-        "resources that could not be compared",
-        "#### Not compared",
-        drift.errors.map(uncomparedItem),
-      ),
-    );
-    layout.addSection(unmanagedSection(drift));
-  }
-  return layout.render();
 }
 
 function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreviewed: boolean): string {
@@ -166,44 +170,33 @@ function summaryOf(
 }
 
 function errorSection(errors: readonly string[]): CommentSection {
-  return {
-    noun: "errors",
-    heading: "",
-    open: "",
-    close: "",
-    entries: errors.map((error) => ({ text: codeBlock(error.trim().split(/\r?\n/)) })),
-  };
+  return listSection(
+    "errors",
+    "",
+    errors.map((error) => codeBlock(error.trim().split(/\r?\n/))),
+  );
 }
 
-function listSection(noun: string, heading: string, items: readonly string[]): CommentSection {
-  return { noun, heading, open: "", close: "", entries: items.map((text) => ({ text })) };
+function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {
+  return { noun, heading, open: "", close: "", entries };
 }
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
 /** The program's changes as a diff: forges colour the lines by their first character. */
 function changesSection(changes: readonly PlannedChange[]): CommentSection {
-  const entries = changes.map((change): CommentEntry => {
-    const sign = signs[change.operation];
-    const record = change.importId === undefined ? "" : ` of record ${change.importId}, nothing is created`;
+  const entries = changes.map(({ operation, importId, title, properties, isSecretChange }) => {
+    const sign = signs[operation];
+    const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
     const lines = [
-      `${sign} ${change.title}: ${change.operation}${record}`,
-      ...change.properties.map((property) => `${sign}     ${changeText(property)}`),
-      ...(change.isSecretChange ? [`${sign}     a secret, or an option of the resource`] : []),
+      `${sign} ${title}: ${operation}${record}`,
+      ...properties.map((property) => `${sign}     ${changeText(property)}`),
+      ...(isSecretChange ? [`${sign}     a secret, or an option of the resource`] : []),
     ];
-    return {
-      text: lines.map(visible).join("\n"),
-      folded: change.properties.filter(isLong).map((property) => ({
-        title: `${change.title}: ${property.property}`,
-        lines: [
-          ...(property.before === undefined ? [] : [`- ${property.before}`]),
-          ...(property.after === undefined ? [] : [`+ ${property.after}`]),
-        ],
-      })),
-    };
+    return lines.map(visible).join("\n");
   });
   // The fence must be longer than any in a value.
-  const [fence = "```"] = codeBlock(entries.map(({ text }) => text)).split("\n");
+  const [fence = "```"] = codeBlock(entries).split("\n");
   return {
     noun: "changes",
     heading: "#### Changes by the program",
@@ -213,8 +206,19 @@ function changesSection(changes: readonly PlannedChange[]): CommentSection {
   };
 }
 
-function isLong({ before = "", after = "" }: PlannedProperty): boolean {
-  return before.length > shortValue || after.length > shortValue;
+const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
+
+function longChanges(changes: readonly PlannedChange[]): string[] {
+  return changes.flatMap(({ title, properties }) =>
+    properties
+      .filter(({ before, after }) => isLong(before) || isLong(after))
+      .map(({ property, before, after }) =>
+        folded(`${title}: ${property}`, [
+          ...(before === undefined ? [] : [`- ${before}`]),
+          ...(after === undefined ? [] : [`+ ${after}`]),
+        ]),
+      ),
+  );
 }
 
 function changeText({ property, before, after }: PlannedProperty): string {
@@ -224,40 +228,41 @@ function changeText({ property, before, after }: PlannedProperty): string {
 }
 
 function shortForm(json: string): string {
-  return json.length > shortValue ? `(${json.length.toLocaleString("en")} characters)` : json;
+  return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
 }
 
-function driftSection(drift: DriftReport): CommentSection {
-  const entries = drift.drifted.map((resource): CommentEntry => {
-    const rows = driftRows(resource);
-    return {
-      text: rows.map((row) => markdownRow(row.map(shortForm))).join("\n"),
-      folded: rows
-        .filter((row) => row.some((cell) => cell.length > shortValue))
-        .map(([title = "", property = "", declared = "", actual = ""]) => ({
-          title: `${title}: ${property}`,
-          lines: [`declared: ${declared}`, `actual:   ${actual}`],
-        })),
-    };
-  });
+function driftSection({ drifted }: DriftReport): CommentSection {
   return {
-    noun: "drifted resources",
+    noun: "drifted properties",
     heading:
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     open: markdownHead(driftColumns),
     close: "",
-    entries,
+    entries: drifted.flatMap(driftRows).map((row) => markdownRow(row.map(shortForm))),
   };
+}
+
+function longDrift(drift: DriftReport | undefined): string[] {
+  return (drift?.drifted ?? [])
+    .flatMap(driftRows)
+    .filter((row) => row.some(isLong))
+    .map(([title = "", property = "", declared = "", actual = ""]) =>
+      folded(`${title}: ${property}`, [`declared: ${declared}`, `actual:   ${actual}`]),
+    );
 }
 
 function unmanagedSection({ unmanaged = [] }: DriftReport): CommentSection {
   return {
-    noun: "records that are not managed",
+    noun: "records",
     heading: "#### Records that this stack does not manage",
     open: markdownHead(["Kind", "Id", "Name"]),
     close: "",
-    entries: unmanaged.map(({ type, id, name }) => ({
-      text: markdownRow([type.split(":").at(-1) ?? type, id, name]),
-    })),
+    entries: unmanaged.map((record) => markdownRow(unmanagedRow(record))),
   };
+}
+
+/** Lines that a reader unfolds. */
+function folded(title: string, lines: readonly string[]): string {
+  const summary = `<code>${escapeUTF8(visible(title))}</code>`;
+  return [`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n");
 }

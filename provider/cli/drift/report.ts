@@ -97,7 +97,8 @@ export function driftText(report: DriftReport): string {
   return `${[...lines, driftSummary(report), ...notesOf(report)].join("\n")}\n`;
 }
 
-function unmanagedRow({ type, id, name, account }: UnmanagedRecord): string[] {
+/** A row of a table of records that no resource manages. */
+export function unmanagedRow({ type, id, name, account }: UnmanagedRecord): string[] {
   return [account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`, id, name];
 }
 
