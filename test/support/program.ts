@@ -91,7 +91,8 @@ export const otherKey = "other-key";
 export class Program {
   private settings: Settings;
   private process!: NativeProcess | undefined;
-  private providers!: Readonly<Record<Kind, Provider>>;
+  /** The calls that the engine makes in this run. */
+  providers!: Readonly<Record<Kind, Provider>>;
   private readonly resources: ModelStack[] = [];
 
   constructor(
@@ -122,11 +123,6 @@ export class Program {
   /** Another run in the same process, as of a plugin that is attached. */
   continue(): void {
     if (this.process) this.begin(this.process.begin(this.settings));
-  }
-
-  /** The calls that the engine makes for all resources of a kind. */
-  provider(kind: Kind): Provider {
-    return this.providers[kind];
   }
 
   /** The dynamic host answers it with nothing, and passes nothing on. */
