@@ -1,4 +1,3 @@
-import type { ApiRecord } from "./answer";
 import { excerpt } from "./text";
 
 /** Of longer words only the beginning is kept; a person is shown much less of it. */
@@ -122,7 +121,8 @@ export class AnotherRecordError extends UptimeError {}
 export class NotStoredError extends UptimeError {
   constructor(
     given: string | Message,
-    readonly record: ApiRecord,
+    /** The record as it is. */
+    readonly record: { readonly id: string; readonly shown: Readonly<Record<string, unknown>> },
   ) {
     super(given);
   }

@@ -542,7 +542,7 @@ describe("the digits of address and key in state", () => {
     expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
     expect(one.state?.outputs).toMatchObject({ __partial: true, __key: hashOf(myKey) });
     program.nextRun(others);
-    const read = await program.provider("monitor").read("urn", one.state?.id ?? "", {}, {});
+    const read = await program.providers.monitor.read("urn", one.state?.id ?? "", {}, {});
     expect(read?.outputs).toMatchObject({ __readOnly: true, __key: hashOf(otherKey) });
   });
 
@@ -594,7 +594,7 @@ describe("the digits of address and key in state", () => {
 
 describe.each(fronts)("a record that is only read (%s)", (front) => {
   test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
-    const provider = new Program(server, front).provider(kind);
+    const provider = new Program(server, front).providers[kind];
     expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
       new RegExp(`^${kind} 77 does not exist`, "i"),
     );
@@ -604,7 +604,7 @@ describe.each(fronts)("a record that is only read (%s)", (front) => {
     const program = new Program(server, front);
     for (let number = 0; number < 3; number++) server.emulator.monitors.add(record);
     const read = (id: string, outputs = {}) =>
-      program.provider("monitor").read("urn", id, { __provider: "text", ...outputs }, {});
+      program.providers.monitor.read("urn", id, { __provider: "text", ...outputs }, {});
     const first = await read("1");
     server.emulator.monitors.remove(1);
     server.fault = () => answer(500);

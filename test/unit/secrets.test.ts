@@ -88,7 +88,7 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
   test("are not in what is read of a record that is not managed", async () => {
     server.emulator.monitors.add(home);
     const program = new Program(server, front, settings);
-    const read = await program.provider("monitor").read("urn", "1", {}, {});
+    const read = await program.providers.monitor.read("urn", "1", {}, {});
     expect(JSON.stringify(read)).not.toContain(key);
   });
 
