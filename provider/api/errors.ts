@@ -131,19 +131,7 @@ export class NotStoredError extends UptimeError {
 /** The settings of an account cannot be known yet, as those of a provider that the program makes. */
 export class SettingsUnknownError extends UptimeError {}
 
-/** A record exists, but what followed failed: state must keep its id. */
-export class PartialFailureError<Outputs> extends UptimeError {
-  constructor(
-    readonly id: string,
-    readonly outputs: Outputs,
-    given: string | Message,
-    options?: ErrorOptions,
-  ) {
-    super(given, options);
-  }
-}
-
-/** The same as {@link PartialFailureError} for an engine, with the outputs as it keeps them. */
+/** A record exists, but what followed failed: the engine keeps the resource in state, with these outputs. */
 export class KeptResourceError extends UptimeError {
   constructor(
     given: string | Message,

@@ -1,5 +1,6 @@
-import { KeptResourceError, PartialFailureError, UptimeError } from "../../api/errors";
+import { KeptResourceError, UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
+import { PartialFailureError } from "../../lifecycle/resource";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
