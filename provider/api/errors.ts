@@ -41,10 +41,6 @@ export function unfinished(given: Message | UptimeError): Message {
   return [...parts.slice(0, -1), typeof last === "string" ? cut(last) : quote(cut(last.text))];
 }
 
-/** Whatever was thrown, as an error. */
-export const toError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown));
-
 function partsOf(value: string | number | Quote | Message | Error): Message {
   if (value instanceof UptimeError) return value.parts;
   if (value instanceof Error) return [quote(value.message)];
