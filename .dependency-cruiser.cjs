@@ -7,13 +7,14 @@ const floors = {
   lifecycle: ["definitions", "api"],
   // What runs in Pulumi's host of providers, and in the plugin.
   engine: ["definitions", "api", "lifecycle"],
-  // What runs in the program. Only lookups send requests there, and load what they need when they are called.
+  // What runs in the program.
   sdk: ["definitions"],
 };
 // What stands on all of them. Neither imports the other.
 const fronts = { entries: "^provider/[^/]+$", cli: "^provider/cli/" };
 const folder = (name) => `^provider/${name}/`;
-const lookups = "^provider/sdk/(query|invoke)\\.ts$";
+// The first lookup of a program loads it, because it sends requests.
+const lookups = "^provider/sdk/send-lookup\\.ts$";
 const own = "^(provider|test|tools|examples)/";
 
 const floorRules = Object.entries(floors).map(([floor, below]) => ({

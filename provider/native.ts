@@ -8,9 +8,9 @@ import { resourceClass } from "./sdk/resource";
 
 export * from "./index";
 export { Provider } from "./sdk/provider";
-export type { AccountSettings, ProviderArgs } from "./sdk/provider";
+export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
-/** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/native.md. */
+/** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/languages.md. */
 export const Domain: typeof dynamic.Domain = resourceClass(domain, pluginBinding);
 export type Domain = dynamic.Domain;
 
@@ -21,7 +21,7 @@ export const {
   getAllOutput: getDomainsOutput,
 } = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.GetDomainResult>(domain, pluginBinding);
 
-/** An uptime monitor, as the `Monitor` of `pulumi-uptime`, on the provider plugin. See docs/monitor.md and docs/native.md. */
+/** An uptime monitor, as the `Monitor` of `pulumi-uptime`, on the provider plugin. See docs/monitor.md and docs/languages.md. */
 export const Monitor: typeof dynamic.Monitor = resourceClass(monitor, pluginBinding);
 export type Monitor = dynamic.Monitor;
 

@@ -1,24 +1,14 @@
-// `npm run docs` writes the schema of the plugin for other languages; with `--check` it only says whether it is up to date.
+// `npm run docs` writes the schema of the plugin for other languages, and the types of its settings for TypeScript; with `--check`
+// it only says whether they are up to date.
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const file = "provider/engine/plugin/schema.json";
-
-/** What Pulumi calls each kind of field. */
-const types = {
-  text: { type: "string" },
-  hostname: { type: "string" },
-  url: { type: "string" },
-  integer: { type: "integer" },
-  choice: { type: "string" },
-  boolean: { type: "boolean" },
-  dateTime: { type: "string" },
-  idList: { type: "array", items: { type: "integer" } },
-  headerList: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
-};
+const schemaFile = "provider/engine/plugin/schema.json";
+const argsFile = "provider/sdk/provider-args.ts";
 
 /** What Pulumi calls each type of setting. */
 const settingTypes = {
@@ -106,10 +96,11 @@ function sharedTypes({ accountSettings, settings }) {
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
 function propertiesOf({ label, fields }, sentences, shared) {
+  const kinds = createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "kinds.js"));
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    if (field.kind !== "choice") return { ...types[field.kind], description };
+    if (field.kind !== "choice") return { ...kinds.schemaOf(field), description };
     const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
     shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };
@@ -248,15 +239,44 @@ function sourceOf({ singular }) {
   return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
 }
 
+/** The types of the provider's settings for TypeScript. */
+function providerArgsOf({ provider, types }) {
+  const interfaceOf = (name, comment, properties) => {
+    const lines = Object.entries(properties).map(
+      ([key, property]) =>
+        `  /** ${property.description}${property.secret ? " Secret." : ""} */\n` +
+        `  ${key}?: Input<${typeScriptOf(property)}> | undefined;\n`,
+    );
+    return `/** ${comment} */\nexport interface ${name} {\n${lines.join("")}}\n`;
+  };
+  const account = types["uptime:index:Account"];
+  return [
+    '// Written by `npm run docs`.\nimport type { Input } from "@pulumi/pulumi";\n',
+    interfaceOf("AccountSettings", account.description, account.properties),
+    interfaceOf("ProviderArgs", "The settings of a provider. (docs/settings.md)", provider.inputProperties),
+  ].join("\n");
+}
+
+function typeScriptOf({ type, items }) {
+  if (type === "array") return `Input<${typeScriptOf(items)}>[]`;
+  if (type === "object") return "Readonly<Record<string, Input<AccountSettings>>>";
+  return type === "integer" ? "number" : type;
+}
+
 function main(args) {
-  const path = join(root, file);
   const schema = schemaOf(built(), sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-  const wanted = `${JSON.stringify(schema, null, 2)}\n`;
-  if (wanted === readFileSync(path, "utf8")) return;
-  if (args.includes("--check"))
-    throw new Error(`${file} does not follow from the declarations in provider/. Run \`npm run docs\`.`);
-  writeFileSync(path, wanted);
-  console.log(`${file} is written.`);
+  const texts = {
+    [schemaFile]: `${JSON.stringify(schema, null, 2)}\n`,
+    [argsFile]: providerArgsOf(schema),
+  };
+  for (const [file, wanted] of Object.entries(texts)) {
+    const path = join(root, file);
+    if (wanted === readFileSync(path, "utf8")) continue;
+    if (args.includes("--check"))
+      throw new Error(`${file} does not follow from the declarations in provider/. Run \`npm run docs\`.`);
+    writeFileSync(path, wanted);
+    console.log(`${file} is written.`);
+  }
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -12,11 +12,14 @@ export interface ApiRecord {
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-/** One page of a list, and how to ask for the next: its query, or undefined after the last. */
+/** One page of a list. */
 export interface Page {
   readonly records: readonly ApiRecord[];
-  /** "unknown": the answer says nothing of further pages. */
-  readonly next: URLSearchParams | "unknown" | undefined;
+  /**
+   * How to ask for the next page: its query, or undefined after the last. "more": there is one, and the answer does not say
+   * how to ask for it. "unknown": the answer says nothing of further pages.
+   */
+  readonly next: URLSearchParams | "more" | "unknown" | undefined;
   /** The number of the last page, and how many records all of them hold, if the answer tells; otherwise NaN. */
   readonly last: number;
   readonly total: number;
@@ -85,6 +88,50 @@ export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolea
   );
 }
 
+/** Whether a server that keeps deleted records shows this one as deleted. */
+export function isDeleted({ shown }: ApiRecord): boolean {
+  const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
+  return ![deleted_at, trashed_at].every(isEmpty) || [deleted, is_deleted, trashed].some(isTrue);
+}
+
+/** Whether an answer to a request for one record holds nothing at all. */
+export function holdsNothing(body: unknown, { singular }: Definition): boolean {
+  if (isEmpty(body)) return true;
+  return (
+    isObject(body) &&
+    idIn(body) === undefined &&
+    [singular, "data"].some((key) => key in body && isEmpty(body[key]))
+  );
+}
+
+/** Whether an answer says that the request has failed, though its status does not. In a record the same are fields. */
+export function isFailure(body: unknown, definition: Definition, method: string): boolean {
+  const record = recordIn(body, definition);
+  const holdsRecords = (pageIn(body, definition)?.records.length ?? 0) > 0;
+  if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
+  const { success, error, errors, status, deleted } = body;
+  const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
+  return (
+    isFalse(success) ||
+    !isEmpty(error) ||
+    !isEmpty(errors) ||
+    // What shows an id may be a record of which nothing else is shown.
+    (isWord && record === undefined) ||
+    (method === "DELETE" && isFalse(deleted))
+  );
+}
+
+/** Whether a value says nothing; PHP writes an empty object as a list. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === "" ||
+  (typeof value === "object" && Object.keys(value).length === 0);
+
+const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
+const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
+
 /** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */
 export function pageIn(body: unknown, definition: Definition): Page | undefined {
   const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
@@ -105,13 +152,29 @@ function idIn(body: Record<string, unknown>): string | undefined {
 function nextPage(body: Record<string, unknown>): Page["next"] {
   const links = linksOf(body);
   const meta = metaOf(body);
-  const next = queryIn(links.next ?? body.next_page_url ?? meta.next_page_url);
-  if (next) return next;
+  const address = links.next ?? body.next_page_url ?? meta.next_page_url;
+  if (!isEmpty(address)) return queryIn(address) ?? "more";
+  const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
+    (value) => !isEmpty(value),
+  );
+  if (cursor !== undefined)
+    return typeof cursor === "string" || typeof cursor === "number"
+      ? new URLSearchParams({ cursor: String(cursor) })
+      : "more";
   const current = numberIn(meta.current_page);
   const last = numberIn(meta.last_page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
-  return "next" in links || "next_page_url" in body || "next_page_url" in meta ? undefined : "unknown";
+  const hasMore = body.has_more ?? meta.has_more;
+  if (hasMore !== undefined) return isTrue(hasMore) ? "more" : undefined;
+  const isLast = ["next", "next_page_url", "next_cursor"].some(
+    (key) => key in links || key in body || key in meta,
+  );
+  return isLast ? undefined : "unknown";
+}
+
+function nextOf(cursor: unknown): unknown {
+  return isObject(cursor) ? cursor.next : undefined;
 }
 
 /** The number of the last page, or NaN. */
@@ -121,7 +184,7 @@ function lastPage(body: Record<string, unknown>): number {
 
 /** Of an address only the query is used: behind a proxy the rest is often another host's, and the token stays here. */
 function queryIn(address: unknown): URLSearchParams | undefined {
-  if (typeof address !== "string" || address === "") return undefined;
+  if (typeof address !== "string") return undefined;
   return parseUrl(address, "http://list.invalid")?.searchParams;
 }
 

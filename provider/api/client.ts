@@ -93,7 +93,10 @@ export class Client {
     this.limiter = new RateLimiter(settings, {
       now: () => clock.now(),
       date: () => clock.date(),
-      sleep: (milliseconds, signal) => this.logged(clock.sleep(milliseconds, signal)),
+      sleep: (milliseconds, signal) => {
+        log.longWait(milliseconds);
+        return this.logged(clock.sleep(milliseconds, signal));
+      },
     });
   }
 
@@ -267,11 +270,11 @@ export class Client {
     const { kind, text } = networkFailure(error, method === "POST");
     const isProxied = hasProxy() && !isLoopback(new URL(this.address.url).hostname);
     const network = isProxied
-      ? "the network, and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
-      : "the network";
+      ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
+      : " and the network";
     return {
       failure: { kind },
-      error: new UptimeError(message`${name} ${text}. Check ${this.address.source} and ${network}.`, {
+      error: new UptimeError(message`${name} ${text}. Check ${this.address.source}${network}.`, {
         cause: error,
       }),
     };

@@ -1,4 +1,4 @@
-import { isRecordOf, pageIn, recordIn } from "./answer";
+import { complaintIn, holdsNothing, isDeleted, isFailure, isRecordOf, pageIn, recordIn } from "./answer";
 import type { ApiRecord, Page } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
@@ -19,8 +19,6 @@ export interface Written {
 }
 
 const pageSize = 100;
-/** The most pages that are asked for at once. */
-const mostAhead = 8;
 /** How often a list is read at most when records are deleted while it is read. */
 const maxPasses = 5;
 
@@ -46,22 +44,24 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new AnotherRecordError(`${answer.request} was answered with the record ${record.id} instead.`);
+    if (record && isDeleted(record))
+      throw new MissingError(`${answer.request} was answered with a ${singular} that is marked as deleted.`);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
-    throw new UptimeError(
-      message`${answer.request} was answered without a ${singular}: ${quoted(answer.body)}. Check ${this.client.address.source}.`,
-    );
+    const problem = message`${answer.request} was answered without a ${singular}: ${quoted(answer.body)}.`;
+    if (holdsNothing(answer.body, this.definition)) throw new MissingError(problem);
+    throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
   /** Stores a new record. (API reference, section 4: Store) */
   async store(form: readonly Pair[], operation: Operation): Promise<Written> {
-    const answer = await this.client.send({ method: "POST", path: this.path, form, operation });
+    const answer = await this.send({ method: "POST", path: this.path, form, operation });
     const record = recordIn(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
   }
 
-  /** Changes a record, by a method that the server knows. Throws {@link MissingError}. (API reference, section 4: Update) */
+  /** Updates a record. Throws {@link MissingError}. (API reference, section 4: Update) */
   async update(
     id: string,
     form: readonly Pair[],
@@ -94,7 +94,8 @@ export class Collection {
         totals.push(total);
         const fresh = records.filter(({ id }) => !seen.has(id));
         for (const { id } of fresh) seen.add(id);
-        if (fresh.length > 0) wanted = yield fresh;
+        const present = fresh.filter((record) => !isDeleted(record));
+        if (present.length > 0) wanted = yield present;
       }
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
       const isShort = seen.size < Number(totals[0]);
@@ -127,7 +128,7 @@ export class Collection {
     /** What was asked for already, by its query. */
     const sent = new Map<string, Promise<Answer>>();
     const ask = (of: URLSearchParams): Promise<Answer> => {
-      const asked = sent.get(String(of)) ?? this.client.send({ ...list, query: of });
+      const asked = sent.get(String(of)) ?? this.send({ ...list, query: of });
       sent.set(String(of), asked);
       return asked;
     };
@@ -144,10 +145,11 @@ export class Collection {
       const page = pageIn(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
-          message`${answer.request} was not answered with a list of ${this.definition.plural}: ${quoted(answer.body)}. Check ${this.client.address.source}.`,
+          message`${answer.request} was not answered with a list of ${this.definition.plural}: ${quoted(answer.body)}. Check
+            ${this.client.address.source}.`,
         );
       const wanted = (yield page) ?? 1;
-      if (page.next === undefined || page.records.length === 0) return;
+      if (page.next === undefined || (page.records.length === 0 && page.next !== "more")) return;
       const isRepeat = page.records.every((record) => seen.has(record.id));
       // A server that does not page shows the same list whatever the page.
       if (isRepeat && page.next === "unknown") return;
@@ -157,27 +159,42 @@ export class Collection {
       // was asked for; behind a full one the next is tried.
       if (page.next === "unknown" && ![10, 25, 50, pageSize].includes(page.records.length)) return;
       isGuess = page.next === "unknown";
-      const next = page.next === "unknown" ? numbered(number + 1) : changed(query, page.next);
+      const isNumbered = page.next === "unknown" || page.next === "more";
+      const next = isNumbered ? numbered(number + 1) : changed(query, page.next);
       // Where pages are merely numbered, and it is known how many there are.
       if (String(next) === String(numbered(number + 1)))
-        for (let ahead = 1; ahead <= Math.min(wanted, mostAhead, page.last - number); ahead++)
+        for (
+          let ahead = 1;
+          ahead <= Math.min(wanted, this.client.maxConcurrency, page.last - number);
+          ahead++
+        )
           ask(numbered(number + ahead)).catch(() => undefined);
       query = next;
       if (isRepeat)
         throw new UptimeError(
-          `${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
+          page.records.length === 0
+            ? `${answer.request} cannot be read completely: page ${number} is empty, and it says that there is more.`
+            : `${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
         );
       for (const { id } of page.records) seen.add(id);
     }
   }
 
+  /** Throws {@link ApiError} also where an answer says that it is a refusal, and its status does not. */
+  private async send(request: ApiRequest): Promise<Answer> {
+    const answer = await this.client.send(request);
+    if (!isFailure(answer.body, this.definition, request.method)) return answer;
+    const { said, fields } = complaintIn(answer.body, JSON.stringify(answer.body));
+    throw new ApiError(answer.request, answer.status, said, fields);
+  }
+
   /** Sends to one record. */
-  private async sendTo(id: string, message: Omit<ApiRequest, "path">): Promise<Answer> {
+  private async sendTo(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
     // In a path these mean something else, however they are written.
     if (/^\.{0,2}$/.test(id))
       throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
     try {
-      return await this.client.send({ ...message, path: `${this.path}/${encodeURIComponent(id)}` });
+      return await this.send({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
       if (!(error instanceof ApiError) || ![404, 410, ...this.goneStatuses].includes(error.status))
         throw error;

@@ -1,4 +1,3 @@
-import type { ApiRecord } from "./answer";
 import { excerpt } from "./text";
 
 /** Of longer words only the beginning is kept; a person is shown much less of it. */
@@ -26,11 +25,12 @@ export function message(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Quote | Message | Error)[]
 ): Message {
-  return texts.flatMap((text, index) => {
+  const parts = texts.flatMap((text, index) => {
     const value = values[index];
     const line = text.replace(/\s*\n\s*/g, " ");
     return value === undefined ? [line] : [line, ...partsOf(value)];
   });
+  return parts.filter((part) => part !== "");
 }
 
 /** A message without the period at its end, for a sentence that goes on. */
@@ -121,7 +121,8 @@ export class AnotherRecordError extends UptimeError {}
 export class NotStoredError extends UptimeError {
   constructor(
     given: string | Message,
-    readonly record: ApiRecord,
+    /** The record as it is. */
+    readonly record: { readonly id: string; readonly shown: Readonly<Record<string, unknown>> },
   ) {
     super(given);
   }

@@ -33,8 +33,8 @@ export class Log {
   private readonly waits = { count: 0, milliseconds: 0 };
   private readonly lostAnswers = { lookedUp: 0, found: 0 };
   /** How many wait at present, and since when somebody does. */
-  private waiting = 0;
-  private waitingSince = 0;
+  private paused = 0;
+  private pausedSince = 0;
 
   constructor(
     private readonly level: LogLevel,
@@ -60,10 +60,17 @@ export class Log {
   /** A pause for a rate limit or before a retry begins; call the result at its end. Simultaneous pauses count once. */
   pause(): () => void {
     this.waits.count++;
-    if (this.waiting++ === 0) this.waitingSince = this.clock.now();
+    if (this.paused++ === 0) this.pausedSince = this.clock.now();
     return () => {
-      if (--this.waiting === 0) this.waits.milliseconds += this.clock.now() - this.waitingSince;
+      if (--this.paused === 0) this.waits.milliseconds += this.clock.now() - this.pausedSince;
     };
+  }
+
+  /** A wait for the server's rate limit begins. A long one is told at every level, so that nobody takes it for a hang. */
+  longWait(milliseconds: number): void {
+    const seconds = Math.round(milliseconds / 1000);
+    if (seconds > 10)
+      this.print("waiting", { seconds }, [`waiting ${seconds} seconds because of the server's rate limit`]);
   }
 
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */

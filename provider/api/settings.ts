@@ -47,19 +47,15 @@ export function readSettings(
   const all = Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as SetValues;
   const { accounts } = parse(["accounts"], all);
   const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, env) };
-  const {
-    baseUrl,
-    monitorsBaseUrl = baseUrl,
-    ...others
-  } = parse(
+  const { baseUrl, monitorsBaseUrl, ...others } = parse(
     settingNames.filter((name) => name !== "accounts"),
     set,
   );
-  const second = monitorsBaseUrl === baseUrl ? set.baseUrl : set.monitorsBaseUrl;
+  const first = { ...baseUrl, source: set.baseUrl.source };
   return {
     ...others,
-    baseUrl: { ...baseUrl, source: set.baseUrl.source },
-    monitorsBaseUrl: { ...monitorsBaseUrl, source: second.source },
+    baseUrl: first,
+    monitorsBaseUrl: monitorsBaseUrl ? { ...monitorsBaseUrl, source: set.monitorsBaseUrl.source } : first,
     apiKeySource: set.apiKey.source,
   };
 }

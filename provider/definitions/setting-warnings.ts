@@ -2,11 +2,12 @@ import { nearest } from "./nearest";
 import { settingNames } from "./settings";
 
 /**
- * A warning of names that no setting has, if there are any. They are as they follow a prefix, which is `uptime:` in a stack's
- * configuration, where the settings of a project that is itself named uptime have it too and may have any name.
+ * A warning of keys with a prefix that no setting has, if there are any. A stack's configuration has the prefix `uptime:`; in a
+ * project that is itself named uptime, the project's own settings have it too and may have any name.
  */
-export function unknownSettings(given: readonly string[], project: string, prefix = ""): string[] {
+export function unknownSettings(keys: readonly string[], project: string, prefix = ""): string[] {
   const names: readonly string[] = settingNames;
+  const given = keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
   const unknown = given.filter((name) => !names.includes(name));
   if (project === "uptime" || unknown.length === 0) return [];
   const described = unknown.map((name) => {

@@ -1,4 +1,4 @@
-/** What a setting holds; `api/settings.ts` says how each type is read. */
+/** What a setting holds; `api/setting-schemas.ts` says how each type is read. */
 type SettingType =
   | { readonly type: "url" | "urls" | "key" | "accounts" | "boolean" | "statuses" }
   | { readonly type: "integer"; readonly range: readonly [least: number, most: number] }
@@ -8,7 +8,7 @@ type SettingType =
 export type Setting = SettingType & {
   /** What it is: one sentence, without its default and the values that it may have. */
   readonly text: string;
-  /** What its page in docs/ says beside that. */
+  /** What docs/settings.md says after that. */
   readonly details?: string;
   readonly required?: true;
   readonly default?: number | boolean | string | readonly [];

@@ -93,11 +93,12 @@ function create(call: Call): Answer {
   const values = readValues(call, "create");
   const name = values.get("name");
   const { accepted, createAnswer, createStatus, createLocation, firstOrCreate } = api.dialect;
-  const existing = firstOrCreate ? table.all().find((record) => isSame(record, values)) : undefined;
+  const present = table.all().filter((record) => !isDeleted(record));
+  const existing = firstOrCreate ? present.find((record) => isSame(record, values)) : undefined;
   if (existing) return show(call, existing);
   if (resource === domain && typeof name === "string") {
     const lower = name.toLowerCase();
-    const taken = table.all().some((other) => String(other.name).toLowerCase() === lower);
+    const taken = present.some((other) => String(other.name).toLowerCase() === lower);
     if (taken && api.dialect.uniqueDomainNames)
       throw Refusal.ofFields({ name: ["The name has already been taken."] }, api.dialect);
     if (api.dialect.lowerCaseNames) values.set("name", lower);
@@ -133,7 +134,8 @@ function update(call: Call, record: StoredRecord): Answer {
 }
 
 function remove(call: Call, record: StoredRecord): Answer {
-  call.table.remove(record.id);
+  if (call.api.dialect.deletion === "removed") call.table.remove(record.id);
+  else call.table.edit(record.id, { deleted_at: new Date().toISOString() });
   switch (call.api.dialect.deleteAnswer) {
     case "empty204":
       return empty(204);
@@ -144,6 +146,11 @@ function remove(call: Call, record: StoredRecord): Answer {
     case "record":
       return show(call, record);
   }
+}
+
+/** Whether a record was deleted where the dialect only marks them. */
+function isDeleted(record: StoredRecord): boolean {
+  return typeof record.deleted_at === "string";
 }
 
 function pathOf(resource: Resource): string {
@@ -167,7 +174,8 @@ function onRecord(call: Call, id: number): Answer {
   const methods = ["GET", "PUT", ...(patch === "allowed" ? ["PATCH"] : []), "DELETE"];
   if (!methods.includes(method)) return refuseMethod(method, methods);
   const record = call.table.get(id);
-  if (record === undefined) throw new Refusal(gone, `There is no ${call.resource.name} ${id}.`);
+  if (record === undefined || (method !== "GET" && isDeleted(record)))
+    throw new Refusal(gone, `There is no ${call.resource.name} ${id}.`);
   if (method === "GET") return show(call, record);
   return method === "DELETE" ? remove(call, record) : update(call, record);
 }

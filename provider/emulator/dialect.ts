@@ -10,10 +10,11 @@ export const dialectChoices = {
   /**
    * How a list tells of its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
    * `{current_page, data, last_page, next_page_url, per_page, total}`. `meta`: `{data, meta: {current_page,
-   * last_page, per_page, total}}`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all
-   * records in one answer, per_page and page have no effect.
+   * last_page, per_page, total}}`. `cursor`: `{data, meta: {next_cursor, per_page}}`, and the next page is asked for by
+   * `cursor=…`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all records in one
+   * answer, per_page and page have no effect.
    */
-  paging: ["links", "nextPageUrl", "meta", "bare", "none"],
+  paging: ["links", "nextPageUrl", "meta", "cursor", "bare", "none"],
   /** Status of a create; 204 has never a body, whatever `createAnswer` says. */
   createStatus: [201, 200, 204],
   /** Body of a create: the record, the record with nothing but its `id`, or none. */
@@ -104,6 +105,8 @@ export const strangeChoices = {
   behindLastPage: [200, 404],
   /** Whether alert channels and request headers are shown as JSON text instead of a list. */
   listsAsText: [false, true],
+  /** What becomes of a deleted record: it is removed, or shown at its address and in lists with a date in `deleted_at`. */
+  deletion: ["removed", "marked"],
   /** `paused_at`, where it shows the pause: a date, or seconds since 1970. */
   pausedAt: ["date", "unix"],
 } as const;

@@ -7,14 +7,14 @@ import type { StoredRecord, Table } from "./table";
 /** The values that a query parameter of a list may have: any text, a whole number, or one of these. */
 type Allowed = "text" | "integer" | readonly string[];
 
-function parametersOf(resource: Resource): ReadonlyMap<string, Allowed> {
+function parametersOf(resource: Resource, { paging }: Dialect): ReadonlyMap<string, Allowed> {
   return new Map<string, Allowed>([
     ["search", "text"],
     ["search_by", resource.searchBy],
     ["sort_by", resource.sortBy],
     ["sort", ["desc", "asc"]],
     ["per_page", ["10", "25", "50", "100"]],
-    ["page", "integer"],
+    paging === "cursor" ? ["cursor", "text"] : ["page", "integer"],
     ...resource.filters.map((name) => [name, "integer"] as const),
   ]);
 }
@@ -29,7 +29,7 @@ function problemOf(name: string, value: string, allowed: Allowed | undefined): s
 }
 
 function readQuery(resource: Resource, pairs: Pairs, dialect: Dialect): ReadonlyMap<string, string> {
-  const parameters = parametersOf(resource);
+  const parameters = parametersOf(resource, dialect);
   const query = new Map<string, string>();
   const errors = new Map<string, string[]>();
   for (const [name, value] of pairs) {
@@ -96,6 +96,13 @@ export function answerList(
   if (dialect.paging === "none") return plain(records.map(show));
 
   const per_page = Number(query.get("per_page") ?? 10);
+  if (dialect.paging === "cursor") {
+    const before = query.get("cursor");
+    const start = before === undefined ? 0 : records.findIndex(({ id }) => String(id) === before) + 1;
+    const page = records.slice(start, start + per_page);
+    const next_cursor = start + per_page < records.length ? String(page.at(-1)?.id) : null;
+    return json(200, { data: page.map(show), meta: { next_cursor, per_page } });
+  }
   const current_page = Number(query.get("page") ?? 1);
   const total = records.length;
   const last_page = Math.max(1, Math.ceil(total / per_page));

@@ -213,8 +213,8 @@ function unescaped(text: string): string {
       if (hex !== undefined) return String.fromCharCode(parseInt(hex, 16));
       if (escape.startsWith("\\")) return escape === "\\" ? "" : " ";
       if (escape.startsWith("&")) return decodeHTMLStrict(escape);
-      const bytes = Buffer.from(escape.replaceAll("%", ""), "hex");
-      return bytes.toString(bytes.length === 1 ? "latin1" : "utf8");
+      if (escape.length === 3) return String.fromCharCode(parseInt(escape.slice(1), 16));
+      return Buffer.from(escape.replaceAll("%", ""), "hex").toString();
     });
   return result;
 }

@@ -12,18 +12,18 @@ import { markKey, unknownValue } from "../definitions/marks";
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-// State may come from another version or another hand, so what has not the form that it should counts as not there. Whatever
-// else the engine passes stays as it is, marked or not.
-const text = z.catch(z.optional(z.string()), undefined);
-const texts = z.catch(z.optional(z.array(z.string())), undefined);
-const flag = z.catch(z.boolean(), false);
-const object = z.catch(z.custom<Readonly<Record<string, unknown>>>(isObject), () => ({}));
+// State may be that of another version, or edited, so a value of another type counts as missing. What is not named here stays as
+// it is: unknown keys, unknown values and secrets.
+const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
+const text = orNothing(z.string());
+const texts = orNothing(z.array(z.string()));
+const flag = orNothing(z.boolean());
 
 const inputs = z.looseObject({ account: text, importId: text });
 
 const outputs = z.looseObject({
   // Records may be large, and nobody declares what is in them.
-  attributes: object,
+  attributes: orNothing(z.custom<Readonly<Record<string, unknown>>>(isObject)),
   account: text,
   importId: text,
   __server: text,
@@ -34,12 +34,11 @@ const outputs = z.looseObject({
 });
 
 /** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
-const passedOptions = z.pipe(
-  object,
+const passedOptions = orNothing(
   z.object({
     ignoreChanges: texts,
     replaceOnChanges: texts,
-    customTimeouts: z.pipe(object, z.object({ create: text, update: text, delete: text })),
+    customTimeouts: orNothing(z.object({ create: text, update: text, delete: text })),
     /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
     resource: text,
     /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
@@ -82,12 +81,12 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   const managed = Object.keys(definition.fields).filter((key) => rest[key] !== undefined);
   return {
     values: Object.fromEntries(managed.map((key) => [key, rest[key] as Value])),
-    attributes,
+    attributes: attributes ?? {},
     account,
     importId,
     serverHash: __server,
     keyFingerprint: __key,
-    claim: __claim ?? passedOptions.parse(properties.__options).importer,
+    claim: __claim ?? passedOptions.parse(properties.__options)?.importer,
     isPartial: __partial,
     isReadOnly: __readOnly,
   };
@@ -112,10 +111,9 @@ export function encodeOutputs(outputs: Outputs, from: Properties): Properties {
 
 /** What the engine keeps to itself, and the program's class has passed on. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
-  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } = passedOptions.parse(
-    properties.__options,
-  );
-  const given = operation === undefined ? undefined : customTimeouts[operation];
+  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
+    passedOptions.parse(properties.__options) ?? {};
+  const given = operation === undefined ? undefined : customTimeouts?.[operation];
   const timeout = given === undefined ? undefined : milliseconds(given);
   return {
     ignoreChanges,

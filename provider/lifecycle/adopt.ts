@@ -2,12 +2,12 @@ import { domainToASCII } from "node:url";
 
 import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joined, message, quote, UptimeError } from "../api/errors";
+import { joined, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Account } from "./account";
 import type { CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, shows, valueIn } from "./difference";
+import { compare, differences, fieldOf, identityOf, quoteValue, shows, valueIn } from "./difference";
 import type { Difference, Values } from "./difference";
 import { describe } from "./lost-create";
 
@@ -103,7 +103,7 @@ function differing({ differences }: Namesake): Message {
   const parts = differences.map(({ key, field, wanted, shown, problem }) => {
     if (field.secret) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
-    return message`${key} is ${quote(JSON.stringify(shown ?? null))} and would be ${JSON.stringify(wanted)}`;
+    return message`${key} is ${quoteValue(shown)} and would be ${JSON.stringify(wanted)}`;
   });
   return message`(${joined(parts, ", ")})`;
 }

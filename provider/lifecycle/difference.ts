@@ -1,5 +1,6 @@
 import type { ApiRecord } from "../api/answer";
-import { UptimeError } from "../api/errors";
+import { quote, UptimeError } from "../api/errors";
+import type { Quote } from "../api/errors";
 import { namesOf } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
@@ -108,6 +109,11 @@ export function fieldOf(definition: Definition, key: string): Field {
   const field = definition.fields[key];
   if (!field) throw new UptimeError(`${definition.label} has no property ${key}.`);
   return field;
+}
+
+/** A value that a record shows, in a message. */
+export function quoteValue(value: Value | undefined): Quote {
+  return quote(JSON.stringify(value ?? null));
 }
 
 function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

@@ -14,7 +14,7 @@ import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import { operationOf } from "./account";
 import type { Account, Connect } from "./account";
-import { compare, differences, fieldOf, wantedIn } from "./difference";
+import { compare, differences, fieldOf, quoteValue, wantedIn } from "./difference";
 import { unnamed } from "./ledger";
 import { describe } from "./lost-create";
 import { pathsInclude } from "./paths";
@@ -176,7 +176,7 @@ function problemsOfImport(
   const there = `${definition.singular} ${record.id}`;
   return differences(definition, comparable(account, inputs, ignoreChanges), record).map((difference) => {
     const { key, field, wanted, shown, problem } = difference;
-    const found = quote(JSON.stringify(shown ?? null));
+    const found = quoteValue(shown);
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined

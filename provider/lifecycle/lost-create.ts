@@ -1,12 +1,12 @@
 import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joined, message, messageOf, quote, UptimeError } from "../api/errors";
+import { joined, message, messageOf, UptimeError } from "../api/errors";
 import type { LostAnswerError, Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, shows, valueIn } from "./difference";
+import { compare, differences, fieldOf, identityOf, quoteValue, shows, valueIn } from "./difference";
 import type { Values } from "./difference";
 import type { Account } from "./account";
 
@@ -165,7 +165,7 @@ export function describe(definition: Definition, record: ApiRecord): Message {
     const field = fieldOf(definition, key);
     if (field.secret || compare(field, null, record).outcome !== "differs") return [];
     try {
-      return [[quote(JSON.stringify(valueIn(field, record)))]];
+      return [quoteValue(valueIn(field, record))];
     } catch {
       return [];
     }

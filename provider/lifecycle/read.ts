@@ -1,8 +1,8 @@
-import { AnotherRecordError, GoneError, message, MissingError, quote, unfinished } from "../api/errors";
+import { AnotherRecordError, GoneError, message, MissingError, unfinished } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { operationOf } from "./account";
 import type { Account } from "./account";
-import { differences, wantedIn } from "./difference";
+import { differences, quoteValue, wantedIn } from "./difference";
 import { agrees } from "./evidence";
 import { assertSameServer, isAccountOfState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -76,6 +76,6 @@ export function assertSameRecord(
   if (!first) return;
   const { key, wanted, shown } = first;
   throw new AnotherRecordError(
-    message`${definition.label} ${record.id} has the ${key} ${quote(JSON.stringify(shown))} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${definition.label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

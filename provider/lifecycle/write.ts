@@ -6,7 +6,7 @@ import type { Operation } from "../api/operation";
 import type { Definition, Field } from "../definitions/field";
 import { encodings, isEmpty } from "../definitions/kinds";
 import type { Pair } from "../definitions/kinds";
-import { differences, fieldOf } from "./difference";
+import { differences, fieldOf, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import type { EmptyForms } from "./server-traits";
 import type { Account } from "./account";
@@ -153,7 +153,7 @@ function describe({ key, field, wanted, shown, problem }: Difference): Message {
   if (problem !== undefined) return message`${sent}, and ${quote(problem)}`;
   const hasOffset = field.kind === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
-  return message`${sent} and is ${quote(JSON.stringify(shown ?? null))}${hint}`;
+  return message`${sent} and is ${quoteValue(shown)}${hint}`;
 }
 
 /** A refusal with the properties' own names in place of the API's. */

@@ -3,9 +3,6 @@ import * as pulumi from "@pulumi/pulumi";
 import { plainTextKeys, unknownSettings } from "../definitions/setting-warnings";
 import { warnOfMissingDependency } from "./missing-dependency";
 
-/** The beginning of our settings in a stack's configuration. */
-const prefix = "uptime:";
-
 /** The runs that have been warned: the Automation API may run several in one process. */
 const warned = new WeakSet<object>();
 
@@ -41,13 +38,8 @@ export function settingsWarnings(
   isSecret: (key: string) => boolean,
   project = pulumi.getProject(),
 ): string[] {
-  const given = Object.keys(config).filter((key) => key.startsWith(prefix));
   return [
-    ...unknownSettings(
-      given.map((key) => key.slice(prefix.length)),
-      project,
-      prefix,
-    ),
+    ...unknownSettings(Object.keys(config), project, "uptime:"),
     ...plainTextKeys((key) => config[key], isSecret),
   ];
 }

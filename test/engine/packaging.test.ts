@@ -62,7 +62,7 @@ const domainArgs: DomainArgs = { name: "shop.example", homepageUrl: "https://sho
 const shop = new Domain("shop", domainArgs);
 const args: MonitorArgs = { name: "Site", url: pulumi.interpolate\`https://\${shop.name}/\`, interval: 60, alertCondition: "url_text", alertTextLookup: "Shop" };
 const site = new Monitor("site", args);
-const interval: pulumi.Output<60 | 180 | 300 | 600 | 900 | 1800 | 3600> = site.interval;
+const interval: pulumi.Output<number> = site.interval;
 const days: pulumi.Output<number | undefined> = site.sslAlertDays;
 const headers: pulumi.Output<{ key: string; value: string }[] | undefined> = site.requestHeaders;
 const text: pulumi.Output<string | undefined> = shop.homepageUrl;
@@ -70,8 +70,8 @@ const text: pulumi.Output<string | undefined> = shop.homepageUrl;
 const wrong = `import * as pulumi from "@pulumi/pulumi";
 import { Domain, Monitor } from "pulumi-uptime";
 const site = { name: "Site", url: "https://shop.example/", interval: 60 } as const;
-new Monitor("a", { ...site, interval: 61 });
-new Monitor("b", { ...site, alertCondition: "url_txt" });
+new Monitor("a", { ...site, interval: "60" });
+new Monitor("b", { ...site, alertCondition: 1 });
 new Monitor("c", { name: "Site", interval: 60 });
 new Monitor("d", { name: "Site", url: "https://shop.example/", intervall: 60 });
 new Monitor("e", { ...site, requestHeaders: [{ key: "X" }] });
@@ -120,8 +120,13 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const modules = provider.filter((name) => !name.startsWith("provider/engine/plugin/"));
   // The provider of the dynamic resources is bundled in its own place, without a source map.
   const endingsOf = (module: string): string[] =>
-    module === "provider/provider" ? [".js", ".d.ts"] : [".js", ".js.map", ".d.ts"];
+    module === "provider/provider" ? [".js"] : [".js", ".js.map"];
   const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
+  // Of the declarations only those that a program can name, or that these consist of.
+  const declarations = [
+    ...["index", "native", "definitions/domain", "definitions/field", "definitions/monitor"],
+    ...["sdk/domain", "sdk/lookups", "sdk/monitor", "sdk/provider", "sdk/provider-args", "sdk/resource"],
+  ].map((name) => `dist/provider/${name}.d.ts`);
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(md|json)$/.test(name))
@@ -130,6 +135,7 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
     ...top,
     ...docs,
     ...built,
+    ...declarations,
     ...plugin.map((name) => `plugin/${name}`),
     ...provider.map((name) => `${name}.ts`),
     ...others,

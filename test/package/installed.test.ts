@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** What the built package prints in a program of that folder; Jest's own way to find packages would not tell. */
 function printed(env: Record<string, string>): string {
-  const built = JSON.stringify(join(repository, "dist", "provider", "engine", "missing-dependency.js"));
+  const built = JSON.stringify(join(repository, "dist", "provider", "sdk", "missing-dependency.js"));
   const source = `const { warnOfMissingDependency: warn } = require(${built}); warn(); warn();`;
   return execFileSync(process.execPath, ["-e", `console.warn = console.error = console.log; ${source}`], {
     cwd: folder,

@@ -1,5 +1,4 @@
 import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
@@ -10,9 +9,9 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 import type { Engine } from "../../provider/engine/plugin/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
+import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { CallOptions, Kind, Properties, Provider, Settings, StartProcess } from "./calls";
-import type { Surroundings } from "../../provider/lifecycle/session";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -25,52 +24,43 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
-/** A process of the provider plugin. */
-export interface PluginProcess {
-  readonly providers: Readonly<Record<Kind, Provider>>;
-  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
-  cancel(): Promise<void>;
-  /** Another engine attaches to the process, and begins a run. */
-  attach(settings: Settings): Readonly<Record<Kind, Provider>>;
-}
+/** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
+export class NativeProcess {
+  private runs = 0;
+  private readonly methods: UntypedServiceImplementation;
 
-/** The provider plugin in a process of its own, as a program in YAML uses it. */
-export const startNative: StartProcess = (settings, surroundings) =>
-  startPlugin(settings, surroundings).providers;
+  constructor(surroundings: Surroundings) {
+    const address = (): string => `127.0.0.1:${this.runs}`;
+    const engine = {
+      get address() {
+        return address();
+      },
+      attach: () => undefined,
+      log: (_severity: string, message: string) => surroundings.print?.(message),
+      flush: () => Promise.resolve(),
+    } as unknown as Engine;
+    this.methods = methodsOf(engine, "1.0.0", {
+      newSession: () => new PluginSession(engine, {}, surroundings),
+      schema: () => "",
+    });
+  }
 
-/** The same, with what the engine says to the process as a whole. */
-export function startPlugin(settings: Settings, surroundings: Surroundings): PluginProcess {
-  let port = 1;
-  const addressOf = (): string => `127.0.0.1:${port}`;
-  const engine = {
-    address: addressOf(),
-    attach(address: string) {
-      this.address = address;
-    },
-    log: (_severity: string, message: string) => surroundings.print?.(message),
-    flush: () => Promise.resolve(),
-  };
-  const methods = methodsOf(engine as unknown as Engine, "1.0.0", {
-    newSession: () => new PluginSession(engine as unknown as Engine, {}, surroundings),
-    schema: () => "",
-  });
-  const providersFor = (given: Settings): Record<Kind, Provider> => {
-    const configured = configure(methods, given);
-    const ofType = (type: string): Provider => nativeCalls(methods, type, configured);
+  /** Begins a run, with an engine of its own, as a program in YAML does. */
+  begin(settings: Settings): Record<Kind, Provider> {
+    this.runs++;
+    const configured = configure(this.methods, settings);
+    const ofType = (type: string): Provider => nativeCalls(this.methods, type, configured);
     return { domain: ofType("uptime:index:Domain"), monitor: ofType("uptime:index:Monitor") };
-  };
-  return {
-    providers: providersFor(settings),
-    cancel: async () => {
-      await call(methods, "cancel", [Empty, new Empty()], Empty);
-    },
-    attach: (given) => {
-      port++;
-      void call(methods, "attach", [PluginAttach, new PluginAttach().setAddress(addressOf())], Empty);
-      return providersFor(given);
-    },
-  };
+  }
+
+  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
+  async cancel(): Promise<void> {
+    await call(this.methods, "cancel", [Empty, new Empty()], Empty);
+  }
 }
+
+export const startNative: StartProcess = (settings, surroundings) =>
+  new NativeProcess(surroundings).begin(settings);
 
 async function call<Request extends Message, Response extends Message>(
   methods: UntypedServiceImplementation,

@@ -1,28 +1,19 @@
-import type { Transport } from "../../provider/api/transport";
-import { domain } from "../../provider/definitions/domain";
-import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
+import type { Surroundings } from "../../provider/lifecycle/session";
 import { startDynamic } from "./calls";
 import type { Kind, Provider, Settings } from "./calls";
 import { NetworkClock } from "./clock";
+import { failureOf } from "./emulator";
 import { ModelStack } from "./model";
-import { startPlugin } from "./native-calls";
-import type { PluginProcess } from "./native-calls";
+import { NativeProcess } from "./native-calls";
+
+export { kinds } from "./calls";
+export type { Kind } from "./calls";
+export { failureOf } from "./emulator";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
-
-export const definitions = { monitor, domain };
-export { kinds } from "./calls";
-export type { Kind } from "./calls";
-
-/** What a process has around it beside the time: see {@link Session}. */
-interface Surroundings {
-  readonly clock: NetworkClock;
-  readonly transport?: Transport;
-  readonly print?: (line: string) => unknown;
-}
 
 /** A server on a clock of its own that takes every key, as that of one account with several people does. */
 export class Server {
@@ -96,21 +87,22 @@ export const answer = (
 export const myKey = "my-key";
 export const otherKey = "other-key";
 
-/** The resources of one stack, over several runs. */
+/** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
 export class Program {
   private settings: Settings;
-  providers: Readonly<Record<Kind, Provider>>;
-  private plugin: PluginProcess | undefined;
+  private process!: NativeProcess | undefined;
+  /** The calls that the engine makes in this run. */
+  providers!: Readonly<Record<Kind, Provider>>;
   private readonly resources: ModelStack[] = [];
 
   constructor(
     private readonly server: Server,
     readonly front: Front,
     settings: Settings = {},
-    private readonly surroundings: Omit<Surroundings, "clock"> = {},
+    private readonly surroundings: Surroundings = {},
   ) {
     this.settings = { "uptime:baseUrl": server.emulator.url, "uptime:apiKey": myKey, ...settings };
-    this.providers = this.start();
+    this.nextRun();
   }
 
   /** A resource of the stack that is in no state yet. */
@@ -120,38 +112,28 @@ export class Program {
     return one;
   }
 
-  /** Another run, which has a process of its own, with some settings changed. */
+  /** Another run, with some settings changed. */
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
-    this.providers = this.start();
-    for (const one of this.resources) one.nextRun();
+    const surroundings = { clock: this.server.clock, ...this.surroundings };
+    this.process = this.front === "plugin" ? new NativeProcess(surroundings) : undefined;
+    this.begin(this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings));
   }
 
   /** Another run in the same process, as of a plugin that is attached. */
   continue(): void {
-    if (this.plugin) this.providers = this.plugin.attach(this.settings);
+    if (this.process) this.begin(this.process.begin(this.settings));
+  }
+
+  /** The dynamic host answers it with nothing, and passes nothing on. */
+  async cancel(): Promise<void> {
+    await this.process?.cancel();
+  }
+
+  private begin(providers: Readonly<Record<Kind, Provider>>): void {
+    this.providers = providers;
     for (const one of this.resources) one.nextRun();
   }
-
-  /** What the engine does at the first Ctrl-C. The host of dynamic resources hears nothing of it. */
-  async cancel(): Promise<void> {
-    await this.plugin?.cancel();
-  }
-
-  private start(): Readonly<Record<Kind, Provider>> {
-    const surroundings = { clock: this.server.clock, ...this.surroundings };
-    if (this.front === "dynamic") return startDynamic(this.settings, surroundings);
-    this.plugin = startPlugin(this.settings, surroundings);
-    return this.plugin.providers;
-  }
-}
-
-/** What an operation fails with, or "". */
-export function failureOf(operation: Promise<unknown>): Promise<string> {
-  return operation.then(
-    () => "",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 }
 
 /** Does something for each, for so many at a time, as the engine does. */

@@ -304,6 +304,16 @@ describe("lists", () => {
     expect((await call(emulator, "GET", "/domains?page=3")).json).toMatchObject({ data: [] });
   });
 
+  test("by a cursor, which names the last record of a page", async () => {
+    const emulator = await start({ dialect: { paging: "cursor" } });
+    for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
+    const first = await call(emulator, "GET", "/domains");
+    expect(first.json).toMatchObject({ meta: { next_cursor: "3", per_page: 10 } });
+    const { json } = await call(emulator, "GET", "/domains?cursor=3");
+    expect(json).toMatchObject({ data: [{ id: 2 }, { id: 1 }], meta: { next_cursor: null } });
+    expect((await call(emulator, "GET", "/domains?page=2")).status).toBe(422);
+  });
+
   test("without paging all records come in one answer", async () => {
     const emulator = await start({ dialect: { paging: "none", list: "bare" } });
     for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
@@ -724,6 +734,17 @@ describe("strange answers", () => {
     expect(text).toContain("a\\udc00");
     expect(json).toMatchObject({ data: { name: "a\udc00", "k\ud83d": "v" } });
   });
+});
+
+test("a deleted record is marked, in the dialect that keeps it", async () => {
+  const emulator = await start({ dialect: { deletion: "marked" } });
+  emulator.domains.add({ name: "a.example" });
+  expect((await call(emulator, "DELETE", "/domains/1")).status).toBe(204);
+  const deleted_at = expect.stringMatching(/^\d{4}-/) as string;
+  expect((await call(emulator, "GET", "/domains/1")).json).toMatchObject({ data: { id: 1, deleted_at } });
+  expect((await call(emulator, "GET", "/domains")).json).toMatchObject({ data: [{ id: 1, deleted_at }] });
+  expect((await call(emulator, "DELETE", "/domains/1")).status).toBe(404);
+  expect((await call(emulator, "POST", "/domains", "name=a.example")).status).toBe(201);
 });
 
 describe("the test's side", () => {

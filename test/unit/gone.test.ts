@@ -95,8 +95,7 @@ function remove(...all: (ModelStack | undefined)[]): void {
 const addStranger = (): unknown =>
   server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
-const hashOf = (key: string, url = server.emulator.url): string =>
-  keyHash({ url }, key);
+const hashOf = (key: string, url = server.emulator.url): string => keyHash({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {

@@ -203,6 +203,7 @@ describe("after Cancel, nothing begins", () => {
     ["delete", (one) => one.destroy()],
   ])("no %s", async (_, operation) => {
     const [one, program] = await created();
+    await one.preview(home);
     await program.cancel();
     expect(await failureOf(operation(one, program))).toMatch(/interrupted/i);
     expect(server.emulator.requests).toEqual([]);
@@ -211,6 +212,7 @@ describe("after Cancel, nothing begins", () => {
 
   test("until the next run, which a plugin that is attached serves too", async () => {
     const [one, program] = await created();
+    await one.preview(home);
     await program.cancel();
     program.continue();
     await update(one);

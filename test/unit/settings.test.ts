@@ -32,7 +32,8 @@ test("the same address has the same hash however it is written, another one has 
 });
 
 test("monitors have the address of domains unless they have one of their own", () => {
-  expect(read(complete).monitorsBaseUrl).toEqual(read(complete).baseUrl);
+  const same = read(complete);
+  expect(same.monitorsBaseUrl).toBe(same.baseUrl);
   const { baseUrl, monitorsBaseUrl } = read({
     ...complete,
     "uptime:monitorsBaseUrl": "https://m.example.com",
@@ -85,7 +86,7 @@ test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
   },
 );
 
-test("the names of all settings are known", () => {
+test("all settings are looked for in the stack's configuration, and nothing else", () => {
   const asked = new Set<string>();
   const get = (key: string): undefined => void asked.add(key);
   for (const account of [undefined, "eu"]) expect(() => readSettings({ get }, {}, account)).toThrow();
@@ -175,6 +176,33 @@ test.each([
   expect(attempt).toThrow(new RegExp(`uptime:${name} must be`));
   expect(attempt).not.toThrow(/canary/);
 });
+
+test.each(settingNames)("what is refused of %s is told in the provider's own words", (name) => {
+  for (const value of [
+    "canary-key",
+    "[canary-key",
+    '["canary-key"]',
+    '{"canary": 5}',
+    "Bearer -1e9",
+    "5.5.5",
+  ]) {
+    const result = attempted(() => read({ ...complete, [`uptime:${name}`]: value }));
+    if (result !== undefined)
+      expect(result).toMatch(
+        new RegExp(`^The provider's settings cannot be used: uptime:${name}(\\.canary)? (must|has) `),
+      );
+    expect(result ?? "").not.toMatch(/canary-key|invalid|expected|input/i);
+  }
+});
+
+function attempted(run: () => unknown): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 test("http is allowed for another host when that is what the person wants", () => {
   const config = { ...complete, "uptime:baseUrl": "http://uptime.example.com", "uptime:allowHttp": "true" };

@@ -67,7 +67,7 @@ test("export writes a program for a new kind of record, and --only knows it", as
 });
 
 test("drift compares it, and doctor checks it", async () => {
-  const type = typeToken({ label: "Channel" } as Definition);
+  const type = typeToken({ label: "Channel" });
   const properties = { name: "On call", muted: false };
   const resource = {
     urn: `urn:pulumi:a::b::${type}::c`,

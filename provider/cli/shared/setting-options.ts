@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import { readSettings } from "../../api/settings";
 import type { Settings } from "../../api/settings";
-import { meaningOf, settingNames, settingOf, settings } from "../../definitions/settings";
+import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/plugin/provider-settings";
 import type { Properties } from "../../engine/request";
@@ -10,24 +10,21 @@ import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";
 
-/** The settings that commands have as options. There is none for the key: process lists show options. */
-type OptionName = {
-  [Name in SettingName]: (typeof settings)[Name] extends { readonly isOption: true } ? Name : never;
-}[SettingName];
+/** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */
+export type SettingOptions = Readonly<Partial<Record<SettingName, string | boolean>>>;
 
-/** The options of a command that say how it reaches the server. */
-export type SettingOptions = {
-  readonly [Name in OptionName]?: (typeof settings)[Name]["type"] extends "boolean" ? boolean : string;
+const names = settingNames.filter((name) => settingOf(name).isOption);
+
+const placeholders: Partial<Record<Setting["type"], string>> = {
+  url: " <url>",
+  integer: " <number>",
+  statuses: " <list>",
 };
-
-const names = settingNames.filter((name): name is OptionName => settingOf(name).isOption === true);
-
-const placeholders = { url: " <url>", integer: " <number>", statuses: " <list>", boolean: "" } as const;
 
 /** Adds them to a command. */
 export function addSettingOptions(command: Command): Command {
   for (const name of names) {
-    const { default: preset, environment }: Setting = settings[name];
+    const { type, default: preset, environment } = settingOf(name);
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const meaning = meaningOf(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const help = [
@@ -35,7 +32,7 @@ export function addSettingOptions(command: Command): Command {
       ...(environment === undefined ? [] : [`environment: ${environment}`]),
       ...(typeof preset === "number" ? [`default: ${preset}`] : []),
     ];
-    command.option(`${flag}${placeholders[settings[name].type]}`, help.join("; "));
+    command.option(`${flag}${placeholders[type] ?? ""}`, help.join("; "));
   }
   return command;
 }

@@ -2,6 +2,7 @@ import type { Config } from "../../api/settings";
 import { secretOf, unknownValue } from "../../definitions/marks";
 import { unknownSettings } from "../../definitions/setting-warnings";
 import { settingNames, settingOf } from "../../definitions/settings";
+import { parseUrn } from "../../definitions/urn";
 import type { Properties } from "../request";
 
 /** Settings of a provider that the engine reads itself. */
@@ -17,7 +18,7 @@ export function checkedSettings(
   for (const name of settingNames)
     if (settingOf(name).secret && settings[name] !== undefined) settings[name] = secretOf(settings[name]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
-  return { settings, warnings: unknownSettings(own, urn.split("::")[1] ?? "") };
+  return { settings, warnings: unknownSettings(own, parseUrn(urn).project) };
 }
 
 /** Names of the settings that differ. */

@@ -1,0 +1,192 @@
+import { Client } from "../../provider/api/client";
+import { Collection } from "../../provider/api/collection";
+import { ApiError, LostAnswerError, MissingError, UptimeError } from "../../provider/api/errors";
+import { Operation } from "../../provider/api/operation";
+import { readSettings } from "../../provider/api/settings";
+import { monitor } from "../../provider/definitions/monitor";
+import { instantClock } from "../support/clock";
+
+const record = { id: 7, name: "Home", url: "https://example.com/", interval: 60 };
+const records = (...ids: number[]) => ids.map((id) => ({ ...record, id }));
+
+/** A collection whose server answers everything with 200 and what `answer` says to its query, and what it was asked. */
+function collectionOf(answer: (query: URLSearchParams) => unknown): {
+  monitors: Collection;
+  asked: URLSearchParams[];
+} {
+  const config: Record<string, string> = {
+    "uptime:baseUrl": "https://uptime.example.com",
+    "uptime:apiKey": "key",
+    "uptime:maxConcurrency": "3",
+  };
+  const settings = readSettings({ get: (name) => config[name] }, {});
+  const asked: URLSearchParams[] = [];
+  const client = new Client(settings.baseUrl, settings, {
+    clock: instantClock(),
+    transport: ({ url }) => {
+      asked.push(url.searchParams);
+      const body = answer(url.searchParams);
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(text) });
+    },
+  });
+  return { monitors: new Collection(monitor, client, []), asked };
+}
+
+const failureOf = (operation: Promise<unknown>): Promise<unknown> =>
+  operation.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+const start = (): Operation => new Operation();
+
+async function listed(monitors: Collection): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const page of monitors.list(start())) ids.push(...page.map(({ id }) => id));
+  return ids;
+}
+
+/** Each request of a collection, with what is needed to send it. */
+const requests = {
+  show: (monitors: Collection) => monitors.show("7", start()),
+  store: (monitors: Collection) => monitors.store([], start()),
+  update: (monitors: Collection) => monitors.update("7", [], start(), "PATCH"),
+  remove: (monitors: Collection) => monitors.remove("7", start()),
+  list: (monitors: Collection) => listed(monitors),
+} as const;
+type Request = keyof typeof requests;
+const all = Object.keys(requests) as Request[];
+
+describe("an answer with status 200 that holds no record and says that it failed", () => {
+  test.each<[unknown, string]>([
+    [{ success: false, message: "No more monitors" }, "No more monitors"],
+    [{ success: false, data: [] }, '{"success":false,"data":[]}'],
+    [{ error: "No more monitors" }, "No more monitors"],
+    [{ errors: ["No more monitors"] }, '["No more monitors"]'],
+    [{ status: "error", message: "No more monitors" }, "No more monitors"],
+    [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],
+  ])("(%j) is a refusal in the server's words", async (body, said) => {
+    for (const request of all) {
+      const error = await failureOf(requests[request](collectionOf(() => body).monitors));
+      expect(error).toBeInstanceOf(ApiError);
+      // A create had no effect, so nobody looks for it.
+      expect(error).not.toBeInstanceOf(LostAnswerError);
+      expect((error as ApiError).message).toContain(`was answered with status 200: ${said}`);
+    }
+  });
+
+  test("says what is wrong with each field", async () => {
+    const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
+    const error = await failureOf(collectionOf(() => body).monitors.store([], start()));
+    expect(error).toMatchObject({ isRefusal: true });
+    expect((error as ApiError).fields.get("name")?.map(({ text }) => text)).toEqual(["is taken"]);
+  });
+
+  test("to a delete also where it says that nothing was deleted", async () => {
+    const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
+    await expect(monitors.remove("7", start())).rejects.toThrow("status 200: It is in use");
+    await collectionOf(() => ({ deleted: true })).monitors.remove("7", start());
+    await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.remove("7", start());
+  });
+
+  test("is none where it holds a record: in that, these are fields like others", async () => {
+    const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };
+    const { monitors } = collectionOf(() => ({ data: shown, success: false }));
+    expect((await monitors.show("7", start())).shown).toMatchObject({ status: "error", error: "timeout" });
+    expect((await monitors.store([], start())).id).toBe("7");
+    expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
+    // What shows nothing but an id may be a record that was created.
+    expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.store([], start())).id).toBe("7");
+  });
+});
+
+describe("a record is missing", () => {
+  test.each(["", "null", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
+    "where its address holds nothing (%j)",
+    async (body) => {
+      const error = await failureOf(collectionOf(() => body).monitors.show("7", start()));
+      expect(error).toBeInstanceOf(MissingError);
+    },
+  );
+
+  test.each([{ id: 7 }, { data: { id: 7 } }, { message: "Hello" }, [1]])(
+    "not where its address holds something else (%j)",
+    async (body) => {
+      const error = await failureOf(collectionOf(() => body).monitors.show("7", start()));
+      expect(error).toBeInstanceOf(UptimeError);
+      expect(error).not.toBeInstanceOf(MissingError);
+    },
+  );
+
+  const marks = [
+    { deleted_at: "2030-01-01T00:00:00Z" },
+    { trashed_at: 1_893_456_000 },
+    { deleted: true },
+    { is_deleted: 1 },
+    { trashed: "1" },
+  ];
+  test.each(marks)("where it is marked as deleted (%j), and lists leave it out", async (mark) => {
+    const one = collectionOf(() => ({ data: { ...record, ...mark } }));
+    expect(await failureOf(one.monitors.show("7", start()))).toBeInstanceOf(MissingError);
+    const { monitors } = collectionOf(() => ({ data: [{ ...record, ...mark }, ...records(6)], total: 2 }));
+    expect(await listed(monitors)).toEqual(["6"]);
+  });
+
+  test("not where the mark says that it is not", async () => {
+    const marked = { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" };
+    const { monitors } = collectionOf(() => ({ data: { ...record, ...marked } }));
+    expect((await monitors.show("7", start())).id).toBe("7");
+  });
+});
+
+describe("a list", () => {
+  test.each<[string, (cursor: string | undefined) => object]>([
+    ["meta.next_cursor", (next) => ({ meta: { next_cursor: next ?? null } })],
+    ["next_cursor", (next) => ({ next_cursor: next ?? null })],
+    ["cursor.next", (next) => ({ cursor: { next: next ?? null }, has_more: next !== undefined })],
+    ["meta.cursor.next", (next) => ({ meta: { cursor: { next } }, has_more: next !== undefined })],
+    ["next_page_url", (next) => ({ next_page_url: next === undefined ? null : `/x?cursor=${next}` })],
+  ])("is followed by %s", async (_where, paging) => {
+    const pages = new Map([
+      [null, { data: records(9, 8), ...paging("a") }],
+      ["a", { data: records(7, 6), ...paging("b") }],
+      ["b", { data: records(5), ...paging(undefined) }],
+    ]);
+    const { monitors, asked } = collectionOf((query) => pages.get(query.get("cursor")));
+    expect(await listed(monitors)).toEqual(["9", "8", "7", "6", "5"]);
+    expect(asked.map((query) => query.get("cursor"))).toEqual([null, "a", "b"]);
+  });
+
+  test("that only says that it has more is followed by numbers", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: records(10 - page), has_more: page < 3 };
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+  });
+
+  test.each<[string, object]>([
+    ["has_more", { data: records(9), has_more: true }],
+    ["has_more, and shows nothing", { data: [], has_more: true }],
+    ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
+    ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
+    ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
+    ["a larger total", { data: records(9), total: 2 }],
+  ])("that says by %s that it has more, and cannot be followed, is an error", async (_how, body) => {
+    const error = await failureOf(listed(collectionOf(() => body).monitors));
+    expect(error).toBeInstanceOf(UptimeError);
+    expect((error as UptimeError).message).toContain("cannot be read completely");
+  });
+
+  test("with numbered pages is asked for maxConcurrency pages at once where all are wanted", async () => {
+    const { monitors, asked } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: records(100 - page), meta: { current_page: page, last_page: 9 } };
+    });
+    const pages = monitors.list(start());
+    await pages.next();
+    await pages.next(Infinity);
+    expect(asked.map((query) => query.get("page"))).toEqual([null, "2", "3", "4"]);
+  });
+});

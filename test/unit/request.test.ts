@@ -1,0 +1,83 @@
+import { monitor } from "../../provider/definitions/monitor";
+import { secretOf, unknownValue } from "../../provider/definitions/marks";
+import { unknown } from "../../provider/definitions/unknown";
+import {
+  decodeDeclaration,
+  decodeInputs,
+  decodeOptions,
+  decodeOutputs,
+  encodeInputs,
+  encodeOutputs,
+} from "../../provider/engine/request";
+
+test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi hides", () => {
+  const properties = {
+    name: unknownValue,
+    requestHeaders: secretOf([{ key: "X-Token", value: "a" }]),
+    constructor: "of a later version",
+    account: "eu",
+    __provider: "code",
+    __options: { resource: "path" },
+  };
+  const { name, requestHeaders, constructor } = properties;
+  expect(decodeInputs(properties)).toEqual({
+    values: { name: unknown, requestHeaders, constructor },
+    account: "eu",
+    importId: undefined,
+  });
+  expect(encodeInputs(decodeInputs(properties), properties)).toEqual({
+    ...properties,
+    name,
+  });
+});
+
+test("a declaration passes on what is of the wrong type, for check to refuse it", () => {
+  const { declared, account, importId } = decodeDeclaration({}, { name: 5, account: 6, importId: 7 });
+  expect([declared, account, importId]).toEqual([{ name: 5 }, 6, 7]);
+});
+
+test("state survives both ways, its attributes untouched", () => {
+  const attributes = { id: 7, nested: { deep: [{ null: null }] } };
+  const properties = {
+    name: "a",
+    requestAuthPassword: secretOf("b"),
+    attributes,
+    account: "eu",
+    __server: "hash",
+    __key: "abcd",
+    __claim: "path",
+    __partial: true,
+    __options: { ignoreChanges: ["name"] },
+  };
+  const outputs = decodeOutputs(monitor, { ...properties, unknown: 1, __other: 2 });
+  expect(outputs.attributes).toBe(attributes);
+  expect(outputs.values).toEqual({ name: "a", requestAuthPassword: properties.requestAuthPassword });
+  expect(
+    decodeOutputs(monitor, encodeOutputs(decodeOutputs(monitor, { name: "a", attributes }), {})),
+  ).toEqual(decodeOutputs(monitor, { name: "a", attributes }));
+  const { requestAuthPassword, ...plain } = properties;
+  expect(encodeOutputs(decodeOutputs(monitor, plain), plain)).toEqual(plain);
+});
+
+test("what state holds under a hidden name counts as missing if it is of another type", () => {
+  const outputs = decodeOutputs(monitor, {
+    attributes: "text",
+    account: 5,
+    __server: {},
+    __key: null,
+    __claim: [],
+    __partial: "yes",
+    __options: 5,
+  });
+  expect(outputs).toEqual({ values: {}, attributes: {} });
+  const odd = { ignoreChanges: "name", replaceOnChanges: [1], customTimeouts: { create: 5 }, resource: {} };
+  expect(decodeOptions({ __options: odd }, "create")).toEqual({});
+  const one = { ...odd, ignoreChanges: ["name"], customTimeouts: { create: "1m", update: 5 } };
+  expect(decodeOptions({ __options: one }, "create")).toEqual({ ignoreChanges: ["name"], timeout: 60_000 });
+});
+
+test("state of version 0.1.0 names the resource of an import in another place", () => {
+  const properties = { __options: { importer: "shop" } };
+  expect(decodeOptions(properties).owner).toBe("shop");
+  expect(decodeOutputs(monitor, properties).claim).toBe("shop");
+});
