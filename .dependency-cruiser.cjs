@@ -53,10 +53,13 @@ module.exports = {
     {
       name: "cli-on-floors",
       comment:
-        "The command line stands on the floors, and starts the emulator's command; it imports no entry point.",
+        "The command line stands on the floors, and starts the emulator's command; it imports neither an entry point nor what runs in programs.",
       severity: "error",
       from: { path: fronts.cli },
-      to: { path: [fronts.entries, folder("emulator")], pathNot: "^provider/emulator/cli\\.ts$" },
+      to: {
+        path: [fronts.entries, folder("sdk"), folder("emulator")],
+        pathNot: "^provider/(emulator/cli|sdk/package)\\.ts$",
+      },
     },
     {
       name: "emulator-alone",

@@ -26,6 +26,7 @@ import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
 import { bodyLimit, hasProxy, httpTransport } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
+import { counted } from "./text";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -311,8 +312,6 @@ function outcomeOf(result: Answer | FailedAttempt): number | string {
   const { failure } = result;
   return failure.kind === "status" ? failure.status : failure.kind === "final" ? "failed" : failure.kind;
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)

@@ -1,6 +1,7 @@
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
 import type { settings } from "../definitions/settings";
+import { counted } from "./text";
 
 /** What a person can ask for: nothing, a summary at the end, a line for each request too, or both as JSON lines. */
 export type LogLevel = (typeof settings.logLevel.allowed)[number];
@@ -121,8 +122,6 @@ export class Log {
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 const total = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, count) => sum + count, 0);

@@ -7,6 +7,11 @@ export function shorten(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : whole;
 }
 
+/** A number with its noun: `1 record`, `2 records`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** The first words of a text, as one line without tags. Redact the text first: this removes parts of it. */
 export function excerpt(text: string): string {
   const line = text

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 import type { Command } from "commander";
+import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
@@ -189,7 +190,7 @@ async function versionFindings(directory: string, location: StackLocation): Prom
 function sdkVersion(directory: string): string | undefined {
   try {
     const load = createRequire(join(directory, "package.json"));
-    return (load("@pulumi/pulumi/package.json") as { version: string }).version;
+    return z.object({ version: z.string() }).parse(load("@pulumi/pulumi/package.json")).version;
   } catch {
     return undefined;
   }

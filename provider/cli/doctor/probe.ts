@@ -8,7 +8,7 @@ import { told } from "../../engine/clean";
 import { shows } from "../../lifecycle/difference";
 import type { Account } from "../../lifecycle/account";
 import type { Finding } from "../shared/finding";
-import { counted } from "../shared/terminal";
+import { counted } from "../../api/text";
 
 /** A clock that is further off, in milliseconds, makes maintenance windows and certificates confusing. */
 const clockLimit = 60_000;

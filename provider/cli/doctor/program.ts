@@ -17,7 +17,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { firstWords } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
-import { counted } from "../shared/terminal";
+import { counted } from "../../api/text";
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";

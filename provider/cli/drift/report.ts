@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { codeCell, codeSpan, cut, visible } from "../shared/quoting";
+import { codeCell, codeSpan, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
-import { counted } from "../shared/terminal";
+import { counted, shorten } from "../../api/text";
 
 const driftedProperty = z.object({
   property: z.string(),
@@ -52,6 +52,9 @@ export type DriftedResource = z.infer<typeof driftedResource>;
 export type UncomparedResource = z.infer<typeof uncomparedResource>;
 export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
+
+/** The most characters of a cell, so that a table of four fits a terminal. */
+const widest = 59;
 
 /** The columns of a table of drift. */
 export const driftColumns: readonly string[] = ["Resource", "Property", "Declared", "Actual"];
@@ -103,7 +106,7 @@ export function unmanagedRow({ type, id, name, account }: UnmanagedRecord): stri
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {
-  const shown = rows.map((row) => row.map((cell) => cut(visible(cell), 60)));
+  const shown = rows.map((row) => row.map((cell) => shorten(visible(cell), widest)));
   const widths = (shown[0] ?? []).map((_, column) =>
     Math.max(...shown.map((row) => row[column]?.length ?? 0)),
   );

@@ -85,35 +85,15 @@ function secretValue(
   value: Exclude<Value, null>,
   keys: ConfigKeys,
 ): ConfigValue | SecretHeader[] {
-  if (!isHeaders(value)) return new ConfigValue(keys.give(`${name}-${slug(property)}`), false);
-  return value.map(({ key }) => ({
-    key,
-    value: new ConfigValue(keys.give(`${name}-${slug(key, 24) || "header"}`), false),
-  }));
+  if (isHeaders(value))
+    return value.map(({ key, value: secret }) => ({
+      key,
+      value: new ConfigValue(keys.give(`${name}-${slug(key, 24) || "header"}`), false, secret),
+    }));
+  const secret = typeof value === "string" ? value : JSON.stringify(value);
+  return new ConfigValue(keys.give(`${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === "object");
-}
-
-/** Values of secrets by key, in the form that `pulumi config set-all --json` reads. */
-export type SecretValues = Record<string, { readonly value: string; readonly secret: true }>;
-
-/** The values that a resource's secrets have in its record. */
-export function secretValuesOf({ properties }: ModuleResource, { values }: DeclaredValues): SecretValues {
-  const secrets: SecretValues = {};
-  const add = ({ key }: ConfigValue, value: string): void => {
-    secrets[key] = { value, secret: true };
-  };
-  for (const [property, declared] of properties) {
-    const value = values.get(property);
-    if (value === undefined) continue;
-    if (declared instanceof ConfigValue)
-      add(declared, typeof value === "string" ? value : JSON.stringify(value));
-    else if (isHeaders(value) && Array.isArray(declared))
-      (declared as readonly SecretHeader[]).forEach((header, index) => {
-        if (header.value instanceof ConfigValue) add(header.value, value[index]?.value ?? "");
-      });
-  }
-  return secrets;
 }

@@ -21,8 +21,8 @@ import type { SettingOptions } from "../shared/setting-options";
 import { parseDeployment, withResources } from "../shared/state";
 import type { AddedResource, Deployment, StateResource } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { declaredOf, moduleResource, secretValuesOf } from "./declared-values";
-import type { DeclaredRecord, SecretValues } from "./declared-values";
+import { declaredOf, moduleResource } from "./declared-values";
+import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languageNamed, planImport } from "./import-file";
 import type { Language } from "./import-file";
 import { importedResources } from "./imported-state";
@@ -170,7 +170,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
       : planImport(written, language, options.stack);
   if (options.dryRun !== true) {
     writeNewFiles(project.directory, plan.files);
-    const secrets = secretsOf(fresh, resources);
+    const secrets = secretsOf(resources);
     if (options.secrets !== undefined && Object.keys(secrets).length > 0)
       writeSecretFile(at(options.secrets), jsonText(secrets));
     if (options.state !== undefined && deployment) writeSecretFile(at(options.state), jsonText(deployment));
@@ -303,12 +303,14 @@ function declare(
   );
 }
 
-function secretsOf(fresh: readonly DeclaredRecord[], resources: readonly ModuleResource[]): SecretValues {
-  const all = resources.map((resource, index) => {
-    const source = fresh[index];
-    return source ? secretValuesOf(resource, source.declaration) : {};
-  });
-  return Object.assign({}, ...all) as SecretValues;
+/** The values of secrets by key, in the form that `pulumi config set-all --json` reads. */
+function secretsOf(resources: readonly ModuleResource[]): Record<string, { value: string; secret: true }> {
+  const values = resources.flatMap(configValuesOf);
+  return Object.fromEntries(
+    values.flatMap(({ key, secret }) =>
+      secret === undefined ? [] : [[key, { value: secret, secret: true as const }]],
+    ),
+  );
 }
 
 async function stateWith(

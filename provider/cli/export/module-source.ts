@@ -9,6 +9,8 @@ export class ConfigValue {
     readonly key: string,
     /** Whether the program runs without it. */
     readonly optional: boolean,
+    /** What the record has; undefined if the API does not show it. */
+    readonly secret?: string,
   ) {}
 }
 

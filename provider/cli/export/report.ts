@@ -1,7 +1,7 @@
 import type { Definition } from "../../definitions/field";
 import { visible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
-import { counted } from "../shared/terminal";
+import { counted } from "../../api/text";
 import type { ModuleResource } from "./module-source";
 
 /** What an export did, or would do in a dry run. */

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { UptimeError } from "../../api/errors";
+import { message, messageOf, UptimeError } from "../../api/errors";
 
 /** A file's text. Throws an error for the person who named the file. */
 export function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UptimeError(`${path} cannot be read: ${messageOf(error)}`);
+    throw new UptimeError(message`${path} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -47,15 +47,10 @@ function writeNewFile(path: string, content: string, mode: number): void {
     writeFileSync(path, content, { flag: "wx", mode });
   } catch (error) {
     if (isExisting(error)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
-    throw new UptimeError(`${path} cannot be written: ${messageOf(error)}`);
+    throw new UptimeError(message`${path} cannot be written: ${messageOf(error)}`);
   }
 }
 
 function isExisting(error: unknown): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST";
-}
-
-/** What an error says. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

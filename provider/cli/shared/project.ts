@@ -3,9 +3,9 @@ import { basename, join } from "node:path";
 
 import { parse } from "yaml";
 
-import { UptimeError } from "../../api/errors";
+import { message, messageOf, UptimeError } from "../../api/errors";
 import { isObject } from "../../definitions/kinds";
-import { exists, messageOf, readText } from "./files";
+import { exists, readText } from "./files";
 import { slug } from "./slug";
 
 /** A folder that holds a Pulumi project, or will hold one. */
@@ -71,7 +71,7 @@ function entriesOf(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    throw new UptimeError(`${directory} cannot be read: ${messageOf(error)}`);
+    throw new UptimeError(message`${directory} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -82,7 +82,7 @@ export function readYaml(path: string): Readonly<Record<string, unknown>> {
     settings = parse(readText(path), { logLevel: "silent" });
   } catch (error) {
     if (error instanceof UptimeError) throw error;
-    throw new UptimeError(`${path} is not YAML: ${messageOf(error)}`);
+    throw new UptimeError(message`${path} is not YAML: ${messageOf(error)}`);
   }
   return isObject(settings) ? settings : {};
 }

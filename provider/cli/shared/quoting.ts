@@ -1,3 +1,5 @@
+import { shorten } from "../../api/text";
+
 /** Everything that is not a visible character: it could control a terminal, or hide in a program. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
@@ -49,13 +51,7 @@ export function codeBlock(lines: readonly string[], language = ""): string {
   return [fence + language, ...lines.map(visible), fence].join("\n");
 }
 
-/** A text of at most so many characters, cut between characters. */
-export function cut(text: string, limit: number): string {
-  const characters = Array.from(text);
-  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : text;
-}
-
 /** The beginning of a text as one line. */
 export function firstWords(text: string, limit = 500): string {
-  return cut(text.trim().replace(/\s+/g, " "), limit);
+  return shorten(text.trim().replace(/\s+/g, " "), limit);
 }

@@ -46,8 +46,3 @@ export function styled(style: Style, text: string, stream: OutputStream, env: No
   const isPlain = !stream.isTTY || Boolean(env.NO_COLOR) || env.TERM === "dumb";
   return isPlain ? text : styleText(style, text, { validateStream: false });
 }
-
-/** A number with its noun: `1 record`, `2 records`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}

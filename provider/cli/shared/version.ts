@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
+import { isObject } from "../../definitions/kinds";
 import { ownPackage, packageAbove } from "../../sdk/package";
 
 /** The version of this package. */
@@ -25,11 +26,10 @@ export function dependency(from = __dirname): string {
 /** Where npm has copied this package from, if npm has written that down. */
 function npmSource(modules: string): string | undefined {
   try {
-    const lock = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8")) as {
-      packages?: Record<string, { resolved?: unknown }>;
-    };
-    const resolved = lock.packages?.["node_modules/pulumi-uptime"]?.resolved;
-    return typeof resolved === "string" ? resolved : undefined;
+    const lock: unknown = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8"));
+    const packages = isObject(lock) && isObject(lock.packages) ? lock.packages : {};
+    const own = packages["node_modules/pulumi-uptime"];
+    return isObject(own) && typeof own.resolved === "string" ? own.resolved : undefined;
   } catch {
     // It was not npm, or an old version of it.
     return undefined;
