@@ -15,6 +15,18 @@ export function providerCode({ singular }: Definition): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
 }
 
+/** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
+export interface PassedOptions {
+  readonly ignoreChanges?: readonly string[] | undefined;
+  readonly replaceOnChanges?: readonly string[] | undefined;
+  readonly customTimeouts?:
+    Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
+  /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
+  readonly resource?: string | undefined;
+  /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
+  readonly importer?: string | undefined;
+}
+
 /** The type of the same resource in the provider plugin, in every language. */
 export function pluginType({ label }: Pick<Definition, "label">): string {
   return `uptime:index:${label}`;

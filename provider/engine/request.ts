@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
+import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
@@ -33,15 +34,12 @@ const outputs = z.looseObject({
   __readOnly: flag,
 });
 
-/** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
-const passedOptions = orNothing(
+const passedOptions = orNothing<PassedOptions>(
   z.object({
     ignoreChanges: texts,
     replaceOnChanges: texts,
     customTimeouts: orNothing(z.object({ create: text, update: text, delete: text })),
-    /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
     resource: text,
-    /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
     importer: text,
   }),
 );

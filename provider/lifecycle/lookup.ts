@@ -3,6 +3,7 @@ import { joined, message, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
+import { lookupName } from "../definitions/pulumi";
 import { operationOf } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, shows, valueIn } from "./difference";
@@ -41,7 +42,8 @@ export async function lookUpOne(
   args: unknown,
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
-  const query = checked(definition, `get${label}`, args, "id");
+  const lookup = lookupName(definition, "one");
+  const query = checked(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const account = connect(name);
   const operation = operationOf(account, {});
@@ -49,24 +51,23 @@ export async function lookUpOne(
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
-        `get${label} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
+        `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
     const record = await showUnlessMissing(account, id, operation);
     if (record) return foundRecord(definition, record, name);
-    throw new UptimeError(`get${label} found no ${singular} with id ${id} at ${where}.`);
+    throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
   }
   if (Object.keys(filter).length === 0)
     throw new UptimeError(
-      `get${label} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
+      `${lookup} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
   const [match, ...others] = await select(account, operation, filter);
-  if (!match)
-    throw new UptimeError(`get${label} found no ${singular} with ${described(filter)} at ${where}.`);
+  if (!match) throw new UptimeError(`${lookup} found no ${singular} with ${described(filter)} at ${where}.`);
   if (others.length > 0) {
     const named = [match, ...others].slice(0, shownMatches).map((record) => nameOf(definition, record));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`get${label} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use get${label}s.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
     );
   }
   const [whole] = await complete(account, operation, [match]);
@@ -80,7 +81,7 @@ export async function lookUpAll(
   connect: Connect,
   args: unknown,
 ): Promise<FoundRecord[]> {
-  const query = checked(definition, `get${definition.label}s`, args, "sortBy", "sort");
+  const query = checked(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const account = connect(name);
   const operation = operationOf(account, {});

@@ -1,11 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { CustomResourceOptions, Output, Resource } from "@pulumi/pulumi";
+import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { lookupName, providerCode, typeToken } from "../definitions/pulumi";
+import { providerCode, typeToken } from "../definitions/pulumi";
+import type { PassedOptions } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
-import type * as sender from "./send-lookup";
+import { find, findOutput } from "./dynamic-lookup";
 import { warnOnce } from "./warnings";
 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
@@ -15,12 +16,7 @@ export const dynamicBinding: Binding = {
   options: optionsOf,
   warn: warnOnce,
   find,
-  findOutput: (definition, finds, args, opts) => {
-    const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
-    return pulumi
-      .all([pulumi.output<object>(args), dependencies])
-      .apply(([known]) => find(definition, finds, known, opts));
-  },
+  findOutput,
 };
 
 /** What the engine is told of a resource: its properties, and what the provider needs to know beside them. */
@@ -72,12 +68,8 @@ function mayClaim(options: CustomResourceOptions): boolean {
   return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
 }
 
-/** Options that the engine does not forward, though the provider must know them. They travel as one hidden input. */
-function passedOptions(
-  definition: Definition,
-  name: string,
-  options: CustomResourceOptions,
-): Record<string, unknown> {
+/** Options that the engine does not forward, though the provider must know them. */
+function passedOptions(definition: Definition, name: string, options: CustomResourceOptions): PassedOptions {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   return {
     ...(ignoreChanges?.length && { ignoreChanges }),
@@ -103,42 +95,4 @@ function pathOf(type: string, name: string, parent: Resource | undefined): strin
 interface Parent {
   readonly __pulumiType?: string;
   readonly __parentResource?: Parent;
-}
-
-/** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
-async function find(...[definition, finds, args, opts]: Parameters<Binding["find"]>): Promise<unknown> {
-  if (opts?.provider !== undefined)
-    throw new pulumi.RunError(
-      `${lookupName(definition, finds)} does not take the option provider: it uses the stack's uptime: settings. ` +
-        "To look in another account, pass the argument account.",
-    );
-  // HTTP and the validation of settings come with it, and most programs have no lookup.
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const { sendLookup } = require("./send-lookup") as typeof sender;
-  return sendLookup(definition, finds, args);
-}
-
-/** The ids of resources, and of the resources in components, which are known when these resources are there. */
-async function idsOf(resources: unknown): Promise<Output<unknown>> {
-  const ids: Output<unknown>[] = [];
-  const seen = new Set<unknown>();
-  const collect = async (resource: unknown): Promise<void> => {
-    if (resource === undefined || seen.has(resource)) return;
-    seen.add(resource);
-    if (!pulumi.Resource.isInstance(resource))
-      throw new pulumi.RunError("A lookup has an option dependsOn with a value that is not a resource.");
-    ids.push(pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn);
-    if (!pulumi.ComponentResource.isInstance(resource)) return;
-    const { __data, __childResources } = resource as unknown as Component;
-    await __data;
-    await Promise.all(Array.from(__childResources ?? [], collect));
-  };
-  await Promise.all((Array.isArray(resources) ? resources : [resources]).map(collect));
-  return pulumi.all(ids);
-}
-
-/** The SDK sets both on every component, and does not declare them: the end of its construction, and its children. */
-interface Component {
-  readonly __data?: Promise<unknown>;
-  readonly __childResources?: ReadonlySet<Resource>;
 }

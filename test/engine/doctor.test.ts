@@ -155,12 +155,9 @@ test("on the plugin, imports and the settings of explicit providers are checked 
   const program = (more: string): string =>
     `import * as pulumi from "@pulumi/pulumi";
      import { Monitor as Dynamic } from "pulumi-uptime";
-     import { Domain, Monitor } from "pulumi-uptime/native";
-     class Uptime extends pulumi.ProviderResource {
-       constructor(name: string, settings: object) { super("uptime", name, settings as never); }
-     }
+     import { Domain, Monitor, Provider } from "pulumi-uptime/native";
      const url = "${url}";
-     const provider = new Uptime("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
+     const provider = new Provider("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
      new Monitor("kept", { name: "Kept", url, interval: 60 }, { provider });
      ${more}`;
   await workspace.write(program(""));
@@ -176,7 +173,7 @@ test("on the plugin, imports and the settings of explicit providers are checked 
      new Monitor("theirs", { name: "Theirs", url: "https://theirs.example/", interval: 60 }, { import: "1", provider });
      new Monitor("not-theirs", { name: "Second", url, interval: 60 }, { import: "7", provider });
      new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 }, { provider });
-     const late = new Uptime("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
+     const late = new Provider("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
      new Monitor("later", { name: "Later", url, interval: 60 }, { import: "7", provider: late });
      Monitor.get("seen", "1", {}, { provider });`),
   );
@@ -204,12 +201,8 @@ test("a program whose resources all have an explicit provider needs no other set
   const stack = await startStack({ env: {}, packages: [] });
   const { emulator, workspace } = stack;
   const program = (key: string, options: string): string =>
-    `const pulumi = require("@pulumi/pulumi");
-     const { Monitor } = require("pulumi-uptime/native");
-     class Uptime extends pulumi.ProviderResource {
-       constructor(name, settings) { super("uptime", name, settings); }
-     }
-     const provider = new Uptime("server", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: "${key}" });
+    `const { Monitor, Provider } = require("pulumi-uptime/native");
+     const provider = new Provider("server", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: "${key}" });
      new Monitor("home", ${JSON.stringify(home)}, ${options});`;
   const alone = (): Promise<Outcome> =>
     cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {

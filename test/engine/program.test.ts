@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
@@ -63,5 +66,12 @@ test("a mistake in the program is told as a sentence, before anything is sent", 
     /error: Monitor\.get\("home"\) has parent in its state, .* options as the fourth argument\./,
   );
   expect(output).not.toMatch(/\n\s+at /);
+  // Pulumi itself refuses a time that is none.
+  writeFileSync(
+    join(workspace.project, "index.js"),
+    `new (require("pulumi-uptime").Monitor)("home", { name: "Home", url: "https://example.com/", interval: 60 },
+      { customTimeouts: { create: "5 minutes" } });`,
+  );
+  expect((await workspace.run(["preview"])).output).toContain("customTimeout Value 5 minutes");
   expect(emulator.requests).toEqual([]);
 });

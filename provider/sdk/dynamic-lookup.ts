@@ -1,0 +1,52 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Output, Resource } from "@pulumi/pulumi";
+
+import { lookupName } from "../definitions/pulumi";
+import type { Binding } from "./binding";
+import type * as sender from "./send-lookup";
+
+/** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
+export const find: Binding["find"] = async (definition, finds, args, opts) => {
+  if (opts?.provider !== undefined)
+    throw new pulumi.RunError(
+      `${lookupName(definition, finds)} does not take the option provider: it uses the stack's uptime: settings. ` +
+        "To look in another account, pass the argument account.",
+    );
+  // HTTP and the validation of settings come with it, and most programs have no lookup.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const { sendLookup } = require("./send-lookup") as typeof sender;
+  return sendLookup(definition, finds, args);
+};
+
+/** The same when its arguments are known and the resources in `dependsOn` are there. Unknown in a preview until then. */
+export const findOutput: Binding["findOutput"] = (definition, finds, args, opts) => {
+  const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
+  return pulumi
+    .all([pulumi.output<object>(args), dependencies])
+    .apply(([known]) => find(definition, finds, known, opts));
+};
+
+/** The ids of resources, and of the resources in components, which are known when these resources are there. */
+async function idsOf(resources: unknown): Promise<Output<unknown>> {
+  const ids: Output<unknown>[] = [];
+  const seen = new Set<unknown>();
+  const collect = async (resource: unknown): Promise<void> => {
+    if (resource === undefined || seen.has(resource)) return;
+    seen.add(resource);
+    if (!pulumi.Resource.isInstance(resource))
+      throw new pulumi.RunError("A lookup has an option dependsOn with a value that is not a resource.");
+    ids.push(pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn);
+    if (!pulumi.ComponentResource.isInstance(resource)) return;
+    const { __data, __childResources } = resource as unknown as Component;
+    await __data;
+    await Promise.all(Array.from(__childResources ?? [], collect));
+  };
+  await Promise.all((Array.isArray(resources) ? resources : [resources]).map(collect));
+  return pulumi.all(ids);
+}
+
+/** The SDK sets both on every component, and does not declare them: the end of its construction, and its children. */
+interface Component {
+  readonly __data?: Promise<unknown>;
+  readonly __childResources?: ReadonlySet<Resource>;
+}
