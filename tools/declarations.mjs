@@ -9,6 +9,7 @@ const published = new Set();
 
 publish(join(built, "index.d.ts"));
 publish(join(built, "native.d.ts"));
+publish(join(built, "provider.d.ts"));
 for (const name of readdirSync(built, { recursive: true, encoding: "utf8" }))
   if (name.endsWith(".d.ts") && !published.has(join(built, name))) rmSync(join(built, name));
 

@@ -41,10 +41,6 @@ export function unfinished(given: Message | UptimeError): Message {
   return [...parts.slice(0, -1), typeof last === "string" ? cut(last) : quote(cut(last.text))];
 }
 
-/** Whatever was thrown, as an error. */
-export const toError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown));
-
 function partsOf(value: string | number | Quote | Message | Error): Message {
   if (value instanceof UptimeError) return value.parts;
   if (value instanceof Error) return [quote(value.message)];
@@ -131,19 +127,7 @@ export class NotStoredError extends UptimeError {
 /** The settings of an account cannot be known yet, as those of a provider that the program makes. */
 export class SettingsUnknownError extends UptimeError {}
 
-/** A record exists, but what followed failed: state must keep its id. */
-export class PartialFailureError<Outputs> extends UptimeError {
-  constructor(
-    readonly id: string,
-    readonly outputs: Outputs,
-    given: string | Message,
-    options?: ErrorOptions,
-  ) {
-    super(given, options);
-  }
-}
-
-/** The same as {@link PartialFailureError} for an engine, with the outputs as it keeps them. */
+/** A record exists, but what followed failed: the engine keeps the resource in state, with these outputs. */
 export class KeptResourceError extends UptimeError {
   constructor(
     given: string | Message,

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { accountSettings, oneOf } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
-import { parseUrl } from "../definitions/url";
+import { isLoopback, parseUrl } from "../definitions/url";
 
 /** The address of a server, without a slash at its end, and the short text by which state remembers it. */
 export interface Server {
@@ -109,8 +109,6 @@ const key = z.string().check(
 );
 
 const addressForm = "an absolute URL such as https://uptime.example.com";
-
-const isLoopback = (host: string): boolean => /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 const server = (allowHttp: boolean) => {
   const checked = z.instanceof(URL).check(

@@ -64,17 +64,6 @@ export function cleanAttributes(
   return cleanObject(attributes);
 }
 
-/** What a lookup has found, as it may be handed out: without its secret fields. */
-export function cleanRecord<T extends Values>(definition: Definition, found: T, keys: Iterable<string>): T {
-  const secrets = [...keys, ...secretsIn(definition, found)];
-  const clean = Object.entries(found).flatMap(([key, value]) => {
-    if (definition.fields[key]?.secret) return [];
-    const isAttributes = key === "attributes" && isObject(value);
-    return [[key, isAttributes ? cleanAttributes(definition, value, secrets) : value]];
-  });
-  return Object.fromEntries(clean) as T;
-}
-
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
 export function secretsIn(definition: Definition, ...properties: readonly Values[]): string[] {
   const secrets = new Set<string>();

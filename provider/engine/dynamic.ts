@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { PartialFailureError } from "../lifecycle/resource";
 import type { dynamic } from "@pulumi/pulumi";
 
-import { message, GoneError, PartialFailureError } from "../api/errors";
+import { message, GoneError } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";

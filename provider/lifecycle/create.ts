@@ -7,9 +7,9 @@ import {
   messageOf,
   MissingError,
   NotStoredError,
-  PartialFailureError,
   UptimeError,
 } from "../api/errors";
+import { PartialFailureError } from "./resource";
 import type { Operation } from "../api/operation";
 import { adopt } from "./adopt";
 import { numberOf } from "./creates";

@@ -36,7 +36,9 @@ export async function complete(
 ): Promise<readonly ApiRecord[]> {
   const isWhole = await wholeness(account, operation, listed);
   const records = await Promise.all(
-    listed.map((record) => (isWhole(record) ? record : showUnlessMissing(account, record.id, operation))),
+    listed.map(async (record) =>
+      isWhole(record) ? record : showUnlessMissing(account, record.id, operation),
+    ),
   );
   return records.filter((record) => record !== undefined);
 }

@@ -1,3 +1,5 @@
+import { UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
 import type { Value } from "../definitions/kinds";
 
 /** What a program declares of a resource, after `check`; an engine front keeps and compares it. */
@@ -35,6 +37,18 @@ export interface Outputs {
 export interface State {
   readonly id: string;
   readonly outputs: Outputs;
+}
+
+/** The record exists, but what followed failed: state must keep its id. */
+export class PartialFailureError extends UptimeError {
+  constructor(
+    readonly id: string,
+    readonly outputs: Outputs,
+    given: Message,
+    options?: ErrorOptions,
+  ) {
+    super(given, options);
+  }
 }
 
 /** What the engine says of a resource beside its inputs. */

@@ -1,11 +1,5 @@
-import {
-  message,
-  MissingError,
-  NotStoredError,
-  PartialFailureError,
-  unfinished,
-  UptimeError,
-} from "../api/errors";
+import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
+import { PartialFailureError } from "./resource";
 import type { ApiRecord } from "../api/answer";
 import { operationOf } from "./account";
 import type { Account } from "./account";

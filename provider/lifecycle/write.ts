@@ -164,7 +164,7 @@ function explained({ fields }: Definition, error: ApiError): UptimeError {
     return message`${path}: ${joined(texts, " ")}`;
   });
   if (reasons.length === 0) return error;
-  const said = error.said ? message` (${error.said})` : "";
+  const said = error.said.length > 0 ? message` (${error.said})` : "";
   return new UptimeError(
     message`${error.request} was refused with status ${error.status}${said}: ${joined(reasons, "; ")}`,
     { cause: error },

@@ -124,7 +124,7 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
   // Of the declarations only those that a program can name, or that these consist of.
   const declarations = [
-    ...["index", "native", "definitions/domain", "definitions/field", "definitions/monitor"],
+    ...["index", "native", "provider", "definitions/domain", "definitions/field", "definitions/monitor"],
     ...["sdk/domain", "sdk/lookups", "sdk/monitor", "sdk/provider", "sdk/provider-args", "sdk/resource"],
   ].map((name) => `dist/provider/${name}.d.ts`);
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { message, quote, UptimeError } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/api/text";
 import { monitor } from "../../provider/definitions/monitor";
-import { cleanAttributes, cleanRecord, secretsIn, told, toldMessage } from "../../provider/engine/clean";
+import { cleanAttributes, told, toldMessage } from "../../provider/engine/clean";
 import { anyCharacter } from "../support/arbitraries";
 import { sample } from "../support/size";
 
@@ -199,22 +199,6 @@ describe("attributes", () => {
         expect(attributesOf(attributes, "a secret that occurs nowhere")).toBe(attributes);
       }),
     );
-  });
-
-  test("of a record that was looked up hold none of its secret fields", () => {
-    const found = {
-      id: "7",
-      name: "hunter22",
-      requestAuthPassword: "hunter22",
-      requestHeaders: [{ key: "X-Token", value: "acme-9f8e" }],
-      attributes: { note: "hunter22", token: "acme-9f8e", key: "canary", team: "X-Token" },
-    };
-    expect(cleanRecord(monitor, found, ["canary"])).toEqual({
-      id: "7",
-      name: "hunter22",
-      attributes: { note: notice, token: notice, key: notice, team: "X-Token" },
-    });
-    expect(secretsIn(monitor, found)).toEqual(["acme-9f8e", "hunter22"]);
   });
 });
 

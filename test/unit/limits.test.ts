@@ -13,29 +13,17 @@ import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { Session } from "../../provider/lifecycle/session";
-import { NetworkClock, VirtualClock } from "../support/clock";
+import { VirtualClock } from "../support/clock";
+import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
-let clock: NetworkClock;
-let emulator: Emulator;
-beforeEach(async () => {
-  clock = new NetworkClock();
-  emulator = await Emulator.start({ sleep: clock.hold });
-});
-afterEach(() => {
-  clock.stop();
-  return emulator.stop();
-});
+withEmulator();
 
 function client(config: Record<string, string> = {}, url = emulator.url, time: Clock = clock): Client {
-  const all: Record<string, string> = {
-    "uptime:baseUrl": url,
-    "uptime:apiKey": emulator.apiKey,
-    ...config,
-  };
+  const all = settingsOf({ "uptime:baseUrl": url, ...config });
   const settings = readSettings({ get: (name) => all[name] }, {});
   return new Client(settings.baseUrl, settings, { clock: time });
 }
@@ -61,12 +49,6 @@ async function took(operation: Promise<unknown>): Promise<number> {
   await operation;
   return clock.now() - started;
 }
-
-const failureOf = (operation: Promise<unknown>): Promise<string> =>
-  operation.then(
-    () => "",
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 
 /** Counts the requests that are at the emulator at the same time; each stays there for so long. */
 function counted(delayMs: number): { most: number } {

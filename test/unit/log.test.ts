@@ -2,9 +2,8 @@ import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { Session } from "../../provider/lifecycle/session";
 import { blocksOf } from "../support/blocks";
-import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { NetworkClock } from "../support/clock";
+import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 
 const request: SentRequest = {
@@ -125,26 +124,19 @@ describe("a log", () => {
 });
 
 describe("the provider's log", () => {
-  let clock: NetworkClock;
-  let emulator: Emulator;
+  // In pieces, so that this file, printed beside a failure, does not hold them.
+  withEmulator({ apiKey: ["canary", "key"].join("-") });
   let printed: string;
   let session: Session;
-  beforeEach(async () => {
-    // In pieces, so that this file, printed beside a failure, does not hold them.
-    clock = new NetworkClock();
+  beforeEach(() => {
     session = new Session({ clock });
-    emulator = await Emulator.start({ apiKey: ["canary", "key"].join("-"), sleep: clock.hold });
     printed = "";
     jest.spyOn(process.stderr, "write").mockImplementation((text) => {
       printed += String(text);
       return true;
     });
   });
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    clock.stop();
-    await emulator.stop();
-  });
+  afterEach(() => jest.restoreAllMocks());
 
   const secret = (name: string): string => ["canary", "secret", name].join("-");
   const home = {
@@ -161,21 +153,9 @@ describe("the provider's log", () => {
       method === "POST" ? faults.shift() : undefined;
 
   function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
-    const config = {
-      "uptime:baseUrl": emulator.url,
-      "uptime:apiKey": emulator.apiKey,
-      "uptime:logLevel": level,
-      ...more,
-    };
+    const config = settingsOf({ "uptime:logLevel": level, ...more });
     return new ModelStack(kind, config, {}, clock, dynamicProcess(session));
   }
-
-  const messageOf = (operation: Promise<unknown>): Promise<string> =>
-    operation.then(
-      () => "",
-      (error: unknown) =>
-        error instanceof Error ? `${error.message} ${String(error.stack)}` : String(error),
-    );
 
   /** Successes, refusals, retries, limits, lost answers, answers that repeat all they were sent, and a wrong key. */
   async function everything(level: LogLevel): Promise<string> {
@@ -193,14 +173,14 @@ describe("the provider's log", () => {
       method === "POST"
         ? { kind: "answer", effect: false, status: 422, body: { message: JSON.stringify([body, headers]) } }
         : undefined;
-    errors.push(await messageOf(one.beside().up(home)));
+    errors.push(await failureOf(one.beside().up(home)));
     emulator.fault = ({ headers }) => ({
       kind: "answer",
       effect: false,
       status: 200,
       body: JSON.stringify(headers),
     });
-    errors.push(await messageOf(one.refresh()));
+    errors.push(await failureOf(one.refresh()));
     emulator.fault = ({ headers }) => ({
       kind: "answer",
       effect: false,
@@ -209,11 +189,11 @@ describe("the provider's log", () => {
         location: `https://example.com/${String(headers.authorization).replace("Bearer ", "")}?x=1`,
       },
     });
-    errors.push(await messageOf(one.refresh()));
+    errors.push(await failureOf(one.refresh()));
     let failures = 2;
     emulator.fault = () => (failures-- > 0 ? { kind: "answer", effect: false, status: 503 } : undefined);
     await one.destroy();
-    await messageOf(stack("domain", level).up({ name: "a.example" }));
+    await failureOf(stack("domain", level).up({ name: "a.example" }));
     // The process ends.
     session.endLogs();
     return errors.join("\n");

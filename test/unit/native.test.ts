@@ -1,6 +1,6 @@
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
-import { changedSettings, checkedSettings, configOf } from "../../provider/engine/plugin/provider-settings";
+import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/definitions/urn";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { decode, encode } from "../../provider/engine/plugin/values";

@@ -85,7 +85,7 @@ const seen: Record<string, Scenario> = {
       run([domain("a", two, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
     ],
   },
-  "a killed run that has deleted every record is repaired by taking them out of state": {
+  "a killed run that has deleted every record is repaired when a person says that it is the same account": {
     records: [],
     runs: [
       run(["a", "b", "c", "d"].map((name) => ({ ...a, name }))),

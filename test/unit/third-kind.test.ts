@@ -6,9 +6,9 @@ import type * as Kinds from "../../provider/definitions";
 import type * as Fields from "../../provider/definitions/field";
 import type { Definition } from "../../provider/definitions/field";
 import { typeToken } from "../../provider/definitions/pulumi";
-import { Emulator } from "../../provider/emulator";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
+import { emulator, withEmulator } from "../support/emulator";
 
 // A third kind of record, in the one list and nowhere else: the command line must follow.
 jest.mock("../../provider/definitions", () => {
@@ -30,10 +30,9 @@ jest.mock("../../provider/definitions", () => {
 });
 
 const channel = { id: 3, name: "On call", is_muted: true, token: "s3cret" };
-let emulator: Emulator;
 let folder: string;
-beforeEach(async () => {
-  emulator = await Emulator.start();
+withEmulator();
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-third-"));
   // The emulator has two kinds.
   emulator.fault = ({ path }) =>
@@ -46,8 +45,7 @@ beforeEach(async () => {
         }
       : undefined;
 });
-afterEach(async () => {
-  await emulator.stop();
+afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 

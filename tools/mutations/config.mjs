@@ -14,9 +14,13 @@ export default {
   mutate: [
     "provider/definitions/kinds.ts",
     "provider/lifecycle/check.ts",
-    "provider/lifecycle/compare.ts",
+    "provider/lifecycle/create.ts",
+    "provider/lifecycle/delete.ts",
+    "provider/lifecycle/diff.ts",
+    "provider/lifecycle/difference.ts",
     "provider/lifecycle/import.ts",
-    "provider/lifecycle/lifecycle.ts",
+    "provider/lifecycle/read.ts",
+    "provider/lifecycle/update.ts",
   ],
   // What an error says is looked at by the test of docs/errors.md; here only what the code does counts.
   mutator: { excludedMutations: ["StringLiteral"] },

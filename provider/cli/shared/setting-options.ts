@@ -4,7 +4,7 @@ import { readSettings } from "../../api/settings";
 import type { Settings } from "../../api/settings";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
-import { configOf } from "../../engine/plugin/provider-settings";
+import { configOf } from "../../engine/provider-settings";
 import type { Properties } from "../../engine/request";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";

@@ -1,5 +1,6 @@
-import { KeptResourceError, PartialFailureError, UptimeError } from "../../api/errors";
+import { KeptResourceError, UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
+import { PartialFailureError } from "../../lifecycle/resource";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
@@ -15,7 +16,7 @@ import type { Properties } from "../request";
 import type { Engine } from "./engine";
 import { PluginResources } from "./provider";
 import type { Host, ResourceRequest } from "./provider";
-import { changedSettings, checkedSettings, configOf } from "./provider-settings";
+import { changedSettings, checkedSettings, configOf } from "../provider-settings";
 import { definitionOf, functionOf } from "./tokens";
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */

@@ -31,6 +31,8 @@ export interface PlannedRun {
   readonly edits: readonly Edit[];
   readonly command: Command;
   readonly adoptExisting: boolean;
+  /** A person says that the account is the one that state means. */
+  readonly isSameAccount?: boolean;
   /** A preview comes before it. */
   readonly isPreviewed: boolean;
   /** Before it somebody runs with the key of another account, which has no records. */
@@ -523,6 +525,7 @@ class World implements Result {
         "uptime:baseUrl": origin,
         "uptime:apiKey": apiKey,
         ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
+        ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
       },
       program: run.program,
       targets: urnsAt(run.program, run.targets),
@@ -559,12 +562,12 @@ class World implements Result {
         `${title}, repaired without ${doubled.join(" and ") || "a change"}`,
       );
     }
-    // Nobody can tell an account whose records are all deleted, as a killed run may have done, from another account.
-    if (!isGreen(outcome) && kinds.some((of) => this.isEmptied(of))) {
-      const { engine } = this;
-      engine.state = engine.state.filter((entry) => this.exists(keyOf(entry.kind, entry.id)));
-      outcome = await this.execute(mended, `${title}, repaired without what is not there`);
-    }
+    // Only a person can tell an account whose records are all deleted, as a killed run may have done, from another one.
+    if (!isGreen(outcome) && kinds.some((of) => this.isEmptied(of)))
+      outcome = await this.execute(
+        { ...mended, isSameAccount: true },
+        `${title}, repaired in the same account`,
+      );
     if (!isGreen(outcome))
       throw new Violation(
         `${title} failed (${messagesOf(failed)}), and cannot be repaired: ${messagesOf(outcome)}; state was ${JSON.stringify(copy)}`,

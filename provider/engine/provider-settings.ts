@@ -1,9 +1,9 @@
-import type { Config } from "../../api/settings";
-import { secretOf, unknownValue } from "../../definitions/marks";
-import { unknownSettings } from "../../definitions/setting-warnings";
-import { settingNames, settingOf } from "../../definitions/settings";
-import { parseUrn } from "../../definitions/urn";
-import type { Properties } from "../request";
+import type { Config } from "../api/settings";
+import { secretOf, unknownValue } from "../definitions/marks";
+import { unknownSettings } from "../definitions/setting-warnings";
+import { settingNames, settingOf } from "../definitions/settings";
+import { parseUrn } from "../definitions/urn";
+import type { Properties } from "./request";
 
 /** Settings of a provider that the engine reads itself. */
 const isEngines = (key: string): boolean =>
