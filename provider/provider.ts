@@ -1,14 +1,16 @@
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
+import { runNote } from "./engine/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
 import { Session } from "./lifecycle/session";
 
-const session = new Session();
+// Only the SDK's host of dynamic providers is started with the engine's address, and neither a program nor a test.
+const [, script = "", argument] = process.argv;
+const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
+const session = new Session({ neighbors: runNote(() => address) });
 
-// Only if this is the SDK's host of dynamic providers, which is started with the engine's address, and not a program or a test.
-const [, script = "", address] = process.argv;
-if (/[\\/]cmd[\\/]dynamic-provider\b/.test(script)) {
+if (address !== undefined) {
   endAtSignal(() => session);
   endWithEngine(address);
 }

@@ -118,7 +118,7 @@ class SecretDetector {
     const isChanged = plain !== source;
     const isCut = /…|\.{3}/.test(decoded);
     const holds = (where: string, part: string): boolean =>
-      where.includes(part) || (isCut && endsWithin(where, part));
+      where.includes(part) || (isCut && endsWithin(where, part.trimStart()));
     return this.secrets.some((secret) => {
       if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
       if (holds(source, secret.value) || secret.base64.some((part) => holds(base64, part))) return true;
@@ -150,6 +150,7 @@ const cutMark = /(?:[\x80-\xff]{0,3}(?:%[0-9a-f]?)?|&[#\w]{0,10}|u[0-9a-f]{0,3})
 /** Whether the first characters of a secret stand before dots. */
 function endsWithin(text: string, secret: string): boolean {
   const beginning = secret.slice(0, leastLength);
+  if (beginning.length < leastLength) return false;
   for (let start = text.indexOf(beginning); start >= 0; start = text.indexOf(beginning, start + 1))
     for (let length = leastLength; ; length++) {
       cutMark.lastIndex = start + length;

@@ -11,6 +11,14 @@ import type { RecordReader } from "./reader";
 import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
+/** The other processes of this run, by what they have adopted or imported. */
+export interface Neighbors {
+  /** This process has got a record. */
+  tell(record: string): void;
+  /** Whether another process has got a record. */
+  have(record: string): boolean;
+}
+
 /** What the verbs of the lifecycle work with: one kind of record in one account. */
 export interface Account {
   readonly definition: Definition;
@@ -26,11 +34,17 @@ export interface Account {
   readonly creates: Creates;
   /** What a check has read of records that are to be imported; the import follows at once. */
   readonly checkedImports: Map<string, ApiRecord>;
+  readonly neighbors: Neighbors;
   readonly clock: Clock;
 }
 
 /** The account of that name, undefined for the one without a name. Throws if its settings are not usable. */
 export type Connect = (name: string | undefined) => Account;
+
+/** A record's name among the processes of a run. */
+export function recordName({ address, definition }: Account, id: string): string {
+  return `${address.hash} ${definition.plural} ${id}`;
+}
 
 /** An operation on a resource that begins now. */
 export function operationOf(

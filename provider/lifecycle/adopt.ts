@@ -5,6 +5,7 @@ import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { recordName } from "./account";
 import type { Account } from "./account";
 import type { CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, identityOf, quoteValue, shows, valueIn } from "./difference";
@@ -27,8 +28,9 @@ export async function adopt(
   claim: string,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { definition, ledger, reader, traits } = account;
-  const isFree = ({ id }: ApiRecord): boolean => ledger.standing(id) === "free";
+  const { definition, ledger, neighbors, reader, traits } = account;
+  const isFree = ({ id }: ApiRecord): boolean =>
+    ledger.standing(id) === "free" && !neighbors.have(recordName(account, id));
   const names = identityOf(definition);
   const hasName = (record: ApiRecord): boolean =>
     names.every(
@@ -48,6 +50,7 @@ export async function adopt(
   const [only] = equal;
   if (only && equal.length === 1) {
     ledger.note(only.record.id, { is: "taken", owner: claim });
+    neighbors.tell(recordName(account, only.record.id));
     return { id: only.record.id, record: only.record };
   }
   if (free.length === 0) return undefined;

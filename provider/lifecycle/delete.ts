@@ -1,5 +1,5 @@
 import { MissingError } from "../api/errors";
-import { operationOf } from "./account";
+import { operationOf, recordName } from "./account";
 import type { Account } from "./account";
 import { assertSameServer, isAccountOfState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -13,8 +13,8 @@ export async function remove(
   outputs: Outputs,
   options: Options,
 ): Promise<void> {
-  const { collection, definition, evidence, ledger, reader } = account;
-  if (ledger.stays(id, claimOf(outputs, options))) return;
+  const { collection, definition, evidence, ledger, neighbors, reader } = account;
+  if (ledger.stays(id, claimOf(outputs, options)) || neighbors.have(recordName(account, id))) return;
   const operation = operationOf(account, options);
   assertSameServer(account, outputs);
   ledger.note(id, { is: "in state" });

@@ -12,7 +12,7 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
-import { operationOf } from "./account";
+import { operationOf, recordName } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, differences, fieldOf, quoteValue, wantedIn } from "./difference";
 import { unnamed } from "./ledger";
@@ -112,7 +112,7 @@ export async function importRecord(
   options: Options,
   operation: Operation,
 ): Promise<ApiRecord> {
-  const { ledger, checkedImports } = account;
+  const { ledger, neighbors, checkedImports } = account;
   const { label } = account.definition;
   const { owner = unnamed } = options;
   const record = checkedImports.get(id) ?? (await readToImport(account, id, inputs, options, operation));
@@ -131,7 +131,12 @@ export async function importRecord(
       `${label} ${id} was not imported, because ${other === unnamed ? "another resource" : other} of ` +
         "this stack has it: remove the option import.",
     );
+  if (neighbors.have(recordName(account, id)))
+    throw new UptimeError(
+      `${label} ${id} was not imported, because another resource of this run has adopted or imported it: remove the option import.`,
+    );
   ledger.note(id, { is: "taken", owner });
+  neighbors.tell(recordName(account, id));
   return record;
 }
 

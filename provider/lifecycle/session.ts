@@ -9,7 +9,7 @@ import type { Address, Settings } from "../api/settings";
 import { httpTransport } from "../api/transport";
 import type { Transport } from "../api/transport";
 import type { Definition } from "../definitions/field";
-import type { Account, Connect } from "./account";
+import type { Account, Connect, Neighbors } from "./account";
 import { Creates } from "./creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
@@ -20,6 +20,7 @@ import { ServerTraits } from "./server-traits";
 export interface Surroundings {
   readonly clock?: Clock;
   readonly transport?: Transport;
+  readonly neighbors?: Neighbors;
   /** Shows a line of the log. */
   readonly print?: (line: string) => unknown;
 }
@@ -31,6 +32,8 @@ interface SharedAccount {
   readonly ledgers: Map<string, Ledger>;
 }
 
+const alone: Neighbors = { tell: () => undefined, have: () => false };
+
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {
   /** The API keys in use, which no text may show. */
@@ -39,12 +42,19 @@ export class Session {
   private readonly accounts = new Map<string, SharedAccount>();
   private readonly logs = new Map<LogLevel, Log>();
   private readonly transport: Transport;
+  private readonly neighbors: Neighbors;
   private readonly print: Surroundings["print"];
   private readonly running = new Set<Promise<unknown>>();
   private readonly interruptions = new AbortController();
 
-  constructor({ clock = systemClock, transport = httpTransport(), print }: Surroundings = {}) {
+  constructor({
+    clock = systemClock,
+    transport = httpTransport(),
+    neighbors = alone,
+    print,
+  }: Surroundings = {}) {
     this.clock = clock;
+    this.neighbors = neighbors;
     this.transport = transport;
     this.print = print;
   }
@@ -120,6 +130,7 @@ export class Session {
       traits,
       creates: new Creates(),
       checkedImports: new Map(),
+      neighbors: this.neighbors,
       clock,
     };
   }

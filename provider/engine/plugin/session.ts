@@ -12,6 +12,7 @@ import { secretsIn, told } from "../clean";
 import { Collector, collectVariable } from "../collect";
 import { CollectingResources } from "./collecting";
 import { lookUp } from "../lookup";
+import { runNote } from "../run-note";
 import type { Properties } from "../request";
 import type { Engine } from "./engine";
 import { PluginResources } from "./provider";
@@ -36,6 +37,7 @@ export class PluginSession {
       print: (line) => {
         engine.log("info", line);
       },
+      neighbors: runNote(() => engine.address),
       ...surroundings,
     });
   }

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+
+import type { Neighbors } from "../lifecycle/account";
+
+/**
+ * A note that the processes of one run share: which records they have adopted or imported. Each explicit provider is a
+ * process, and so is the host of dynamic resources, and one may delete what another one has just got. Only this user can
+ * read it. A line counts as long as the process that wrote it runs, which it does until the run ends.
+ *
+ * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
+ */
+export function runNote(engineAddress: () => string | undefined): Neighbors {
+  const file = (): string | undefined => {
+    const address = engineAddress();
+    if (address === undefined) return undefined;
+    return join(tmpdir(), `pulumi-uptime-${userInfo().username}`, hashOf(address));
+  };
+  return {
+    tell(record) {
+      const path = file();
+      if (path === undefined) return;
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (isOwn(dirname(path))) appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
+    },
+    have(record) {
+      const path = file();
+      if (path === undefined || !isOwn(dirname(path))) return false;
+      const wanted = hashOf(record);
+      return linesOf(path).some((line) => {
+        const [pid, hash] = line.split(" ");
+        return hash === wanted && Number(pid) !== process.pid && isRunning(Number(pid));
+      });
+    },
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/** Whether nobody else could have put the folder there. */
+function isOwn(folder: string): boolean {
+  try {
+    const stats = lstatSync(folder);
+    return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
+  } catch {
+    return false;
+  }
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    // Nothing was adopted or imported in this run.
+    return [];
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
