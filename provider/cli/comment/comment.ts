@@ -105,6 +105,7 @@ export function writeComment(options: CommentOptions, { cwd }: Pick<CommandConte
     summaryOf(preview, drift, driftText !== undefined),
   ];
   const changes = preview ? plannedChanges(preview).changes : [];
+  changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
   const sections = {
     program: [listSection("checks", "", checks), errorSection(errors), changesSection(changes)],
     drift: drift
@@ -180,6 +181,9 @@ function errorSection(errors: readonly string[]): CommentSection {
 function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {
   return { noun, heading, open: "", close: "", entries };
 }
+
+/** What matters most comes first: a record that is lost. An import changes nothing. */
+const order = ["replace", "delete", "create", "update", "import"];
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 

@@ -6,7 +6,7 @@ import type { ModuleResource } from "./module-source";
 import { freeName } from "./program-files";
 import type { ExportPlan } from "./program-files";
 import { reported } from "./report";
-import { refusedSection, secretsFileCommands, setSecret, settingCommands } from "./next-steps";
+import { secretsFileCommands, setSecret, settingCommands, StepsPage } from "./next-steps";
 import type { NextSteps, WrittenExport } from "./next-steps";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
@@ -91,12 +91,14 @@ function importSteps(
   const { project, secretsFile, settings } = written;
   const { code, program } = generated[language];
   const resources = written.resources.filter(({ problems }) => problems.length === 0);
-  const refused = refusedSection(
-    written.resources,
-    "They are left out; correct them in the API and export again:",
-  );
-  if (resources.length === 0)
-    return { commands: [], page: `${["# Next steps", "", ...refused].join("\n").trimEnd()}\n` };
+  const page = new StepsPage();
+  const addRefused = (): void => {
+    page.addRefused(written.resources, "They are left out; correct them in the API and export again:");
+  };
+  if (resources.length === 0) {
+    addRefused();
+    return { commands: [], page: page.text() };
+  }
   const plugin = [
     ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
     ...(project.namesPlugin ? [] : ["npx pulumi-uptime plugin install"]),
@@ -111,44 +113,35 @@ function importSteps(
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
   const set = secretsFile === undefined || withSecrets.length === 0 ? [] : secretsFileCommands(secretsFile);
 
-  const page: string[] = ["# Next steps", ""];
-  const section = (text: string, commands: readonly string[]): void => {
-    if (commands.length > 0) page.push(text, "", "```sh", ...commands, "```", "");
-  };
-  section("Create a project. The command asks for the names of the project and of its stack.", start);
-  section("Install the package, and its provider plugin for Pulumi.", plugin);
-  section("Set the server's address. The last command asks for the API key.", configure);
-  section("Generate the SDK for the program.", sdk);
-  section(
+  page.section("Create a project. The command asks for the names of the project and of its stack.", start);
+  page.section("Install the package, and its provider plugin for Pulumi.", plugin);
+  page.section("Set the server's address. The last command asks for the API key.", configure);
+  page.section("Generate the SDK for the program.", sdk);
+  page.section(
     `Import the records into the stack's state. Pulumi shows the list and asks before it does. It writes the code to ${codeSpan(code)}, ` +
       "and nothing to the API.",
     load,
   );
-  section(
+  page.section(
     `Copy the resources in ${codeSpan(code)} to the program, ${codeSpan(program)}. Then the preview must show no change.`,
     preview,
   );
-  page.push(
-    "`protect` keeps Pulumi from deleting a record; remove it from resources that Pulumi may delete.",
-    "",
-  );
+  page.add("`protect` keeps Pulumi from deleting a record; remove it from resources that Pulumi may delete.");
   if (withSecrets.length > 0) {
-    page.push(
+    page.add(
       "The import file and the generated code have no secrets: no `requestHeaders` and no `requestAuthPassword`. " +
         "They stay as they are in the API: Pulumi neither changes nor empties them as long as the program does not declare them. " +
         "To manage them, set their values as secrets in the stack's configuration, and declare them in the program:",
-      "",
-      ...withSecrets.map(secretsItem),
-      "",
+      withSecrets.map(secretsItem).join("\n"),
     );
-    section("The values are in a file. Delete it afterwards.", set);
+    page.section("The values are in a file. Delete it afterwards.", set);
     if (set.length === 0)
-      section(
+      page.section(
         "Each command asks for a value.",
         withSecrets.flatMap((resource) => configValuesOf(resource).map(({ key }) => setSecret(key))),
       );
   }
-  page.push(...refused);
+  addRefused();
   return {
     commands: [
       ...start,
@@ -160,7 +153,7 @@ function importSteps(
       ...preview,
       ...set,
     ],
-    page: `${page.join("\n").trimEnd()}\n`,
+    page: page.text(),
   };
 }
 

@@ -42,69 +42,71 @@ export function nextSteps(written: WrittenExport, modules: readonly string[]): N
       ? []
       : [`pulumi stack import --file ${shellWord(stateFile)}`, `rm ${shellWord(stateFile)}`];
 
-  const page: string[] = ["# Next steps", ""];
-  const section = (text: string, language: string, block: readonly string[]): void => {
-    if (block.length > 0) page.push(text, "", `\`\`\`${language}`, ...block, "```", "");
-  };
-  section("Create a stack and set the server's address. The last command asks for the API key.", "sh", start);
+  const page = new StepsPage();
+  page.section("Create a stack and set the server's address. The last command asks for the API key.", start);
   if (project.exists)
-    section(
+    page.section(
       "Import the new modules in the program's main file; no existing file was changed.",
-      "ts",
       modules.map((name) => `import "./${name}${project.extension}";`),
+      "ts",
     );
-  section(
+  page.section(
     "The values of request headers are secrets, so the program reads them from the stack's configuration. Each of these " +
       "must be set; a command without a value asks for it.",
-    "sh",
     set,
   );
-  section(
+  page.section(
     "The API does not show whether a monitor has a password. Set the passwords that Pulumi must send with the next " +
       "update of the monitor; the others are not needed.",
-    "sh",
     passwords.map(setSecret),
   );
-  section("Import the state. The file may hold secrets: delete it afterwards.", "sh", load);
-  section(
+  page.section("Import the state. The file may hold secrets: delete it afterwards.", load);
+  page.section(
     `Look at what would happen, then import the records. ${
       stateFile === undefined
         ? "The preview lists them as resources to create, and says under Diagnostics which record each imports. An "
         : "An "
     }import writes nothing to the API: a property that differs from its record is refused.`,
-    "sh",
     ["pulumi preview", "pulumi up"],
   );
-  page.push(
+  page.add(
     "After that you can remove the option `import` from the program. `protect: true` keeps Pulumi from deleting a " +
       "record; remove it from resources that Pulumi may delete.",
-    "",
   );
-  page.push(
-    ...refusedSection(
-      resources,
-      "They are comments in the program; correct them in the API and in the program:",
-    ),
-  );
+  page.addRefused(resources, "They are comments in the program; correct them in the API and in the program:");
   return {
     commands: [...start, ...set, ...load, "pulumi preview", "pulumi up"],
-    page: `${page.join("\n").trimEnd()}\n`,
+    page: page.text(),
   };
 }
 
-/** The records that the provider would refuse, if there are any, with what becomes of them. */
-export function refusedSection(resources: readonly ModuleResource[], consequence: string): string[] {
-  const refused = resources.filter(({ problems }) => problems.length > 0);
-  if (refused.length === 0) return [];
-  return [
-    `The provider would refuse these records. ${consequence}`,
-    "",
-    ...refused.map(
-      ({ definition, id, name, problems }) =>
-        `- ${definition.singular} ${codeSpan(id)}, ${codeSpan(name)}: ${codeSpan(problems.join("; "))}`,
-    ),
-    "",
-  ];
+/** A page in Markdown that explains commands. */
+export class StepsPage {
+  private readonly parts = ["# Next steps"];
+
+  /** A paragraph with what to type; nothing if there is nothing to type. */
+  section(text: string, lines: readonly string[], language = "sh"): void {
+    if (lines.length > 0) this.add(text, [`\`\`\`${language}`, ...lines, "```"].join("\n"));
+  }
+
+  add(...paragraphs: readonly string[]): void {
+    this.parts.push(...paragraphs);
+  }
+
+  /** The records that the provider would refuse, if there are any, with what becomes of them. */
+  addRefused(resources: readonly ModuleResource[], consequence: string): void {
+    const items = resources.flatMap(({ definition, id, name, problems }) =>
+      problems.length === 0
+        ? []
+        : [`- ${definition.singular} ${codeSpan(id)}, ${codeSpan(name)}: ${codeSpan(problems.join("; "))}`],
+    );
+    if (items.length > 0)
+      this.add(`The provider would refuse these records. ${consequence}`, items.join("\n"));
+  }
+
+  text(): string {
+    return `${this.parts.join("\n\n")}\n`;
+  }
 }
 
 /** The commands that set the values of secrets from a file. */
