@@ -115,13 +115,14 @@ describe("many reads", () => {
     },
   );
 
-  test.each([
+  const answersOf = [
     ["links", 4],
-    ["nextPageUrl", 4],
-    ["meta", 4],
     // Nothing says how many pages there are.
     ["bare", 11],
-  ] as const)(
+    ["nextPageUrl", 4],
+    ["meta", 4],
+  ] as const;
+  test.each(sample(answersOf.slice(0, 2), answersOf, answersOf))(
     "take the pages of the list at once with the paging %s: %i answers, one after the other",
     async (paging, answers) => {
       const known = await monitors(1000);
