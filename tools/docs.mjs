@@ -1,10 +1,11 @@
 // `npm run docs` writes what the definitions say into one page per resource and that of the settings; with `--check` it only
 // compares.
-import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { runAsCommand, writeGenerated } from "./main.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -277,29 +278,9 @@ export function built() {
 
 function main(args) {
   const { definitions, settings } = built();
-  const pages = [
-    ...definitions.map((definition) => ({
-      path: pathOf(definition),
-      page: (present) => pageOf(definition, { present }),
-    })),
-    { path: settingsPath, page: (present) => settingsPageOf(settings, present) },
-  ];
-  for (const { path, page } of pages) {
-    const present = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
-    const wanted = page(present);
-    if (wanted === present) continue;
-    if (args.includes("--check"))
-      throw new Error(`${path} does not match provider/definitions/. Run \`npm run docs\`.`);
-    writeFileSync(join(root, path), wanted);
-    console.log(`${path} is written.`);
-  }
+  for (const definition of definitions)
+    writeGenerated(pathOf(definition), (present) => pageOf(definition, { present }), args);
+  writeGenerated(settingsPath, (present) => settingsPageOf(settings, present), args);
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    main(process.argv.slice(2));
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-  }
-}
+runAsCommand(import.meta.url, main);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { runAsCommand } from "./main.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -71,10 +72,11 @@ function npmPack(cwd, ...args) {
   return { filename, files: files.map(({ path }) => path) };
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+runAsCommand(import.meta.url, (args) => {
   const { values } = parseArgs({
+    args,
     options: { out: { type: "string", default: join(root, "dist", "package") }, json: { type: "boolean" } },
   });
   const packed = pack(values.out);
   console.log(values.json ? JSON.stringify(packed) : packed.tarball);
-}
+});

@@ -1,7 +1,8 @@
 // `npm run release:check -- v0.1.0`: whether this commit can be released with that tag; by default, the tag of its version.
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runAsCommand } from "./main.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -62,5 +63,4 @@ function main([tag]) {
   else console.log(`${manifest.version} can be released.`);
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
-  main(process.argv.slice(2));
+runAsCommand(import.meta.url, main);

@@ -1,10 +1,11 @@
 // `npm run docs` writes the schema of the plugin for other languages, and the types of its settings for TypeScript; with `--check`
 // it only says whether they are up to date.
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
+import { runAsCommand, writeGenerated } from "./main.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const schemaFile = "provider/engine/plugin/schema.json";
@@ -265,25 +266,8 @@ function typeScriptOf({ type, items }) {
 
 function main(args) {
   const schema = schemaOf(built(), sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-  const texts = {
-    [schemaFile]: `${JSON.stringify(schema, null, 2)}\n`,
-    [argsFile]: providerArgsOf(schema),
-  };
-  for (const [file, wanted] of Object.entries(texts)) {
-    const path = join(root, file);
-    if (wanted === readFileSync(path, "utf8")) continue;
-    if (args.includes("--check"))
-      throw new Error(`${file} does not follow from the declarations in provider/. Run \`npm run docs\`.`);
-    writeFileSync(path, wanted);
-    console.log(`${file} is written.`);
-  }
+  writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
+  writeGenerated(argsFile, () => providerArgsOf(schema), args);
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    main(process.argv.slice(2));
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-  }
-}
+runAsCommand(import.meta.url, main);

@@ -1,20 +1,13 @@
 // What a fresh clone needs before anything else here works: packages, the build, and an engine. Each only when missing.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import canaries from "../test/support/canary.cjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
+import { runAsCommand } from "./main.mjs";
 
 const { LeakWatch } = canaries;
 
@@ -122,11 +115,4 @@ function hashOfSources() {
   return hash.digest("hex");
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    await setup({ log: console.log });
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-  }
-}
+runAsCommand(import.meta.url, () => setup({ log: console.log }));

@@ -2,13 +2,14 @@
 /* global document, getComputedStyle -- inside `evaluate`, in the page */
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, normalize, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { which } from "./engine/command.mjs";
+import { runAsCommand } from "./main.mjs";
 
 const root = join(fileURLToPath(import.meta.url), "..", "..");
 const phone = { width: 400, height: 800 };
@@ -218,8 +219,4 @@ async function main(args) {
   else console.log("Every page can be read on a phone, in light and dark, and every link leads somewhere.");
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
-  main(process.argv.slice(2)).catch((error) => {
-    console.error(error.message);
-    process.exitCode = 1;
-  });
+runAsCommand(import.meta.url, main);

@@ -1,10 +1,9 @@
 // Finds a Pulumi engine, or installs one. `node test/engine/install.mjs` prints what it found.
-import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
+import { runAsCommand } from "../main.mjs";
 
 const SOURCES = ["path", "npm", "go"];
 
@@ -87,12 +86,7 @@ function explain(failures) {
   ].join("\n");
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  ensureEngine({ log: console.error }).then(
-    ({ bin, version, source }) => console.log(`Pulumi ${version} (${source}): ${bin.join(" ")}`),
-    (error) => {
-      console.error(error.message);
-      process.exitCode = 1;
-    },
-  );
-}
+runAsCommand(import.meta.url, async () => {
+  const { bin, version, source } = await ensureEngine({ log: console.error });
+  console.log(`Pulumi ${version} (${source}): ${bin.join(" ")}`);
+});

@@ -1,6 +1,6 @@
 // Language hosts and SDK generators that only some tests need, beside the engine. `node tools/engine/languages.mjs yaml` installs one.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cac
 import { run, which } from "./command.mjs";
 import { ensureEngine } from "./install.mjs";
 import { goBuild } from "./sources.mjs";
+import { runAsCommand } from "../main.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const SDK = "github.com/pulumi/pulumi/sdk/v3";
@@ -82,12 +83,7 @@ async function copyPythonRunner(draft, env) {
   await chmod(join(draft, "bin", name), 0o755);
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  ensureLanguage(process.argv[2], { log: console.error }).then(
-    ({ bin, version }) => console.log(`Pulumi ${version}: ${bin.join(" ")}`),
-    (error) => {
-      console.error(error.message);
-      process.exitCode = 1;
-    },
-  );
-}
+runAsCommand(import.meta.url, async ([language]) => {
+  const { bin, version } = await ensureLanguage(language, { log: console.error });
+  console.log(`Pulumi ${version}: ${bin.join(" ")}`);
+});
