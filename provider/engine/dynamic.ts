@@ -117,14 +117,18 @@ export function dynamicProvider(definition: Definition, session = new Session())
         () => {
           const outputs = decodeOutputs(definition, olds);
           const options = { ...optionsOf(news), isDeclared: engineCalls.diffIsDeclared(id, outputs) };
-          const { changed, replaces } = diff(
+          const { changed, replaces, deleteBeforeReplace } = diff(
             connect(outputs.account),
             id,
             outputs,
             decodeInputs(news),
             options,
           );
-          return { changes: changed.length > 0 || isOfPlugin(olds, news), replaces: [...replaces] };
+          return {
+            changes: changed.length > 0 || isOfPlugin(olds, news),
+            replaces: [...replaces],
+            deleteBeforeReplace,
+          };
         },
         olds,
         news,

@@ -7,10 +7,12 @@ import {
   messageOf,
   MissingError,
   NotStoredError,
+  unfinished,
   UptimeError,
 } from "../api/errors";
 import { PartialFailureError } from "./resource";
 import type { Operation } from "../api/operation";
+import type { Definition } from "../definitions/field";
 import { adopt } from "./adopt";
 import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
@@ -93,9 +95,10 @@ async function make(
       try {
         result = await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        if (!lost) throw error;
+        if (!lost) throw withWayOut(definition, error);
         // What is refused as a duplicate may be what the last one has made.
-        const isDuplicate = isRefusedAsDuplicate(error);
+        const status = refusalOf(error)?.status;
+        const isDuplicate = status === 409 || status === 422;
         const found = isDuplicate && (await findLost(account, { ...search, lost, isDuplicate }, operation));
         if (found) return found;
         throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, {
@@ -165,9 +168,22 @@ async function send(
   }
 }
 
-function isRefusedAsDuplicate(error: unknown): boolean {
-  const refusal = error instanceof ApiError ? error : error instanceof UptimeError ? error.cause : undefined;
-  return refusal instanceof ApiError && (refusal.status === 409 || refusal.status === 422);
+/** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
+function withWayOut({ fields, singular }: Definition, error: unknown): unknown {
+  const refusal = refusalOf(error);
+  const [key, field] = Object.entries(fields).find(([, one]) => one.replace) ?? [];
+  if (!refusal || !field || !(error instanceof UptimeError)) return error;
+  const isAboutIt = refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(field.wire);
+  if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
+  return new UptimeError(
+    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${String(key)}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    { cause: error },
+  );
+}
+
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
 }
 
 /** What the list holds before the first create of this process. */

@@ -3,7 +3,7 @@ import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
 import type { Account } from "./account";
-import { fieldOf, managedIn, valueOf } from "./difference";
+import { fieldOf, identityOf, managedIn, valueOf } from "./difference";
 import { claimOf, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
@@ -15,6 +15,8 @@ export interface Changes {
   readonly changed: readonly string[];
   /** Those that only a replacement can change. */
   readonly replaces: readonly string[];
+  /** Whether the old record must be deleted first, because a create would find it, or be refused because of it. */
+  readonly deleteBeforeReplace: boolean;
 }
 
 /**
@@ -43,7 +45,29 @@ export function diff(
     ...moved,
   ];
   hold(account, id, outputs, inputs, options, replaces.length > 0);
-  return { changed: [...changed, ...moved], replaces };
+  const isReplaced = replaces.length > 0;
+  return {
+    changed: [...changed, ...moved],
+    replaces,
+    deleteBeforeReplace: isReplaced && isInTheWay(account, id, outputs, inputs),
+  };
+}
+
+/** Whether the old record keeps a create from making a new one. */
+function isInTheWay(
+  { definition, settings }: Account,
+  id: string,
+  outputs: Outputs,
+  inputs: Inputs,
+): boolean {
+  if (inputs.account !== outputs.account) return false;
+  if (inputs.importId === id) return true;
+  const names = settings.adoptExisting
+    ? identityOf(definition)
+    : // The API allows no two records with the same value of such a field.
+      Object.keys(definition.fields).filter((key) => fieldOf(definition, key).replace);
+  const changed = changedIn(definition, outputs, inputs);
+  return names.length > 0 && !names.some((key) => changed.includes(key));
 }
 
 /** The managed properties of outputs that differ from inputs. */

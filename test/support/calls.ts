@@ -116,9 +116,13 @@ function dynamicCalls(host: HostedProvider): Provider {
       }),
     diff: (_urn, id, oldOutputs, _oldInputs, news) =>
       called(async () => {
-        const { changes, replaces = [] } = await host.diff(id, wire(oldOutputs), wire(news));
+        const {
+          changes,
+          replaces = [],
+          deleteBeforeReplace,
+        } = await host.diff(id, wire(oldOutputs), wire(news));
         if (typeof changes !== "boolean") throw new Error("diff did not say whether there are changes");
-        return { changes, replaces: replaces.length > 0 };
+        return { changes, replaces: replaces.length > 0, deleteBeforeReplace: deleteBeforeReplace === true };
       }),
     create: (_urn, inputs) =>
       called(async () => {

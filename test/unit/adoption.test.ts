@@ -145,3 +145,23 @@ describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)
     expect(server.emulator.writes()).toEqual([]);
   });
 });
+
+describe("the old record is deleted before its replacement is created", () => {
+  const order = (): string[] => server.sent.filter((line) => /^(POST|DELETE)/.test(line));
+  const replaceOnChanges = ["homepageUrl"];
+  const first = { name: "a.example", homepageUrl: "https://a.example/" };
+
+  test("if it is a domain whose name stays", async () => {
+    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
+    await one.up(first);
+    expect(await one.up({ ...first, homepageUrl: "https://www.a.example/" })).toBe("replace");
+    expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
+  });
+
+  test("and after it otherwise", async () => {
+    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
+    await one.up(first);
+    expect(await one.up({ ...first, name: "b.example" })).toBe("replace");
+    expect(order()).toEqual(["POST /api/v1/domains", "POST /api/v1/domains", "DELETE /api/v1/domains/1"]);
+  });
+});

@@ -59,8 +59,10 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return new proto.CheckResponse().setInputs(encode(settings)).setFailuresList(failures(problems));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
-      const changed = session().diffSettings(decode(request.getOldInputs()), decode(request.getNews()));
-      return new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
+      const settings = [request.getOldInputs(), request.getNews()].map(decode);
+      const { changed, replaces } = session().diffSettings(settings[0] ?? {}, settings[1] ?? {});
+      const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
+      return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
       session().configure(decode(request.getArgs()));

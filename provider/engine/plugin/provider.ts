@@ -98,8 +98,6 @@ export interface Host {
   readonly note: (urn: string, message: string) => void;
   /** The API keys in use, which no text may show. */
   readonly keys: ReadonlySet<string>;
-  /** Whether a create may adopt a record, so that a replacement must delete first. */
-  readonly adopts: () => boolean;
   /** Aborted once the engine was interrupted. */
   readonly interruption: () => AbortSignal;
 }
@@ -155,7 +153,7 @@ export class PluginResources {
     const outputs = imported
       ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
       : this.decodeOutputs(oldOutputs, oldInputs);
-    const { changed, replaces } = diff(
+    const { changed, replaces, deleteBeforeReplace } = diff(
       this.host.connect(outputs.account),
       id,
       outputs,
@@ -172,7 +170,7 @@ export class PluginResources {
       const kind = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
       changes.set(key, { kind, replaces: replaces.includes(key), isOfInputs });
     }
-    return { changes, deleteBeforeReplace: this.host.adopts() };
+    return { changes, deleteBeforeReplace };
   }
 
   async create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {

@@ -17,12 +17,13 @@ import type { Properties } from "../request";
 import type { Engine } from "./engine";
 import { PluginResources } from "./provider";
 import type { Host, ResourceRequest } from "./provider";
-import { changedSettings, checkedSettings, configOf } from "../provider-settings";
+import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import { definitionOf, functionOf } from "./tokens";
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
 export class PluginSession {
   private config: Config = configOf({});
+  private configured: Properties | undefined;
   readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
   /** The name of the provider, if a program has made it. */
@@ -49,11 +50,18 @@ export class PluginSession {
     return { settings, problems: [] };
   }
 
-  diffSettings(old: Properties, present: Properties): string[] {
-    return changedSettings(old, present);
+  diffSettings(old: Properties, present: Properties): { changed: string[]; replaces: boolean } {
+    return { changed: changedSettings(old, present), replaces: isAnotherAccount(old, present, this.env) };
   }
 
   configure(settings: Properties): void {
+    // One process serves all providers of a program that is run with PULUMI_DEBUG_PROVIDERS, and has one account.
+    if (this.configured && changedSettings(this.configured, settings).length > 0)
+      throw new UptimeError(
+        "An attached plugin (PULUMI_DEBUG_PROVIDERS) serves all providers of a run with the same settings, and this run has " +
+          "providers with different ones. Run it without PULUMI_DEBUG_PROVIDERS, or with one provider.",
+      );
+    this.configured = settings;
     this.config = configOf(settings);
     // So that a run that sends nothing is summarized too.
     this.session.logOf(readLogLevel(this.config, this.env));
@@ -101,7 +109,6 @@ export class PluginSession {
           this.engine.log("warning", message, urn);
         },
         keys: this.session.keys,
-        adopts: () => this.config.get("uptime:adoptExisting")?.trim() === "true",
         interruption: () => this.session.interruption,
       };
       const file = this.env[collectVariable];
