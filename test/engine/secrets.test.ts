@@ -1,4 +1,5 @@
 import { canary, leaksIn } from "../support/canary.cjs";
+import { everything, everythingStored } from "../support/monitors";
 import { startStack, stopStacks } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
@@ -218,23 +219,8 @@ test("get shows every field of a record and writes nothing; the key from the env
     program: "",
     emulator: { apiKey: token },
   });
-  const stored = {
-    name: "Checkout",
-    url: "https://pay.example/health",
-    interval: 300,
-    alert_condition: "url_no_text",
-    alert_text_lookup: "all good",
-    alert_channel_ids: [1, 2],
-    request_method: "POST",
-    request_headers: [{ key: "X-Probe", value: "probe" }],
-    request_auth_username: "user",
-    cache_buster: 1,
-    ssl_alert_days: 14,
-    domain_alert_days: 30,
-    maintenance_start_at: "2030-01-31T22:00:00",
-    maintenance_end_at: "2030-01-31T23:30:00",
-    pause: true,
-  };
+  const { request_auth_password: _, ...stored } = everythingStored;
+  const { requestAuthPassword: __, ...shown } = everything;
   emulator.monitors.add(stored);
   emulator.domains.add({ name: "shop.example", homepage_url: "https://home.example/", not_found_url: null });
   await workspace.write(`
@@ -248,21 +234,8 @@ test("get shows every field of a record and writes nothing; the key from the env
   await workspace.up();
   expect(leaksIn(await workspace.backendText())).toEqual([]);
   expect(await workspace.outputs()).toMatchObject({
-    name: "Checkout",
-    url: "https://pay.example/health",
-    interval: 300,
-    alertCondition: "url_no_text",
-    alertTextLookup: "all good",
+    ...shown,
     alertChannelIds: [1, 2],
-    requestMethod: "POST",
-    requestHeaders: [{ key: "X-Probe", value: "probe" }],
-    requestAuthUsername: "user",
-    cacheBuster: true,
-    sslAlertDays: 14,
-    domainAlertDays: 30,
-    maintenanceStartAt: "2030-01-31T22:00:00",
-    maintenanceEndAt: "2030-01-31T23:30:00",
-    pause: true,
     attributes: { created_at: expect.any(String) as string },
     domain: ["1", "shop.example", "https://home.example/", null],
   });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
+import { plainStored } from "../support/monitors";
 
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
@@ -53,19 +54,7 @@ describe("what the API documents", () => {
       name: "Site",
       url: "https://example.com",
       interval: 60,
-      alert_condition: "url_unavailable",
-      alert_text_lookup: null,
-      alert_channel_ids: [],
-      request_method: "GET",
-      request_headers: [],
-      request_auth_username: null,
-      request_auth_password: null,
-      cache_buster: 0,
-      ssl_alert_days: null,
-      domain_alert_days: null,
-      maintenance_start_at: null,
-      maintenance_end_at: null,
-      pause: false,
+      ...plainStored,
       ...{ status: null, last_checked_at: null, response_time: null, uptime: null },
       created_at: "2030-01-01T00:00:00.000Z",
       updated_at: "2030-01-01T00:00:00.000Z",
