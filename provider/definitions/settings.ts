@@ -60,14 +60,14 @@ export const settings = {
     default: false,
     text: "Whether a create first looks for an equal record and adopts it.",
     details:
-      "A record is equal if everything that you declare is. See [Adopting](adopting.md#a-program-that-already-declares-them).",
+      "If one has the same name (a monitor: and URL) and is not equal, nothing is created. See [Adopting](adopting.md#a-program-that-already-declares-them).",
   },
   sameAccount: {
     type: "boolean",
     default: false,
     text: "Says that the account is the one that state means.",
     details:
-      "Set it to `true` only if an error asks for it and you know that the API key belongs to the right account, and remove it after the next `pulumi up`.",
+      "Set it to `true` for one run if an error asks for it and you know that the key belongs to the stack's account. See [Drift](drift.md#what-was-deleted-by-hand).",
   },
   refreshAttributes: {
     type: "boolean",
@@ -124,7 +124,7 @@ export const settings = {
     default: [],
     text: "Former addresses of the server; state that was made there stays valid.",
     details:
-      "Separate several by commas. State remembers its address, and another one is an error unless the old one is named here.",
+      "Separate several by commas. State remembers its address, and another one is an error unless the old one is named here. After `pulumi up --refresh --run-program`, it is no longer needed.",
   },
   logLevel: {
     type: "choice",

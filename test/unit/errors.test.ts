@@ -7,8 +7,9 @@ import { join } from "node:path";
 
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/session";
 import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
-import { ModelStack } from "../support/model";
+import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
@@ -59,7 +60,18 @@ function later(change: (one: ModelStack) => Promise<unknown>) {
   };
 }
 
+/** A monitor in the state that another key has left. */
+function ofAnotherKey(): ModelStack {
+  const one = stack();
+  const outputs = { ...home, attributes: {}, __key: "0000" };
+  one.state = { id: "1", inputs: home, outputs, unfinished: false };
+  return one;
+}
+
 const importing = (importId: string) => stack().up({ ...home, importId, __options: { importer: "home" } });
+
+const adoptIt =
+  "Set `uptime:adoptExisting` for the next `pulumi up`; see [Adopting](adopting.md#a-program-that-already-declares-them).";
 
 const cases: Case[] = [
   {
@@ -122,6 +134,11 @@ const cases: Case[] = [
     cause: "429, and no time left to wait",
     todo: "Set `uptime:requestsPerMinute`, or give the operation more time with `customTimeouts`.",
     provoke: answering(always(429, { message: "Too Many Attempts." }, { "retry-after": "60" }), hurried),
+  },
+  {
+    cause: "429 or 503 for ten minutes",
+    todo: "Set `uptime:requestsPerMinute`, or run the command again later.",
+    provoke: answering(always(429, { message: "Too Many Attempts." })),
   },
   {
     cause: "5xx after all retries",
@@ -206,8 +223,8 @@ const cases: Case[] = [
     }),
   },
   {
-    cause: "All records are gone, as with another account's key",
-    todo: "Set the key of the stack's account. Nothing was removed from state; see [Drift](drift.md#what-was-deleted-by-hand).",
+    cause: "A record is gone, and the list is empty",
+    todo: "Set the key of the stack's account. If that is set and the records were deleted, set `uptime:sameAccount`; see [Drift](drift.md#what-was-deleted-by-hand).",
     provoke: async () => {
       const first = stack();
       return Promise.all(
@@ -220,13 +237,47 @@ const cases: Case[] = [
     },
   },
   {
+    cause: "A record is not found with another key",
+    todo: "Set the key of the stack's account. If the present key belongs to it, set `uptime:sameAccount`; see [Drift](drift.md#what-was-deleted-by-hand).",
+    provoke: () => ofAnotherKey().refresh(),
+  },
+  {
+    cause: "Another key finds another record",
+    todo: "Set the key of the stack's account. If the present key belongs to it, set `uptime:sameAccount`.",
+    provoke: () => {
+      emulator.monitors.add({ name: "Other", url: "https://other.example/", interval: 60 });
+      return ofAnotherKey().up({ ...home, interval: 300 });
+    },
+  },
+  {
+    cause: "Pulumi was interrupted",
+    todo: "Run the command again.",
+    provoke: () => {
+      const session = new Session({ clock });
+      session.interrupt();
+      return new ModelStack("monitor", settingsOf(), {}, clock, dynamicProcess(session)).up(home);
+    },
+  },
+  {
     cause: "The answer to a create was lost",
-    todo: "Look for the record in the web UI. If it is there, delete it, and rerun the command.",
+    todo: adoptIt,
     provoke: answering(onPost({ kind: "cut", effect: false, answerDelayMs: 60_000 }), hurried),
   },
   {
+    cause: "The answer to a create was lost, and there is a new record like it",
+    todo: `Look at the record that is named, and change or delete it if it is not what you declare. ${adoptIt}`,
+    provoke: () => {
+      emulator.fault = (request) => {
+        if (request.method !== "POST") return undefined;
+        emulator.monitors.add({ ...home, interval: 900 });
+        return { kind: "cut", effect: false };
+      };
+      return stack().up(home);
+    },
+  },
+  {
     cause: "A create is accepted, and nothing is there",
-    todo: "Look for the record in the web UI. If it is there, delete it, and rerun the command.",
+    todo: adoptIt,
     provoke: answering(onPost({ kind: "answer", effect: false, status: 200, body: "" })),
   },
   {
@@ -235,6 +286,14 @@ const cases: Case[] = [
     provoke: () => {
       emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
       return stack().up({ ...home, sslAlertDays: 7 });
+    },
+  },
+  {
+    cause: "No record can be adopted",
+    todo: "Declare what is there, or do what the message proposes; see [Adopting](adopting.md#a-program-that-already-declares-them).",
+    provoke: () => {
+      emulator.monitors.add({ ...home, interval: 300 });
+      return stack({ "uptime:adoptExisting": "true" }).up(home);
     },
   },
   {
@@ -311,9 +370,8 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
   const text = [
     "# Errors",
     "",
-    "The provider's messages, as they are printed, and what to do about each. `npx jest test/unit/errors.test.ts` provokes every one",
-    "of them, and writes this page with `UPDATE_DOCS=1`. [Troubleshooting](troubleshooting.md) has the messages of Pulumi and of package",
-    "managers.",
+    "The provider's messages, as they are printed, and what to do about each. [Troubleshooting](troubleshooting.md) has the messages of",
+    "Pulumi and of package managers.",
     "",
     ...entries,
   ].join("\n");
