@@ -5,12 +5,12 @@ import type { dynamic } from "@pulumi/pulumi";
 
 import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
-import type { Definition } from "../definitions/field";
 import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
 import { differences, identityOf, wantedIn } from "../lifecycle/difference";
 import { readAll } from "../lifecycle/records";
+import type { Handover } from "./handover";
 import { decodeInputs } from "./request";
 import type { Properties } from "./request";
 
@@ -84,10 +84,8 @@ export class Collector {
 
   constructor(
     private readonly file: string,
-    private readonly definition: Definition,
+    readonly handover: Handover,
     private readonly connect: Connect,
-    /** The text of an error, without keys and the secrets in some properties. */
-    readonly told: (error: unknown, ...properties: Properties[]) => string,
   ) {}
 
   add(line: CollectedResource | CollectedProvider): void {
@@ -117,9 +115,18 @@ export class Collector {
       if (provider !== undefined) await this.probe(provider, connected);
       if (!isInState && importId === undefined) alike = await this.alike(connected, inputs);
     } catch (error) {
-      if (problems.length === 0) problems = [this.told(error, news)];
+      if (problems.length === 0) problems = [this.handover.told(error, news)];
     }
-    this.add({ key, label: this.definition.label, isInState, provider, account, importId, problems, alike });
+    this.add({
+      key,
+      label: this.handover.definition.label,
+      isInState,
+      provider,
+      account,
+      importId,
+      problems,
+      alike,
+    });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
     const isShown = !isInState || problems.length > 0;
     return { inputs: isShown ? { ...inputs, [collectedKey]: key } : inputs, problems };
@@ -127,7 +134,12 @@ export class Collector {
 
   /** Collects why a resource in state cannot be compared. */
   addFailure(error: unknown, news: Properties, key?: string): void {
-    this.add({ key, label: this.definition.label, isInState: true, problems: [this.told(error, news)] });
+    this.add({
+      key,
+      label: this.handover.definition.label,
+      isInState: true,
+      problems: [this.handover.told(error, news)],
+    });
   }
 
   /** Says once for each explicit provider whether its server answers with its key. */
@@ -138,13 +150,13 @@ export class Collector {
       await this.records(account);
       this.add({ provider, address: url });
     } catch (error) {
-      this.add({ provider, address: url, problem: this.told(error) });
+      this.add({ provider, address: url, problem: this.handover.told(error) });
     }
   }
 
   /** The records that a create would choose from by `uptime:adoptExisting`. */
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
-    const { definition } = this;
+    const { definition } = account;
     if (!account.settings.adoptExisting) return undefined;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
