@@ -3,13 +3,12 @@ import { appendFileSync } from "node:fs";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
 import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
-import { differences, identityOf, wantedIn } from "../lifecycle/difference";
-import { readAll } from "../lifecycle/records";
+import { namesakesOf } from "../lifecycle/adopt";
+import { identityOf, wantedIn } from "../lifecycle/difference";
 import type { Handover } from "./handover";
 import { decodeInputs } from "./request";
 import type { Properties } from "./request";
@@ -80,13 +79,16 @@ export function isRefused(news: Properties): boolean {
 
 /** Collects what a preview would refuse of one kind of resource. */
 export class Collector {
-  private readonly lists = new Map<Account, Promise<readonly ApiRecord[]>>();
+  private readonly label: string;
+  private readonly baselines = new Map<Account, Promise<unknown>>();
 
   constructor(
     private readonly file: string,
     readonly handover: Handover,
     private readonly connect: Connect,
-  ) {}
+  ) {
+    this.label = handover.definition.label;
+  }
 
   add(line: CollectedResource | CollectedProvider): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
@@ -119,7 +121,7 @@ export class Collector {
     }
     this.add({
       key,
-      label: this.handover.definition.label,
+      label: this.label,
       isInState,
       provider,
       account,
@@ -136,7 +138,7 @@ export class Collector {
   addFailure(error: unknown, news: Properties, key?: string): void {
     this.add({
       key,
-      label: this.handover.definition.label,
+      label: this.label,
       isInState: true,
       problems: [this.handover.told(error, news)],
     });
@@ -144,10 +146,10 @@ export class Collector {
 
   /** Says once for each explicit provider whether its server answers with its key. */
   private async probe(provider: string, account: Account): Promise<void> {
-    if (this.lists.has(account)) return;
+    if (this.baselines.has(account)) return;
     const { url } = account.address;
     try {
-      await this.records(account);
+      await this.baseline(account);
       this.add({ provider, address: url });
     } catch (error) {
       this.add({ provider, address: url, problem: this.handover.told(error) });
@@ -156,33 +158,24 @@ export class Collector {
 
   /** The records that a create would choose from by `uptime:adoptExisting`. */
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
-    const { definition } = account;
-    if (!account.settings.adoptExisting) return undefined;
+    const { definition, settings } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
-    const identity = new Map([...sent].filter(([property]) => identityOf(definition).includes(property)));
-    if (identity.size < identityOf(definition).length) return undefined;
-    return (await this.records(account))
-      .filter((record) => differences(definition, identity, record).length === 0)
-      .map((record) => ({
-        id: record.id,
-        differs: differences(definition, sent, record).map(({ key }) => key),
-      }));
+    if (!settings.adoptExisting || identityOf(definition).some((key) => !sent.has(key))) return undefined;
+    await this.baseline(account);
+    const namesakes = await namesakesOf(account, sent, operationOf(account, {}));
+    return namesakes.map(({ record, differences }) => ({
+      id: record.id,
+      differs: differences.map(({ key }) => key),
+    }));
   }
 
-  /** The account's records, or no more than the first page if no create adopts one. */
-  private records(account: Account): Promise<readonly ApiRecord[]> {
-    let list = this.lists.get(account);
-    if (!list) this.lists.set(account, (list = recordsOf(account)));
-    return list;
+  /** Reads the list that a create reads first. If that fails, it is not tried again for each resource. */
+  private baseline(account: Account): Promise<unknown> {
+    const baseline = this.baselines.get(account) ?? account.creates.baseline(operationOf(account, {}));
+    this.baselines.set(account, baseline);
+    return baseline;
   }
-}
-
-async function recordsOf(account: Account): Promise<readonly ApiRecord[]> {
-  const operation = operationOf(account, {});
-  if (account.settings.adoptExisting) return readAll(account, operation);
-  for await (const page of account.collection.list(operation)) return page;
-  return [];
 }
 
 /** The provider of a kind in Pulumi's dynamic host, collecting. */

@@ -12,7 +12,6 @@ import {
 import { PartialFailureError } from "./resource";
 import type { Operation } from "../api/operation";
 import { adopt } from "./adopt";
-import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, fieldOf, shows, wantedIn } from "./difference";
 import type { Values } from "./difference";
@@ -81,7 +80,7 @@ async function make(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const baseline = await baselineOf(account, operation);
+  const baseline = await creates.baseline(operation);
   const form = JSON.stringify(encode(definition, values, traits.emptyForms));
   return creates.inTurn(form, operation, async () => {
     const since = creates.highestSince(baseline);
@@ -168,38 +167,4 @@ async function send(
 function isRefusedAsDuplicate(error: unknown): boolean {
   const refusal = error instanceof ApiError ? error : error instanceof UptimeError ? error.cause : undefined;
   return refusal instanceof ApiError && (refusal.status === 409 || refusal.status === 422);
-}
-
-/** What the list holds before the first create of this process. */
-function baselineOf(account: Account, operation: Operation): Promise<Baseline> {
-  const { creates } = account;
-  return operation.inTime(
-    (creates.baseline ??= readBaseline(account, operation).catch((error: unknown) => {
-      creates.baseline = undefined;
-      throw error;
-    })),
-  );
-}
-
-/** Reads the whole list, or its first page if it is sorted by ids that fall: then higher ids are new. */
-async function readBaseline({ collection }: Account, operation: Operation): Promise<Baseline> {
-  const ids = new Set<string>();
-  let highest: bigint | undefined;
-  let previous: bigint | undefined;
-  let isFalling = true;
-  for await (const page of collection.list(operation)) {
-    for (const { id } of page) {
-      const number = numberOf(id);
-      ids.add(String(number ?? id));
-      isFalling &&= number !== undefined && (previous === undefined || number < previous);
-      highest ??= number;
-      previous = number;
-    }
-    if (isFalling) break;
-  }
-  return {
-    has: (id) => ids.has(String(numberOf(id) ?? id)),
-    // Of an empty list nothing tells how it is sorted, but then everything is new.
-    highest: isFalling ? (highest ?? -1n) : undefined,
-  };
 }
