@@ -127,17 +127,6 @@ export class NotStoredError extends UptimeError {
 /** The settings of an account cannot be known yet, as those of a provider that the program makes. */
 export class SettingsUnknownError extends UptimeError {}
 
-/** A record exists, but what followed failed: the engine keeps the resource in state, with these outputs. */
-export class KeptResourceError extends UptimeError {
-  constructor(
-    given: string | Message,
-    readonly id: string,
-    readonly outputs: Readonly<Record<string, unknown>>,
-  ) {
-    super(given);
-  }
-}
-
 /** Messages one after the other, with something between them. */
 export function joined(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [

@@ -3,14 +3,13 @@ import { appendFileSync } from "node:fs";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
-import type { Definition } from "../definitions/field";
 import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
-import { differences, identityOf, wantedIn } from "../lifecycle/difference";
-import { readAll } from "../lifecycle/records";
+import { namesakesOf } from "../lifecycle/adopt";
+import { identityOf, wantedIn } from "../lifecycle/difference";
+import type { Handover } from "./handover";
 import { decodeInputs } from "./request";
 import type { Properties } from "./request";
 
@@ -80,15 +79,16 @@ export function isRefused(news: Properties): boolean {
 
 /** Collects what a preview would refuse of one kind of resource. */
 export class Collector {
-  private readonly lists = new Map<Account, Promise<readonly ApiRecord[]>>();
+  private readonly label: string;
+  private readonly baselines = new Map<Account, Promise<unknown>>();
 
   constructor(
     private readonly file: string,
-    private readonly definition: Definition,
+    readonly handover: Handover,
     private readonly connect: Connect,
-    /** The text of an error, without keys and the secrets in some properties. */
-    readonly told: (error: unknown, ...properties: Properties[]) => string,
-  ) {}
+  ) {
+    this.label = handover.definition.label;
+  }
 
   add(line: CollectedResource | CollectedProvider): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
@@ -117,9 +117,18 @@ export class Collector {
       if (provider !== undefined) await this.probe(provider, connected);
       if (!isInState && importId === undefined) alike = await this.alike(connected, inputs);
     } catch (error) {
-      if (problems.length === 0) problems = [this.told(error, news)];
+      if (problems.length === 0) problems = [this.handover.told(error, news)];
     }
-    this.add({ key, label: this.definition.label, isInState, provider, account, importId, problems, alike });
+    this.add({
+      key,
+      label: this.label,
+      isInState,
+      provider,
+      account,
+      importId,
+      problems,
+      alike,
+    });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
     const isShown = !isInState || problems.length > 0;
     return { inputs: isShown ? { ...inputs, [collectedKey]: key } : inputs, problems };
@@ -127,50 +136,46 @@ export class Collector {
 
   /** Collects why a resource in state cannot be compared. */
   addFailure(error: unknown, news: Properties, key?: string): void {
-    this.add({ key, label: this.definition.label, isInState: true, problems: [this.told(error, news)] });
+    this.add({
+      key,
+      label: this.label,
+      isInState: true,
+      problems: [this.handover.told(error, news)],
+    });
   }
 
   /** Says once for each explicit provider whether its server answers with its key. */
   private async probe(provider: string, account: Account): Promise<void> {
-    if (this.lists.has(account)) return;
+    if (this.baselines.has(account)) return;
     const { url } = account.address;
     try {
-      await this.records(account);
+      await this.baseline(account);
       this.add({ provider, address: url });
     } catch (error) {
-      this.add({ provider, address: url, problem: this.told(error) });
+      this.add({ provider, address: url, problem: this.handover.told(error) });
     }
   }
 
   /** The records that a create would choose from by `uptime:adoptExisting`. */
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
-    const { definition } = this;
-    if (!account.settings.adoptExisting) return undefined;
+    const { definition, settings } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
-    const identity = new Map([...sent].filter(([property]) => identityOf(definition).includes(property)));
-    if (identity.size < identityOf(definition).length) return undefined;
-    return (await this.records(account))
-      .filter((record) => differences(definition, identity, record).length === 0)
-      .map((record) => ({
-        id: record.id,
-        differs: differences(definition, sent, record).map(({ key }) => key),
-      }));
+    if (!settings.adoptExisting || identityOf(definition).some((key) => !sent.has(key))) return undefined;
+    await this.baseline(account);
+    const namesakes = await namesakesOf(account, sent, operationOf(account, {}));
+    return namesakes.map(({ record, differences }) => ({
+      id: record.id,
+      differs: differences.map(({ key }) => key),
+    }));
   }
 
-  /** The account's records, or no more than the first page if no create adopts one. */
-  private records(account: Account): Promise<readonly ApiRecord[]> {
-    let list = this.lists.get(account);
-    if (!list) this.lists.set(account, (list = recordsOf(account)));
-    return list;
+  /** Reads the list that a create reads first. If that fails, it is not tried again for each resource. */
+  private baseline(account: Account): Promise<unknown> {
+    const baseline = this.baselines.get(account) ?? account.creates.baseline(operationOf(account, {}));
+    this.baselines.set(account, baseline);
+    return baseline;
   }
-}
-
-async function recordsOf(account: Account): Promise<readonly ApiRecord[]> {
-  const operation = operationOf(account, {});
-  if (account.settings.adoptExisting) return readAll(account, operation);
-  for await (const page of account.collection.list(operation)) return page;
-  return [];
 }
 
 /** The provider of a kind in Pulumi's dynamic host, collecting. */

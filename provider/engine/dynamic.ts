@@ -1,33 +1,28 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { PartialFailureError } from "../lifecycle/resource";
 import type { dynamic } from "@pulumi/pulumi";
 
-import { message, GoneError } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { isEmpty } from "../definitions/kinds";
-import type { Account } from "../lifecycle/account";
 import { check } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { remove } from "../lifecycle/delete";
 import { diff } from "../lifecycle/diff";
-import { get, read } from "../lifecycle/read";
+import { read, readOnly } from "../lifecycle/read";
+import { PartialFailureError } from "../lifecycle/resource";
 import type { Options, Outputs } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
-import { cleanAttributes, secretsIn, told, toldMessage } from "./clean";
-import { secretOf } from "../definitions/marks";
 import { Collector, collecting, collectVariable } from "./collect";
+import { Handover } from "./handover";
 import {
   decodeDeclaration,
-  encodeInputs,
   decodeInputs,
-  isManaged,
   decodeOptions,
-  encodeOutputs,
   decodeOutputs,
+  encodeInputs,
+  isManaged,
 } from "./request";
 import type { Properties } from "./request";
 
@@ -42,35 +37,17 @@ export function dynamicProvider(definition: Definition, session = new Session())
   const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
   const connect = session.connector(definition, settingsOf);
   const engineCalls = new EngineCalls();
+  const handover = new Handover(definition, session.keys);
 
-  /** Properties as the engine encrypts them, which it else does only where the program, or state, has marked them. */
-  const withMarks = (properties: Properties): Properties => {
-    const isSecret = ([key, value]: [string, unknown]): boolean =>
-      definition.fields[key]?.secret === true && !isEmpty(value);
-    const secrets = Object.entries(properties).filter(isSecret);
-    return {
-      ...properties,
-      ...Object.fromEntries(secrets.map(([key, value]) => [key, secretOf(value)])),
-    };
-  };
-
-  const secretsOf = (...properties: Properties[]): string[] => [
-    ...session.keys,
-    ...secretsIn(definition, ...properties),
-  ];
-
-  /** Outputs without what no state may hold. */
-  const encoded = (outputs: Outputs, from: Properties): Properties => {
-    const attributes = cleanAttributes(definition, outputs.attributes, secretsOf(from, outputs.values));
-    return encodeOutputs({ ...outputs, attributes }, from);
-  };
+  const stateOf = (outputs: Outputs, from: Properties): Properties =>
+    handover.marked(handover.encodeOutputs(outputs, from));
 
   /** Runs an operation; what it throws is an error as the host needs it. */
   const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
       return await session.run(run);
     } catch (error) {
-      const text = told(error, secretsOf(...properties));
+      const text = handover.told(error, ...properties);
       // The host prints the name, the message and then the stack: the message is to be read once.
       const failure = Object.assign(new Error(text), { stack: "" });
       if (!(error instanceof PartialFailureError)) throw failure;
@@ -79,7 +56,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
       throw Object.assign(failure, {
         id: error.id,
         // State keeps the inputs that were asked for, so that the next read finds the difference.
-        properties: { ...withMarks(encoded(error.outputs, from)), __provider: from.__provider },
+        properties: { ...stateOf(error.outputs, from), __provider: from.__provider },
         reasons: [text],
       });
     }
@@ -102,15 +79,11 @@ export function dynamicProvider(definition: Definition, session = new Session())
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
         const { inputs, problems, notes } = await check(definition, connect, decodeDeclaration(olds, news));
-        const secrets = secretsOf(news);
         // The engine shows what its plugins print.
-        for (const note of notes) console.warn(toldMessage(note, secrets));
+        for (const note of notes) console.warn(handover.toldMessage(note, news));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
-        const failures = problems.map(({ property, reason }) => ({
-          property: "",
-          reason: toldMessage(message`${property} ${reason}`, secrets),
-        }));
-        return { inputs: withMarks(encodeInputs(inputs, news)), failures };
+        const failures = handover.toldProblems(problems, news).map((reason) => ({ property: "", reason }));
+        return { inputs: handover.marked(encodeInputs(inputs, news)), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
@@ -141,18 +114,23 @@ export function dynamicProvider(definition: Definition, session = new Session())
           inputs,
           optionsOf(properties, "create"),
         );
-        return { id, outs: withMarks(encoded(outputs, properties)) };
+        return { id, outs: stateOf(outputs, properties) };
       }, properties),
     read: (id, properties: Properties) =>
       guarded(async () => {
         const outputs = decodeOutputs(definition, properties);
         const account = connect(outputs.account);
-        if (!isManaged(properties)) return readOnly(account, id, outputs);
+        if (!isManaged(properties)) {
+          const found = await readOnly(account, id, outputs, optionsOf({}));
+          // The program declares nothing else, and the next preview compares with that.
+          const inputs = outputs.account === undefined ? {} : { account: outputs.account };
+          return found ? { id, props: stateOf(found.outputs, {}), inputs } : {};
+        }
         engineCalls.noteRead(id, outputs);
         const state = await read(account, id, outputs, optionsOf(properties));
         if (!state) return {};
-        const plain = encoded(state.outputs, properties);
-        const props = withMarks(plain);
+        const plain = handover.encodeOutputs(state.outputs, properties);
+        const props = handover.marked(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
@@ -169,7 +147,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
           const options = optionsOf(news, "update");
           const outputs = decodeOutputs(definition, olds);
           const updated = await update(connect(inputs.account), id, outputs, inputs, options);
-          return { outs: withMarks(encoded(updated.outputs, news)) };
+          return { outs: stateOf(updated.outputs, news) };
         },
         news,
         olds,
@@ -182,22 +160,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
   };
   const file = process.env[collectVariable];
   if (!file) return provider;
-  const toldOf = (error: unknown, ...properties: Properties[]): string =>
-    told(error, secretsOf(...properties));
-  return collecting(provider, new Collector(file, definition, connect, toldOf));
-
-  async function readOnly(account: Account, id: string, outputs: Outputs): Promise<dynamic.ReadResult> {
-    try {
-      const found = await get(account, id, outputs.account, { interruption: session.interruption });
-      // The program declares nothing else, and the next preview compares with that.
-      const inputs = outputs.account === undefined ? {} : { account: outputs.account };
-      return { id, props: withMarks(encoded(found.outputs, {})), inputs };
-    } catch (error) {
-      // Of a record that state has, "gone" takes it out of state; a program that asks for one that is not there is wrong.
-      if (error instanceof GoneError && outputs.isReadOnly) return {};
-      throw error;
-    }
-  }
+  return collecting(provider, new Collector(file, handover, connect));
 }
 
 /**
@@ -205,27 +168,23 @@ export function dynamicProvider(definition: Definition, session = new Session())
  * the program has it; another comparison comes from the program.
  */
 class EngineCalls {
-  private readonly reads = new Map<string, number>();
-  private readonly diffs = new Map<string, number>();
+  /** How many comparisons there were more than reads. */
+  private readonly surplus = new Map<string, number>();
 
   noteRead(id: string, outputs: Outputs): void {
-    add(this.reads, keyOf(id, outputs));
+    this.add(id, outputs, -1);
   }
 
   diffIsDeclared(id: string, outputs: Outputs): boolean {
-    const key = keyOf(id, outputs);
-    return add(this.diffs, key) > (this.reads.get(key) ?? 0);
+    return this.add(id, outputs, 1) > 0;
   }
-}
 
-function keyOf(id: string, { account, claim }: Outputs): string {
-  return JSON.stringify([account, id, claim]);
-}
-
-function add(counts: Map<string, number>, key: string): number {
-  const count = (counts.get(key) ?? 0) + 1;
-  counts.set(key, count);
-  return count;
+  private add(id: string, { account, claim }: Outputs, step: number): number {
+    const key = JSON.stringify([account, id, claim]);
+    const surplus = (this.surplus.get(key) ?? 0) + step;
+    this.surplus.set(key, surplus);
+    return surplus;
+  }
 }
 
 /**

@@ -1,5 +1,3 @@
-import { domainToASCII } from "node:url";
-
 import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
@@ -8,7 +6,7 @@ import type { Operation } from "../api/operation";
 import { recordName } from "./account";
 import type { Account } from "./account";
 import type { CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, quoteValue, shows, valueIn } from "./difference";
+import { compare, differences, fieldOf, identityOf, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { describe } from "./lost-create";
 
@@ -28,23 +26,11 @@ export async function adopt(
   claim: string,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { definition, ledger, neighbors, reader, traits } = account;
+  const { definition, ledger, neighbors } = account;
   const isFree = ({ id }: ApiRecord): boolean =>
     ledger.standing(id) === "free" && !neighbors.have(recordName(account, id));
-  const names = identityOf(definition);
-  const hasName = (record: ApiRecord): boolean =>
-    names.every(
-      (key) => compare(fieldOf(definition, key), values.get(key) ?? null, record).outcome === "same",
-    );
-  const byName = await existingByName(account, operation);
-  const found: Namesake[] = [];
-  for (const brief of byName.get(nameKey(values.get(names[0] ?? ""))) ?? []) {
-    if (!isFree(brief) || (names.every((key) => shows(fieldOf(definition, key), brief)) && !hasName(brief)))
-      continue;
-    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
-    if (isRecordOf(definition, record) && hasName(record))
-      found.push({ record, differences: differences(definition, values, record) });
-  }
+  const found = await namesakesOf(account, values, operation, isFree);
+  // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));
   const equal = free.filter((one) => one.differences.length === 0);
   const [only] = equal;
@@ -55,7 +41,7 @@ export async function adopt(
   }
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
-  const same = names.join(" and ");
+  const same = identityOf(definition).join(" and ");
   const others = free.map(
     (one) => message`${definition.singular} ${describe(definition, one.record)} ${differing(one)}`,
   );
@@ -68,38 +54,28 @@ export async function adopt(
   );
 }
 
-/** The records that were there before the first create of this process, by name. */
-function existingByName(
-  account: Account,
+/** The records that were there before the first create of this process and have the same name (a monitor: and URL). */
+export async function namesakesOf(
+  { creates, definition, reader, traits }: Account,
+  values: Values,
   operation: Operation,
-): Promise<ReadonlyMap<string, readonly ApiRecord[]>> {
-  const { creates } = account;
-  return operation.inTime(
-    (creates.existing ??= readByName(account, operation).catch((error: unknown) => {
-      creates.existing = undefined;
-      throw error;
-    })),
-  );
-}
-
-async function readByName(
-  { collection, definition }: Account,
-  operation: Operation,
-): Promise<ReadonlyMap<string, readonly ApiRecord[]>> {
-  const byName = new Map<string, ApiRecord[]>();
-  const field = fieldOf(definition, identityOf(definition)[0] ?? "");
-  for await (const page of collection.list(operation))
-    for (const record of page) {
-      const key = nameKey(valueIn(field, record));
-      byName.set(key, [...(byName.get(key) ?? []), record]);
-    }
-  return byName;
-}
-
-/** The same string for names that mean the same, whether or not the field is a domain's name. */
-function nameKey(name: unknown): string {
-  const text = typeof name === "string" ? name : "";
-  return domainToASCII(text) || text.toLowerCase();
+  isFree: (record: ApiRecord) => boolean = () => true,
+): Promise<readonly Namesake[]> {
+  const names = identityOf(definition);
+  const identity = new Map(names.map((key) => [key, values.get(key) ?? null]));
+  const hasName = (record: ApiRecord): boolean =>
+    [...identity].every(
+      ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
+    );
+  const { named } = await creates.baseline(operation);
+  const found: Namesake[] = [];
+  for (const brief of named(identity.get(names[0] ?? ""))) {
+    if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
+    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
+    if (isRecordOf(definition, record) && hasName(record))
+      found.push({ record, differences: differences(definition, values, record) });
+  }
+  return found;
 }
 
 function differing({ differences }: Namesake): Message {

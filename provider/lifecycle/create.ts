@@ -14,7 +14,6 @@ import { PartialFailureError } from "./resource";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { adopt } from "./adopt";
-import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, fieldOf, shows, wantedIn } from "./difference";
 import type { Values } from "./difference";
@@ -83,7 +82,7 @@ async function make(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const baseline = await baselineOf(account, operation);
+  const baseline = await creates.baseline(operation);
   const form = JSON.stringify(encode(definition, values, traits.emptyForms));
   return creates.inTurn(form, operation, async () => {
     const since = creates.highestSince(baseline);
@@ -184,38 +183,4 @@ function withWayOut({ fields, singular }: Definition, error: unknown): unknown {
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
-}
-
-/** What the list holds before the first create of this process. */
-function baselineOf(account: Account, operation: Operation): Promise<Baseline> {
-  const { creates } = account;
-  return operation.inTime(
-    (creates.baseline ??= readBaseline(account, operation).catch((error: unknown) => {
-      creates.baseline = undefined;
-      throw error;
-    })),
-  );
-}
-
-/** Reads the whole list, or its first page if it is sorted by ids that fall: then higher ids are new. */
-async function readBaseline({ collection }: Account, operation: Operation): Promise<Baseline> {
-  const ids = new Set<string>();
-  let highest: bigint | undefined;
-  let previous: bigint | undefined;
-  let isFalling = true;
-  for await (const page of collection.list(operation)) {
-    for (const { id } of page) {
-      const number = numberOf(id);
-      ids.add(String(number ?? id));
-      isFalling &&= number !== undefined && (previous === undefined || number < previous);
-      highest ??= number;
-      previous = number;
-    }
-    if (isFalling) break;
-  }
-  return {
-    has: (id) => ids.has(String(numberOf(id) ?? id)),
-    // Of an empty list nothing tells how it is sorted, but then everything is new.
-    highest: isFalling ? (highest ?? -1n) : undefined,
-  };
 }

@@ -65,6 +65,24 @@ export async function get(
   }
 }
 
+/**
+ * A record that a resource only reads, as it is now. Undefined if state has it and it is gone; a program that asks for one
+ * that is not there is wrong.
+ */
+export async function readOnly(
+  account: Account,
+  id: string,
+  outputs: Pick<Outputs, "account" | "isReadOnly">,
+  options: Options,
+): Promise<State | undefined> {
+  try {
+    return await get(account, id, outputs.account, options);
+  } catch (error) {
+    if (error instanceof GoneError && outputs.isReadOnly) return undefined;
+    throw error;
+  }
+}
+
 /** A record whose identifying field differs from state's is not the one that state means. */
 export function assertSameRecord(
   { definition, address }: Account,

@@ -128,7 +128,7 @@ export class Session {
       evidence,
       reader,
       traits,
-      creates: new Creates(),
+      creates: new Creates(collection, settings.adoptExisting),
       checkedImports: new Map(),
       neighbors: this.neighbors,
       clock,

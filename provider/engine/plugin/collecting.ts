@@ -1,37 +1,23 @@
-import type { Definition } from "../../definitions/field";
 import { isRefused } from "../collect";
 import type { Collector } from "../collect";
 import { PluginResources } from "./provider";
-import type {
-  CheckRequest,
-  CreateRequest,
-  DiffRequest,
-  Host,
-  PropertyChange,
-  ReadRequest,
-  ReadResult,
-  UpdateRequest,
-} from "./provider";
+import type { Host, PropertyChange, ReadResult, ResourceRequest } from "./provider";
 
 /** The resources of one kind in the plugin, collecting what a preview would refuse. */
 export class CollectingResources extends PluginResources {
   /** The ids of imports, by URN, and why a record cannot be read. The engine reads before it checks, and stops if that fails. */
   private readonly found = new Map<string, { readonly id: string; readonly problem?: string }>();
 
-  private readonly singular: string;
-
   constructor(
-    definition: Definition,
     host: Host,
     private readonly collector: Collector,
     /** The name of an explicit provider. */
     private readonly provider: () => string | undefined,
   ) {
-    super(definition, host);
-    this.singular = definition.singular;
+    super(host);
   }
 
-  override async check(request: CheckRequest): ReturnType<PluginResources["check"]> {
+  override async check(request: ResourceRequest): ReturnType<PluginResources["check"]> {
     const { urn, inputs: news } = request;
     const imported = this.found.get(urn);
     const olds = imported ? {} : request.oldInputs;
@@ -48,7 +34,7 @@ export class CollectingResources extends PluginResources {
     return { inputs, problems: [] };
   }
 
-  override diff(request: DiffRequest): ReturnType<PluginResources["diff"]> {
+  override diff(request: ResourceRequest): ReturnType<PluginResources["diff"]> {
     const { urn, inputs } = request;
     const change = { kind: "update", replaces: false, isOfInputs: true } as const;
     const result = (changed: readonly string[]) => ({
@@ -66,11 +52,11 @@ export class CollectingResources extends PluginResources {
     }
   }
 
-  override create(request: CreateRequest): ReturnType<PluginResources["create"]> {
+  override create(request: ResourceRequest): ReturnType<PluginResources["create"]> {
     return request.isPreview ? super.create(request) : this.collector.refuse();
   }
 
-  override update(request: UpdateRequest): ReturnType<PluginResources["update"]> {
+  override update(request: ResourceRequest): ReturnType<PluginResources["update"]> {
     return request.isPreview ? super.update(request) : this.collector.refuse();
   }
 
@@ -78,9 +64,9 @@ export class CollectingResources extends PluginResources {
     return this.collector.refuse();
   }
 
-  override async read(request: ReadRequest): Promise<ReadResult | undefined> {
-    const { urn, id, inputs, outputs } = request;
-    if (inputs || outputs) return super.read(request);
+  override async read(request: ResourceRequest): Promise<ReadResult | undefined> {
+    const { urn, id } = request;
+    if (!request.isImport) return super.read(request);
     try {
       const read = await super.read(request);
       this.found.set(urn, { id });
@@ -88,7 +74,7 @@ export class CollectingResources extends PluginResources {
     } catch (error) {
       this.found.set(urn, {
         id,
-        problem: `import of ${this.singular} ${id} is not possible: ${this.collector.told(error)}`,
+        problem: `import of ${this.definition.singular} ${id} is not possible: ${this.collector.handover.told(error)}`,
       });
       return { id, outputs: {}, inputs: {} };
     }

@@ -8,9 +8,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import type { Engine } from "./engine";
-import type { Properties } from "../request";
-import type { CheckRequest, ReadRequest } from "./provider";
-import type { KeptResourceError } from "../../api/errors";
+import type { KeptResource, PluginResources, ResourceRequest } from "./provider";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
@@ -29,14 +27,33 @@ const kinds = {
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
+/** A request of which the engine tells nothing. */
+const untold: Omit<ResourceRequest, "urn"> = {
+  id: "",
+  oldInputs: {},
+  oldOutputs: {},
+  inputs: {},
+  ignoreChanges: [],
+  timeout: undefined,
+  isPreview: false,
+  isImport: false,
+};
+
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
-  let run: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
+  let present: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
   /** Each engine has a run of its own. An attached plugin serves one after the other, also if one was killed. */
   const session = (): PluginSession => {
-    if (!run || run.engine !== engine.address) run = { engine: engine.address, session: lazy.newSession() };
-    return run.session;
+    if (!present || present.engine !== engine.address)
+      present = { engine: engine.address, session: lazy.newSession() };
+    return present.session;
   };
+  /** Runs a request about a resource. */
+  const run = <T>(
+    message: { getUrn(): string },
+    told: Partial<ResourceRequest>,
+    answer: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
+  ): Promise<T> => session().of({ ...untold, ...told, urn: message.getUrn() }, answer);
   return {
     // Secrets come as plain values because the answer does not say `acceptSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
@@ -70,27 +87,13 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     check: unary(async (message: proto.CheckRequest) => {
-      const request: CheckRequest = {
-        urn: message.getUrn(),
-        oldInputs: decode(message.getOlds()),
-        inputs: decode(message.getNews()),
-      };
-      const { inputs, problems } = await session().of(request, [request.inputs], (resources) =>
-        resources.check(request),
-      );
+      const told = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
+      const { inputs, problems } = await run(message, told, (resources, request) => resources.check(request));
       return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const request = {
-        ...stateIn(message),
-        oldOutputs: decode(message.getOlds()),
-        inputs: decode(message.getNews()),
-        ignoreChanges: message.getIgnorechangesList(),
-      };
-      const { changes, deleteBeforeReplace } = await session().of(
-        request,
-        [request.inputs, request.oldOutputs],
-        (resources) => resources.diff(request),
+      const { changes, deleteBeforeReplace } = await run(message, changeIn(message), (resources, request) =>
+        resources.diff(request),
       );
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
@@ -106,55 +109,46 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const request = {
-        urn: message.getUrn(),
+      const told = {
         inputs: decode(message.getProperties()),
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { id, outputs } = await session().of(request, [request.inputs], (resources) =>
-        resources.create(request),
-      );
+      const { id, outputs } = await run(message, told, (resources, request) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
-      const request: ReadRequest = {
-        urn: message.getUrn(),
+      const told = {
         id: message.getId(),
-        inputs: inputs && decode(inputs),
-        outputs: outputs && decode(outputs),
+        oldInputs: decode(inputs),
+        oldOutputs: decode(outputs),
+        isImport: !inputs && !outputs,
         timeout: milliseconds(message.getTimeout()),
       };
-      const read = await session().of(request, [request.inputs ?? {}, request.outputs ?? {}], (resources) =>
-        resources.read(request),
-      );
+      const read = await run(message, told, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
       return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
-      const request = {
-        ...stateIn(message),
-        oldOutputs: decode(message.getOlds()),
-        inputs: decode(message.getNews()),
-        ignoreChanges: message.getIgnorechangesList(),
+      const told = {
+        ...changeIn(message),
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { outputs } = await session().of(request, [request.inputs, request.oldOutputs], (resources) =>
-        resources.update(request),
-      );
+      const { outputs } = await run(message, told, (resources, request) => resources.update(request));
       return new proto.UpdateResponse().setProperties(encode(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const request = {
-        ...stateIn(message),
+      const told = {
+        id: message.getId(),
+        oldInputs: decode(message.getOldInputs()),
         oldOutputs: decode(message.getProperties()),
         timeout: milliseconds(message.getTimeout()),
       };
-      await session().of(request, [request.oldOutputs], (resources) => resources.delete(request));
+      await run(message, told, (resources, request) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
@@ -192,13 +186,15 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
   return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
 }
 
-/** What requests about a resource in state have in common. */
-function stateIn(message: proto.DiffRequest | proto.UpdateRequest | proto.DeleteRequest): {
-  urn: string;
-  id: string;
-  oldInputs: Properties;
-} {
-  return { urn: message.getUrn(), id: message.getId(), oldInputs: decode(message.getOldInputs()) };
+/** What the engine tells of a change to a resource in state. */
+function changeIn(message: proto.DiffRequest | proto.UpdateRequest) {
+  return {
+    id: message.getId(),
+    oldInputs: decode(message.getOldInputs()),
+    oldOutputs: decode(message.getOlds()),
+    inputs: decode(message.getNews()),
+    ignoreChanges: message.getIgnorechangesList(),
+  };
 }
 
 /** An error as the engine reads it. One about a record that exists keeps the resource in state. */
@@ -218,8 +214,7 @@ function failureOf(error: unknown): Partial<ServiceError> {
   return { ...failure, metadata };
 }
 
-/** By its properties, because its class is loaded late. */
-function isKept(error: unknown): error is KeptResourceError {
+function isKept(error: unknown): error is Error & KeptResource {
   return error instanceof Error && "id" in error && "outputs" in error;
 }
 

@@ -1,73 +1,45 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, GoneError } from "../../api/errors";
-import type { Message } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal, isEmpty } from "../../definitions/kinds";
-import { parseUrn } from "../../definitions/urn";
 import type { Value } from "../../definitions/kinds";
+import { unknownValue } from "../../definitions/marks";
+import { parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
 import { diff } from "../../lifecycle/diff";
-import { get, read } from "../../lifecycle/read";
+import { get, read, readOnly } from "../../lifecycle/read";
+import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
-import { secretOf, unknownValue } from "../../definitions/marks";
+import type { Handover } from "../handover";
 import {
   decodeDeclared,
-  encodeInputs,
   decodeInputs,
-  encodeOutputs,
   decodeOutputs,
+  encodeInputs,
+  isManaged,
   withoutHidden,
   withoutMarks,
 } from "../request";
 import type { Properties } from "../request";
-import { cleanAttributes, secretsIn, toldMessage } from "../clean";
 import { importedRecord, wrongAccount } from "./imported-record";
 
-/** What every request about a resource tells. */
+/** What the engine tells in a request about a resource. What it does not tell is empty. */
 export interface ResourceRequest {
   readonly urn: string;
+  readonly id: string;
+  readonly oldInputs: Properties;
+  readonly oldOutputs: Properties;
+  readonly inputs: Properties;
+  readonly ignoreChanges: readonly string[];
   /** The time that a person has set for the operation, in milliseconds. */
-  readonly timeout?: number | undefined;
-  readonly ignoreChanges?: readonly string[] | undefined;
-}
-
-export interface CheckRequest extends ResourceRequest {
-  readonly oldInputs: Properties;
-  readonly inputs: Properties;
-}
-
-export interface DiffRequest extends ResourceRequest {
-  readonly id: string;
-  readonly oldInputs: Properties;
-  readonly oldOutputs: Properties;
-  readonly inputs: Properties;
-}
-
-export interface CreateRequest extends ResourceRequest {
-  readonly inputs: Properties;
+  readonly timeout: number | undefined;
   readonly isPreview: boolean;
-}
-
-export interface ReadRequest extends ResourceRequest {
-  readonly id: string;
-  /** Both are undefined for an import, because state has nothing of it yet. */
-  readonly inputs: Properties | undefined;
-  readonly outputs: Properties | undefined;
-}
-
-export interface UpdateRequest extends DiffRequest {
-  readonly isPreview: boolean;
-}
-
-export interface DeleteRequest extends ResourceRequest {
-  readonly id: string;
-  readonly oldInputs: Properties;
-  readonly oldOutputs: Properties;
+  /** Whether a read is that of an import: state has nothing of it yet. */
+  readonly isImport: boolean;
 }
 
 /** How a property differs, as the engine shows it. */
@@ -85,6 +57,12 @@ export interface ReadResult {
   readonly inputs?: Properties;
 }
 
+/** What an error carries if a record exists and what followed failed. */
+export interface KeptResource {
+  readonly id: string;
+  readonly outputs: Properties;
+}
+
 /** A record that an import has read. */
 interface Imported {
   readonly id: string;
@@ -93,13 +71,12 @@ interface Imported {
 
 /** What a run of the plugin gives to its resources. */
 export interface Host {
+  readonly handover: Handover;
   readonly connect: Connect;
   /** Shows a person something about a resource. */
   readonly note: (urn: string, message: string) => void;
-  /** The API keys in use, which no text may show. */
-  readonly keys: ReadonlySet<string>;
   /** Aborted once the engine was interrupted. */
-  readonly interruption: () => AbortSignal;
+  readonly interruption: AbortSignal;
 }
 
 /**
@@ -107,16 +84,16 @@ export interface Host {
  * `grpc.ts` has the protocol.
  */
 export class PluginResources {
+  protected readonly definition: Definition;
   private readonly imports = new Map<string, Imported>();
   /** The resources that the program has in this run. */
   private readonly declared = new Set<string>();
 
-  constructor(
-    private readonly definition: Definition,
-    private readonly host: Host,
-  ) {}
+  constructor(private readonly host: Host) {
+    this.definition = host.handover.definition;
+  }
 
-  async check(request: CheckRequest): Promise<{ inputs: Properties; problems: string[] }> {
+  async check(request: ResourceRequest): Promise<{ inputs: Properties; problems: string[] }> {
     const { urn, oldInputs } = request;
     this.declared.add(urn);
     const { account, ...declared } = decodeDeclared(request.inputs);
@@ -132,21 +109,17 @@ export class PluginResources {
       old: isInState ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const secrets = this.secretsOf(request.inputs);
-    const clean = (text: Message): string => toldMessage(text, secrets);
-    for (const note of notes) this.host.note(urn, clean(note));
-    // The engine imports by itself, so the id is no input.
-    const checked = encodeInputs({ ...inputs, importId: undefined }, {});
+    const { handover, note } = this.host;
+    for (const one of notes) note(urn, handover.toldMessage(one, request.inputs));
+    const strays = stray === undefined ? [] : [{ property: "account", reason: stray }];
     return {
-      inputs: this.marked(checked),
-      problems: [
-        ...problems.map(({ property, reason }) => clean(message`${property} ${reason}`)),
-        ...(stray === undefined ? [] : [clean(message`account ${stray}`)]),
-      ],
+      // The engine imports by itself, so the id is no input.
+      inputs: handover.marked(encodeInputs({ ...inputs, importId: undefined }, {})),
+      problems: handover.toldProblems([...problems, ...strays], request.inputs),
     };
   }
 
-  diff(request: DiffRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
+  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const imported = this.imports.get(urn)?.outputs;
     // An import changes nothing: `check` has compared everything that the record shows.
@@ -173,7 +146,7 @@ export class PluginResources {
     return { changes, deleteBeforeReplace };
   }
 
-  async create(request: CreateRequest): Promise<{ id: string; outputs: Properties }> {
+  async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     if (request.isPreview) return { id: "", outputs: this.expected(request.inputs) };
     const inputs = decodeInputs(request.inputs);
     const { id, outputs } = await create(this.host.connect(inputs.account), inputs, this.optionsOf(request));
@@ -181,23 +154,21 @@ export class PluginResources {
   }
 
   /** Undefined if the record is gone. */
-  async read(request: ReadRequest): Promise<ReadResult | undefined> {
-    const { id, inputs, outputs } = request;
-    if (!inputs && !outputs) return this.import(request);
-    // Each managed resource has inputs, because each kind has a required field.
-    const isReadOnly = outputs?.__readOnly === true || outputs?.attributes === undefined;
-    if (isReadOnly) return this.readOnly(request);
-    const old = this.decodeOutputs(outputs, inputs ?? {});
+  async read(request: ResourceRequest): Promise<ReadResult | undefined> {
+    const { id, oldInputs: inputs, oldOutputs: outputs } = request;
+    if (request.isImport) return this.import(request);
+    if (!isManaged(outputs)) return this.readOnly(request);
+    const old = this.decodeOutputs(outputs, inputs);
     const state = await read(this.host.connect(old.account), id, old, this.optionsOf(request));
     if (!state) return undefined;
     const result = { id: state.id, outputs: this.encodeOutputs(state.outputs) };
-    const present = presentInputs(this.definition, decodeInputs(inputs ?? {}), state.outputs);
+    const present = presentInputs(this.definition, decodeInputs(inputs), state.outputs);
     if (!present) return result;
-    const mark = isImported(inputs ?? {}) ? { [importMark]: true } : {};
-    return { ...result, inputs: { ...this.marked(encodeInputs(present, {})), ...mark } };
+    const mark = isImported(inputs) ? { [importMark]: true } : {};
+    return { ...result, inputs: { ...this.host.handover.marked(encodeInputs(present, {})), ...mark } };
   }
 
-  async update(request: UpdateRequest): Promise<{ outputs: Properties }> {
+  async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, oldInputs, oldOutputs, inputs } = request;
     if (request.isPreview) return { outputs: this.expected(inputs) };
     const outputs = this.decodeOutputs(oldOutputs, oldInputs);
@@ -207,7 +178,7 @@ export class PluginResources {
     return { outputs: this.encodeOutputs(state.outputs, inputs) };
   }
 
-  async delete(request: DeleteRequest): Promise<void> {
+  async delete(request: ResourceRequest): Promise<void> {
     const outputs = this.decodeOutputs(request.oldOutputs, request.oldInputs);
     const imported = this.imports.get(request.urn);
     // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
@@ -215,20 +186,21 @@ export class PluginResources {
     await remove(this.host.connect(outputs.account), request.id, outputs, this.optionsOf(request));
   }
 
-  /** Outputs as state keeps them, with secrets marked. */
-  encodeOutputs(outputs: Outputs, inputs: Properties = {}): Properties {
-    const secrets = this.secretsOf(inputs, outputs.values);
-    const attributes = cleanAttributes(this.definition, outputs.attributes, secrets);
-    return this.marked(encodeOutputs({ ...outputs, attributes }, {}));
+  /** An error as the engine may read it. One after which the record exists keeps the resource in state. */
+  failureOf(error: unknown, { inputs, oldInputs, oldOutputs }: ResourceRequest): Error {
+    const failure = new Error(this.host.handover.told(error, inputs, oldInputs, oldOutputs));
+    if (!(error instanceof PartialFailureError)) return failure;
+    const kept: KeptResource = { id: error.id, outputs: this.encodeOutputs(error.outputs, inputs) };
+    return Object.assign(failure, kept);
   }
 
-  /** The texts that nothing may show that is said about a resource. */
-  secretsOf(...properties: readonly Properties[]): string[] {
-    return [...this.host.keys, ...secretsIn(this.definition, ...properties)];
+  /** Outputs as state keeps them, with secrets marked. */
+  private encodeOutputs(outputs: Outputs, from?: Properties): Properties {
+    return this.host.handover.marked(this.host.handover.encodeOutputs(outputs, from));
   }
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
-  private async import(request: ReadRequest): Promise<ReadResult> {
+  private async import(request: ResourceRequest): Promise<ReadResult> {
     const { id, account } = importedRecord(request.id);
     const state = await get(this.host.connect(account), id, account, this.optionsOf(request));
     const claim = ownerOf(request.urn);
@@ -248,18 +220,17 @@ export class PluginResources {
     };
   }
 
-  /** A record that is only read. If state has it, it may be gone; a program that asks for one that is not there is wrong. */
-  private async readOnly(request: ReadRequest): Promise<ReadResult | undefined> {
-    const { id, inputs, outputs } = request;
-    const account = inputs?.account ?? outputs?.account;
-    const known = typeof account === "string" ? account : undefined;
-    try {
-      const state = await get(this.host.connect(known), id, known, this.optionsOf(request));
-      return { id: state.id, outputs: this.encodeOutputs(state.outputs), inputs: { account } };
-    } catch (error) {
-      if (error instanceof GoneError && outputs?.__readOnly === true) return undefined;
-      throw error;
-    }
+  private async readOnly(request: ResourceRequest): Promise<ReadResult | undefined> {
+    const { id, oldInputs, oldOutputs } = request;
+    const account = decodeInputs(oldInputs).account ?? decodeInputs(oldOutputs).account;
+    const isReadOnly = oldOutputs.__readOnly === true;
+    const state = await readOnly(
+      this.host.connect(account),
+      id,
+      { account, isReadOnly },
+      this.optionsOf(request),
+    );
+    return state && { id, outputs: this.encodeOutputs(state.outputs), inputs: { account } };
   }
 
   /**
@@ -279,16 +250,7 @@ export class PluginResources {
 
   /** Outputs in a preview: what else the API will show is not known yet. */
   private expected(inputs: Properties): Properties {
-    return this.marked({ ...withoutHidden(inputs), attributes: unknownValue });
-  }
-
-  /** Properties with their secrets as the engine encrypts them, whatever the program says. */
-  private marked(properties: Properties): Properties {
-    const isSecret = (key: string, value: unknown): boolean =>
-      this.definition.fields[key]?.secret === true && !isEmpty(value);
-    return Object.fromEntries(
-      Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
-    );
+    return this.host.handover.marked({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
   private optionsOf({ urn, timeout, ignoreChanges }: ResourceRequest): Options {
@@ -297,7 +259,7 @@ export class PluginResources {
       isOwnerCertain: true,
       timeout,
       ignoreChanges,
-      interruption: this.host.interruption(),
+      interruption: this.host.interruption,
     };
   }
 }

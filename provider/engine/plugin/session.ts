@@ -1,23 +1,22 @@
-import { KeptResourceError, UptimeError } from "../../api/errors";
+import { UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
-import { PartialFailureError } from "../../lifecycle/resource";
 import type { Config } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
 import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
-import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import { secretsIn, told } from "../clean";
 import { Collector, collectVariable } from "../collect";
-import { CollectingResources } from "./collecting";
+import { Handover } from "../handover";
 import { lookUp } from "../lookup";
-import { runNote } from "../run-note";
+import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../request";
+import { runNote } from "../run-note";
+import { CollectingResources } from "./collecting";
 import type { Engine } from "./engine";
 import { PluginResources } from "./provider";
 import type { Host, ResourceRequest } from "./provider";
-import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import { definitionOf, functionOf } from "./tokens";
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
@@ -70,17 +69,13 @@ export class PluginSession {
   /** Runs an operation on the resources of a type. What it throws names no key and none of the resource's secrets. */
   async of<T>(
     request: ResourceRequest,
-    properties: readonly Properties[],
-    run: (resources: PluginResources) => T | Promise<T>,
+    run: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
   ): Promise<T> {
     const resources = this.resourcesOf(definitionOf(definitions, parseUrn(request.urn).type));
     try {
-      return await this.session.run(() => run(resources));
+      return await this.session.run(() => run(resources, request));
     } catch (error) {
-      const text = told(error, resources.secretsOf(...properties));
-      if (!(error instanceof PartialFailureError)) throw new UptimeError(text, { cause: error });
-      const [from = {}] = properties;
-      throw new KeptResourceError(text, error.id, resources.encodeOutputs(error.outputs, from));
+      throw resources.failureOf(error, request);
     }
   }
 
@@ -103,25 +98,19 @@ export class PluginSession {
     let resources = this.resources.get(definition);
     if (!resources) {
       const connect = this.connect(definition);
+      const handover = new Handover(definition, this.session.keys);
       const host: Host = {
+        handover,
         connect,
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
         },
-        keys: this.session.keys,
-        interruption: () => this.session.interruption,
+        interruption: this.session.interruption,
       };
       const file = this.env[collectVariable];
-      const toldOf = (error: unknown, ...of: Properties[]): string =>
-        told(error, [...this.session.keys, ...secretsIn(definition, ...of)]);
       resources = file
-        ? new CollectingResources(
-            definition,
-            host,
-            new Collector(file, definition, connect, toldOf),
-            () => this.provider,
-          )
-        : new PluginResources(definition, host);
+        ? new CollectingResources(host, new Collector(file, handover, connect), () => this.provider)
+        : new PluginResources(host);
       this.resources.set(definition, resources);
     }
     return resources;
