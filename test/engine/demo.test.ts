@@ -5,7 +5,7 @@ import { isFull } from "../support/size";
 
 /** Runs the demo as `npm run demo` does. */
 function demo(...args: string[]) {
-  const script = join(__dirname, "..", "tools", "demo.mjs");
+  const script = join(__dirname, "..", "..", "tools", "demo.mjs");
   const { stdout, stderr, status } = spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
   return { output: stdout + stderr, status };
 }

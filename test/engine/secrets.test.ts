@@ -1,4 +1,5 @@
 import { canary, leaksIn } from "../support/canary.cjs";
+import { snake, toRecord } from "../support/oracle";
 import { startStack, stopStacks } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
@@ -6,20 +7,12 @@ afterEach(stopStacks);
 
 /** By this key the engine marks what is a secret in state. */
 const secretMark = "4dabf18193072939515e22adb298388d";
+const encrypted = { [secretMark]: expect.any(String) as string, ciphertext: expect.any(String) as string };
 const token = canary("token");
 
 function expectEncrypted(resource: StateResource | undefined, ...keys: ("inputs" | "outputs")[]): void {
   for (const key of keys)
-    expect(resource?.[key]).toMatchObject({
-      requestAuthPassword: {
-        [secretMark]: expect.any(String) as string,
-        ciphertext: expect.any(String) as string,
-      },
-      requestHeaders: {
-        [secretMark]: expect.any(String) as string,
-        ciphertext: expect.any(String) as string,
-      },
-    });
+    expect(resource?.[key]).toMatchObject({ requestAuthPassword: encrypted, requestHeaders: encrypted });
 }
 
 test("secrets are in no output and no file, whatever happens, and reach the API", async () => {
@@ -164,13 +157,10 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   const refreshed = await workspace.resources();
   for (const name of ["plain", "paused", "refused", "transformed"])
     expectEncrypted(refreshed[name], "inputs", "outputs");
-  const headers = { [secretMark]: expect.any(String) as string, ciphertext: expect.any(String) as string };
-  expect(refreshed.removed).toMatchObject({
-    inputs: { requestHeaders: headers },
-    outputs: { requestHeaders: headers },
-  });
+  const headers = { requestHeaders: encrypted };
+  expect(refreshed.removed).toMatchObject({ inputs: headers, outputs: headers });
   // Of a record that is only read, the inputs are what the program says: nothing.
-  expect(refreshed.seen?.outputs).toMatchObject({ requestHeaders: headers });
+  expect(refreshed.seen?.outputs).toMatchObject(headers);
   expect(Object.keys(refreshed.seen?.inputs ?? {})).toEqual(["__provider"]);
   expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_headers");
   expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_auth_password");
@@ -218,36 +208,7 @@ test("get shows every field of a record and writes nothing; the key from the env
     program: "",
     emulator: { apiKey: token },
   });
-  const stored = {
-    name: "Checkout",
-    url: "https://pay.example/health",
-    interval: 300,
-    alert_condition: "url_no_text",
-    alert_text_lookup: "all good",
-    alert_channel_ids: [1, 2],
-    request_method: "POST",
-    request_headers: [{ key: "X-Probe", value: "probe" }],
-    request_auth_username: "user",
-    cache_buster: 1,
-    ssl_alert_days: 14,
-    domain_alert_days: 30,
-    maintenance_start_at: "2030-01-31T22:00:00",
-    maintenance_end_at: "2030-01-31T23:30:00",
-    pause: true,
-  };
-  emulator.monitors.add(stored);
-  emulator.domains.add({ name: "shop.example", homepage_url: "https://home.example/", not_found_url: null });
-  await workspace.write(`
-    const { Domain, Monitor } = require("pulumi-uptime");
-    const monitor = Monitor.get("monitor", "1");
-    const domain = Domain.get("domain", "1");
-    for (const key of ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
-      "requestHeaders", "requestAuthUsername", "cacheBuster", "sslAlertDays", "domainAlertDays", "maintenanceStartAt",
-      "maintenanceEndAt", "pause", "attributes"]) exports[key] = monitor[key];
-    exports.domain = [domain.id, domain.name, domain.homepageUrl, domain.notFoundUrl];`);
-  await workspace.up();
-  expect(leaksIn(await workspace.backendText())).toEqual([]);
-  expect(await workspace.outputs()).toMatchObject({
+  const shown = {
     name: "Checkout",
     url: "https://pay.example/health",
     interval: 300,
@@ -263,6 +224,22 @@ test("get shows every field of a record and writes nothing; the key from the env
     maintenanceStartAt: "2030-01-31T22:00:00",
     maintenanceEndAt: "2030-01-31T23:30:00",
     pause: true,
+  };
+  const stored = Object.fromEntries(
+    Object.entries(shown).map(([key, value]) => [snake(key), toRecord(key, value)]),
+  );
+  emulator.monitors.add(stored);
+  emulator.domains.add({ name: "shop.example", homepage_url: "https://home.example/", not_found_url: null });
+  await workspace.write(`
+    const { Domain, Monitor } = require("pulumi-uptime");
+    const monitor = Monitor.get("monitor", "1");
+    const domain = Domain.get("domain", "1");
+    for (const key of ${JSON.stringify([...Object.keys(shown), "attributes"])}) exports[key] = monitor[key];
+    exports.domain = [domain.id, domain.name, domain.homepageUrl, domain.notFoundUrl];`);
+  await workspace.up();
+  expect(leaksIn(await workspace.backendText())).toEqual([]);
+  expect(await workspace.outputs()).toMatchObject({
+    ...shown,
     attributes: { created_at: expect.any(String) as string },
     domain: ["1", "shop.example", "https://home.example/", null],
   });
