@@ -1,7 +1,7 @@
 import { once, EventEmitter } from "node:events";
 import { blocksOf } from "../support/blocks";
 import { Postgres } from "../support/postgres";
-import { fullTest, isFull } from "../support/size";
+import { isFull } from "../support/size";
 import { programOf, startStack, stopStacks } from "../support/stack";
 
 let postgres: Postgres | undefined;
@@ -95,47 +95,4 @@ test.each(isFull ? ["local files", "PostgreSQL"] : ["local files"])(
     }
   },
   isFull ? 600_000 : 120_000,
-);
-
-fullTest(
-  "without checkpoints, a run that is killed leaves nothing in state; the next one adopts what it has created",
-  async () => {
-    const names = Array.from({ length: 20 }, (_, index) => `site-${index}`);
-    const { emulator, workspace } = await startStack({
-      program: programOf(
-        names.map((name) => ({
-          kind: "Monitor",
-          name,
-          args: { name, url: `https://${name}.example/`, interval: 60 },
-        })),
-      ),
-    });
-    let posts = 0;
-    const run = workspace.start(["up", "--yes", "--skip-preview"], {
-      env: { PULUMI_SKIP_CHECKPOINTS: "true" },
-    });
-    emulator.fault = ({ method }) => {
-      if (method !== "POST" || ++posts < 10) return undefined;
-      run.child.kill("SIGKILL");
-      return { kind: "cut", effect: false };
-    };
-    await run.done;
-    emulator.fault = undefined;
-    const created = emulator.monitors.all().map(({ id }) => id);
-    expect(created.length).toBeGreaterThan(5);
-    expect(await workspace.resources()).toEqual({});
-
-    expect(await workspace.run(["cancel", "--yes"])).toMatchObject({ code: 0 });
-    await workspace.setConfig({ "uptime:adoptExisting": "true" });
-    await workspace.up();
-    expect(
-      emulator.monitors
-        .all()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(names.sort());
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual(expect.arrayContaining(created));
-    await workspace.up("--expect-no-changes");
-  },
-  600_000,
 );

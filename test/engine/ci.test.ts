@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { fullTest, isFull } from "../support/size";
+import { isFull } from "../support/size";
 import { programOf, type Stack, startStack, stopStacks } from "../support/stack";
 import { bodyOf, marker, Shell } from "../support/workflow";
 
@@ -132,24 +132,4 @@ test("drift by night, with the real command: an issue says what was edited, and 
   expect(failed.code).toBe(1);
   expect(failed.output).toContain("401");
   expect(emulator.writes()).toEqual([]);
-});
-
-fullTest("GitLab: the same, with the real commands", async () => {
-  const { emulator, workspace, shell, values } = await checkout();
-  const env = {
-    STACK: workspace.stack,
-    PULUMI_BACKEND_URL: values["secrets.PULUMI_BACKEND_URL"] ?? "",
-    PULUMI_CONFIG_PASSPHRASE: values["secrets.PULUMI_CONFIG_PASSPHRASE"] ?? "",
-    UPTIME_BASE_URL: emulator.url,
-    UPTIME_API_KEY: emulator.apiKey,
-  };
-  expect(await shell.job("apply", env)).toMatchObject({ code: 0 });
-  expect(emulator.monitors.all()).toMatchObject([{ interval: 60 }]);
-  await workspace.write(program(300));
-  shell.replace("curl", 'return "[]"');
-  expect(await shell.job("preview", env)).toMatchObject({ code: 0 });
-  expect(bodyOf(shell.calls().at(-1))).toContain("\n!     interval: 60 => 300\n");
-  await workspace.write(program(61));
-  expect((await shell.job("preview", env)).code).not.toBe(0);
-  expect(bodyOf(shell.calls().at(-1))).toContain("### The preview failed");
 });

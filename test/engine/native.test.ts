@@ -114,31 +114,6 @@ test("a refresh shows and repairs what was changed by hand, and finds what is go
   expect((await workspace.resources()).home?.id).not.toBe(id);
 });
 
-fullTest("a field means what it means in the dynamic resources", async () => {
-  const { emulator, workspace } = await start({
-    home: monitor({ alertCondition: "url_text", alertTextLookup: "ok", requestMethod: "HEAD", pause: true }),
-  });
-  await workspace.up();
-  const id = (await workspace.resources()).home?.id ?? "";
-  // Never declared: left alone. Declared and removed: back to the default, or empty.
-  emulator.monitors.edit(id, { request_auth_username: "by hand", domain_alert_days: 30 });
-  await workspace.write(yamlOf({ home: monitor({ interval: 300 }) }));
-  await workspace.up();
-  const after = {
-    interval: 300,
-    alert_condition: "url_unavailable",
-    alert_text_lookup: null,
-    request_method: "GET",
-    pause: false,
-    request_auth_username: "by hand",
-    domain_alert_days: 30,
-  };
-  expect(emulator.monitors.get(id)).toMatchObject(after);
-  emulator.monitors.edit(id, { alert_text_lookup: "by hand", pause: true });
-  await workspace.up("--refresh", "--run-program");
-  expect(emulator.monitors.get(id)).toMatchObject(after);
-});
-
 test("bad inputs are refused in the preview, without their values if they may be secret", async () => {
   const { workspace } = await start({
     home: monitor({
@@ -187,43 +162,6 @@ test("a type or a function that the plugin does not have is refused with what it
   expect(output).toContain(
     'has no function "uptime:index:getMonitr"; it has uptime:index:getDomain, uptime:',
   );
-});
-
-fullTest("functions and get read records without managing them", async () => {
-  const { emulator, workspace } = await start({});
-  const [first] = [
-    emulator.monitors.add({ name: "One", url: "https://one.example/", interval: 60 }),
-    emulator.monitors.add({ name: "Two", url: "https://two.example/", interval: 300 }),
-  ];
-  const invoke = (name: string, args: object) => ({
-    "fn::invoke": { function: `uptime:${name}`, arguments: args },
-  });
-  const read = (id: string): YamlResource => ({ type: "uptime:Monitor", get: { id } });
-  await workspace.write(
-    yamlOf(
-      { read: read(String(first.id)) },
-      {
-        variables: {
-          one: invoke("getMonitor", { name: "Two" }),
-          all: invoke("getMonitors", { sort: "asc" }),
-        },
-        outputs: { one: "${one.interval}", names: "${all.monitors[0].name}", read: "${read.url}" },
-      },
-    ),
-  );
-  await workspace.up();
-  expect(await workspace.outputs()).toEqual({ one: 300, names: "One", read: "https://one.example/" });
-  await workspace.refresh();
-  await workspace.write(yamlOf({ read: read("999") }));
-  expect((await workspace.run(["up", "--yes", "--skip-preview"])).output).toMatch(/999.*404|404.*999/s);
-  await workspace.write(
-    yamlOf({}, { variables: { one: invoke("getMonitor", { name: "None" }) }, outputs: { one: "${one.id}" } }),
-  );
-  expect((await workspace.run(["preview"])).output).toContain('found no monitor with name "None"');
-  await workspace.write(yamlOf({}));
-  await workspace.up();
-  expect(emulator.monitors.all()).toHaveLength(2);
-  expect(emulator.writes()).toEqual([]);
 });
 
 test("an import by command generates code without secrets, and the next run keeps them", async () => {
@@ -281,39 +219,6 @@ fullTest("an import finds a record of a named account by ACCOUNT/ID, and never d
   expect(eu.monitors.all()).toEqual([]);
 });
 
-fullTest("an import by option compares what is declared, secrets too, and manages nothing else", async () => {
-  const { emulator, workspace } = await start({});
-  const record = {
-    ...site,
-    ssl_alert_days: 30,
-    request_headers: [{ key: "X-Token", value: canary("option-header") }],
-  };
-  emulator.monitors.add(record);
-  const headers = (value: string) => ({ requestHeaders: [{ key: "X-Token", value }] });
-  await workspace.write(yamlOf({ home: monitor({ interval: 300, ...headers("other") }, { import: "1" }) }));
-  const refused = await workspace.run(["preview"]);
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("interval is 300 in the program and 60 in monitor 1");
-  expect(refused.output).toContain("requestHeaders differs");
-
-  await workspace.write(yamlOf({ home: monitor(headers(canary("option-header")), { import: "1" }) }));
-  expect((await workspace.preview()).output).toContain("Nothing is created or changed");
-  await workspace.up();
-  expect(emulator.writes()).toEqual([]);
-  await workspace.preview("--expect-no-changes");
-  await workspace.preview("--refresh", "--expect-no-changes");
-  // What the program does not declare is not managed.
-  await workspace.up();
-  emulator.monitors.edit(1, { ssl_alert_days: 7 });
-  await workspace.preview("--refresh", "--expect-no-changes");
-
-  // Under another name, the record is handed over and not deleted.
-  await workspace.write(yamlOf({ moved: monitor(headers(canary("option-header")), { import: "1" }) }));
-  await workspace.up();
-  expect(emulator.writes()).toEqual([]);
-  expect(Object.keys(await workspace.resources())).toEqual(["moved"]);
-});
-
 fullTest("a create that fails half-way keeps its record, and the next run completes it", async () => {
   const { emulator, workspace } = await start({ home: monitor({ pause: true }) });
   emulator.fault = ({ method }) =>
@@ -331,16 +236,6 @@ fullTest("a create that fails half-way keeps its record, and the next run comple
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([{ pause: true }]);
   expect((await workspace.resources()).home).not.toHaveProperty("initErrors");
-});
-
-fullTest("adoptExisting adopts the one equal record", async () => {
-  const { emulator, workspace } = await start({});
-  emulator.monitors.add(site);
-  await workspace.setConfig({ "uptime:adoptExisting": "true" });
-  await workspace.write(yamlOf({ home: monitor() }));
-  await workspace.up();
-  expect(emulator.writes()).toEqual([]);
-  expect((await workspace.resources()).home?.id).toBe("1");
 });
 
 fullTest("Pulumi's options do what they say", async () => {

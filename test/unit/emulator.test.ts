@@ -412,13 +412,6 @@ describe("dialects", () => {
     else expect(reply.json).toMatchObject(expected as object);
   });
 
-  test("an id alone is all that a create shows", async () => {
-    const emulator = await start({ dialect: { createAnswer: "id", createLocation: true }, pathPrefix: "/p" });
-    const reply = await call(emulator, "POST", "/domains", "name=a");
-    expect(reply.text).toBe('{"data":{"id":1}}');
-    expect(reply.headers.get("location")).toBe(`${emulator.url}/api/v1/domains/1`);
-  });
-
   test.each<[Partial<Dialect>, number, string | object]>([
     [{ errors: "error", errorStatus: 400 }, 400, { error: "The name field is required." }],
     [{ errors: "html" }, 422, "<h1>The name field is required.</h1>"],
@@ -547,38 +540,6 @@ describe("records that change by themselves", () => {
     expect(emulator.monitors.get(1)).toMatchObject({ status: null, last_checked_at: null });
   });
 
-  test("a domain is visited ever more often", async () => {
-    const emulator = await start();
-    emulator.domains.add({ name: "a" });
-    const views = [];
-    for (let count = 0; count < 5; count++)
-      views.push(Number((await read(emulator, "/domains/1")).total_pageviews));
-    expect(views).toEqual([...new Set(views)].sort((a, b) => a - b));
-  });
-
-  test("lists and updates show it too", async () => {
-    const emulator = await start();
-    emulator.monitors.add(site);
-    for (const [method, path] of [
-      ["GET", "/monitors"],
-      ["PUT", "/monitors/1"],
-    ] as const)
-      expect((await call(emulator, method, path, method === "PUT" ? "" : undefined)).text).toContain(
-        '"status":"up"',
-      );
-  });
-
-  test("the same clock and requests show the same", async () => {
-    const once = async () => {
-      const emulator = await start({ now: () => new Date("2030-01-01T00:00:00Z") });
-      emulator.monitors.add(site);
-      return [await read(emulator, "/monitors/1"), await read(emulator, "/monitors/1")];
-    };
-    const [first, second] = [await once(), await once()];
-    expect(first).toEqual(second);
-    expect(first[0]).not.toEqual(first[1]);
-  });
-
   test("what was written by hand stays, and settled records do not change at all", async () => {
     const emulator = await start();
     emulator.monitors.add({ ...site, status: "paused", last_checked_at: "yesterday" });
@@ -632,12 +593,6 @@ describe("strange answers", () => {
       expect(emulator.domains.get(1)).toMatchObject({ homepage_url: "u" });
   });
 
-  test("JSON:API shows no field where one looks for it", async () => {
-    const emulator = await start({ dialect: { envelope: "jsonApi" } });
-    const { json } = await call(emulator, "POST", "/monitors", site);
-    expect(Object.keys((json as { data: object }).data)).toEqual(["type", "id", "attributes"]);
-  });
-
   test.each([
     ["record", "{url}/api/v1/domains/1"],
     ["path", "/p/api/v1/domains/1"],
@@ -679,28 +634,6 @@ describe("strange answers", () => {
     expect(pages.toSorted((a, b) => a - b)).toEqual(all);
   });
 
-  test("without paging, exactly one full page is the same at every page", async () => {
-    const emulator = await start({ dialect: { paging: "none" } });
-    for (let id = 1; id <= 100; id++) emulator.domains.add({ name: `d${id}` });
-    const [first, second] = [
-      await call(emulator, "GET", "/domains?per_page=100"),
-      await call(emulator, "GET", "/domains?per_page=100&page=2"),
-    ];
-    expect(idsOf(first)).toHaveLength(100);
-    expect(idsOf(second)).toEqual(idsOf(first));
-  });
-
-  test("the page behind the last full one is an error", async () => {
-    const emulator = await start({ dialect: { paging: "bare", behindLastPage: 404 } });
-    for (let id = 1; id <= 20; id++) emulator.domains.add({ name: `d${id}` });
-    const statuses = [];
-    for (const page of [1, 2, 3])
-      statuses.push((await call(emulator, "GET", `/domains?page=${page}`)).status);
-    expect(statuses).toEqual([200, 200, 404]);
-    emulator.domains.clear();
-    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
-  });
-
   test("lists in a record are JSON text, and the pause is a Unix time", async () => {
     const dialect = { listsAsText: true, pauseShown: "paused_at", pausedAt: "unix", record: "bare" } as const;
     const emulator = await start({ dialect, now: () => new Date("2030-01-01T00:00:00Z") });
@@ -715,14 +648,6 @@ describe("strange answers", () => {
     emulator.dialect = { ...dialect, headers: "map" };
     expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject({ request_headers: '{"a":"b"}' });
   });
-
-  test("half of a pair of surrogates stays what it is, in values and in keys", async () => {
-    const emulator = await start({ dialect: { extraFields: { "k\ud83d": "v" } } });
-    emulator.monitors.add({ ...site, name: "a\udc00" });
-    const { text, json } = await call(emulator, "GET", "/monitors/1");
-    expect(text).toContain("a\\udc00");
-    expect(json).toMatchObject({ data: { name: "a\udc00", "k\ud83d": "v" } });
-  });
 });
 
 test("a deleted record is marked, in the dialect that keeps it", async () => {
@@ -734,56 +659,6 @@ test("a deleted record is marked, in the dialect that keeps it", async () => {
   expect((await call(emulator, "GET", "/domains")).json).toMatchObject({ data: [{ id: 1, deleted_at }] });
   expect((await call(emulator, "DELETE", "/domains/1")).status).toBe(404);
   expect((await call(emulator, "POST", "/domains", "name=a.example")).status).toBe(201);
-});
-
-describe("the test's side", () => {
-  test("records are added, edited, removed and cleared by hand", async () => {
-    const { monitors } = await start();
-    const first = monitors.add({ name: "a", anything: { at: "all" } });
-    expect(monitors.edit(first.id, { name: null, interval: 7 })).toMatchObject({
-      id: 1,
-      name: null,
-      interval: 7,
-    });
-    expect(first.name).toBe("a");
-    expect(monitors.add({ id: 50 }).id).toBe(50);
-    expect([monitors.nextId, monitors.add().id]).toEqual([51, 51]);
-    expect([monitors.remove(50), monitors.remove(50), monitors.size]).toEqual([true, false, 2]);
-    expect(() => monitors.edit(50, {})).toThrow("no record 50");
-    monitors.clear();
-    expect([monitors.all(), monitors.add().id]).toEqual([[], 52]);
-  });
-
-  test("requests are logged in order, with the status they got", async () => {
-    const emulator = await start();
-    await call(emulator, "GET", "/domains?search=a%20b&sort=asc");
-    await call(emulator, "POST", "/domains", [["name", "ä & b"]]);
-    expect(emulator.requests).toMatchObject([
-      {
-        ...{ method: "GET", path: "/api/v1/domains", status: 200, contentType: "", body: [], headers },
-        query: [
-          ["search", "a b"],
-          ["sort", "asc"],
-        ],
-      },
-      {
-        method: "POST",
-        status: 201,
-        contentType: "application/x-www-form-urlencoded",
-        body: [["name", "ä & b"]],
-      },
-    ]);
-    expect(emulator.writes()).toHaveLength(1);
-    emulator.forget();
-    expect(emulator.requests).toEqual([]);
-  });
-
-  test("the key can be rotated", async () => {
-    const emulator = await start({ apiKey: "one" });
-    expect((await call(emulator, "GET", "/domains")).status).toBe(401);
-    emulator.apiKey = defaultApiKey;
-    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
-  });
 });
 
 describe("faults", () => {
@@ -812,14 +687,6 @@ describe("faults", () => {
     expect(emulator.requests.map(({ status }) => status)).toEqual([429, 504]);
   });
 
-  test("what a faulty answer leaves out is the usual answer's", async () => {
-    const emulator = await start();
-    emulator.fault = () => ({ kind: "answer", effect: true, headers: { "content-type": "text/plain" } });
-    const reply = await call(emulator, "POST", "/domains", "name=a");
-    expect(reply.status).toBe(201);
-    expect(JSON.parse(reply.text)).toMatchObject({ data: { name: "a" } });
-  });
-
   test("a connection that is cut before, after and in the middle", async () => {
     const emulator = await start();
     emulator.fault = ({ body }) => {
@@ -832,89 +699,6 @@ describe("faults", () => {
     expect(emulator.requests.map(({ status }) => status)).toEqual([0, 0, 201]);
     emulator.fault = undefined;
     expect((await call(emulator, "GET", "/domains")).status).toBe(200);
-  });
-
-  test("a late effect comes although the client is gone", async () => {
-    const emulator = await start();
-    emulator.fault = () => ({ kind: "delay", delayMs: 60 });
-    const signal = AbortSignal.timeout(20);
-    await expect(call(emulator, "POST", "/domains", "name=a", { signal })).rejects.toThrow("timeout");
-    expect(emulator.domains.size).toBe(0);
-    await sleep(80);
-    expect(emulator.domains.size).toBe(1);
-  });
-
-  test.each([408, 504, 524, 202, 204])(
-    "%i is answered at once, and the effect comes later",
-    async (status) => {
-      let goOn: () => void = () => undefined;
-      const waits: number[] = [];
-      const emulator = await start({
-        sleep: (milliseconds) => {
-          waits.push(milliseconds);
-          return new Promise((resolve) => (goOn = resolve));
-        },
-      });
-      emulator.domains.add({ name: "old" });
-      const body = { data: { id: emulator.domains.nextId } };
-      emulator.fault = () => ({
-        kind: "answer",
-        effect: { afterMs: 3000 },
-        status,
-        ...(status === 202 && { body }),
-      });
-      const created = await call(emulator, "POST", "/domains", "name=a");
-      expect([created.status, created.text]).toEqual([status, status === 202 ? '{"data":{"id":2}}' : ""]);
-      expect([emulator.domains.size, waits]).toEqual([1, [3000]]);
-      goOn();
-      await sleep(1);
-      expect(emulator.domains.get(2)).toMatchObject({ name: "a" });
-      await call(emulator, "PATCH", "/domains/1", "homepage_url=u");
-      expect(emulator.domains.get(1)).toMatchObject({ homepage_url: null });
-      goOn();
-      await sleep(1);
-      expect(emulator.domains.get(1)).toMatchObject({ homepage_url: "u" });
-    },
-  );
-
-  test("a connection is cut, and the effect comes later, unless the emulator has stopped by then", async () => {
-    const emulator = await start();
-    emulator.fault = ({ body }) => ({
-      kind: "cut",
-      effect: { afterMs: body[0]?.[1] === "soon" ? 20 : 10_000 },
-    });
-    for (const name of ["soon", "never"])
-      await expect(call(emulator, "POST", "/domains", { name })).rejects.toThrow("fetch failed");
-    while (emulator.domains.size === 0) await sleep(5);
-    await emulator.stop();
-    expect(emulator.domains.all().map(({ name }) => name)).toEqual(["soon"]);
-  });
-
-  test("bytes that are no text are sent as they are", async () => {
-    const emulator = await start();
-    const bytes = Buffer.from('{"name":"é').subarray(0, -1);
-    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: bytes });
-    const response = await fetch(`${emulator.url}/api/v1/domains/1`);
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
-  });
-
-  test("a late answer comes after the effect, and none after the stop", async () => {
-    const emulator = await start();
-    emulator.fault = () => ({ kind: "delay", answerDelayMs: 10_000 });
-    const reply = call(emulator, "POST", "/domains", "name=a");
-    const failed = expect(reply).rejects.toThrow("fetch failed");
-    while (emulator.domains.size === 0) await sleep(5);
-    await emulator.stop();
-    await failed;
-  });
-
-  test("a fault function that fails is answered with 500 and its message", async () => {
-    const emulator = await start();
-    emulator.fault = () => {
-      throw new Error("mistake");
-    };
-    const reply = await call(emulator, "GET", "/domains");
-    expect([reply.status, reply.text]).toEqual([500, expect.stringContaining("mistake")]);
   });
 });
 
