@@ -4,9 +4,7 @@ afterEach(stopStacks);
 
 const monitor = { name: "Home", url: "https://example.com/", interval: 60 };
 
-interface Providers {
-  readonly [name: string]: Readonly<Record<string, unknown>>;
-}
+type Providers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** A program with explicit providers, and a monitor of one of them. */
 const program = (providers: Providers, provider: string): string =>
