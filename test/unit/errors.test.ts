@@ -224,7 +224,7 @@ const cases: Case[] = [
   },
   {
     cause: "A record is gone, and the list is empty",
-    todo: "Set the key of the stack's account. If that is set and the records were deleted, set `uptime:sameAccount`; see [Drift](drift.md#what-was-deleted-by-hand).",
+    todo: "Set the key of the stack's account. If it is set, and the records were deleted, set `uptime:sameAccount`; see [Drift](drift.md#what-was-deleted-by-hand).",
     provoke: async () => {
       const first = stack();
       return Promise.all(
@@ -265,7 +265,7 @@ const cases: Case[] = [
   },
   {
     cause: "The answer to a create was lost, and there is a new record like it",
-    todo: `Look at the record that is named, and change or delete it if it is not what you declare. ${adoptIt}`,
+    todo: `If the record that is named is yours, make it as you declare it, or delete it. ${adoptIt}`,
     provoke: () => {
       emulator.fault = (request) => {
         if (request.method !== "POST") return undefined;
@@ -290,7 +290,7 @@ const cases: Case[] = [
   },
   {
     cause: "No record can be adopted",
-    todo: "Declare what is there, or do what the message proposes; see [Adopting](adopting.md#a-program-that-already-declares-them).",
+    todo: "Do one of these; see [Adopting](adopting.md#a-program-that-already-declares-them).",
     provoke: () => {
       emulator.monitors.add({ ...home, interval: 300 });
       return stack({ "uptime:adoptExisting": "true" }).up(home);
