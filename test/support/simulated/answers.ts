@@ -742,6 +742,13 @@ function tellsId({ mutation }: Case["mutations"][number]): boolean {
   }
 }
 
+/** Whether the answer to a read says that the record is another one, or that there is none. */
+function deniesId(mutation: Mutation): boolean {
+  if (mutation.mutate === "envelope") return mutation.envelope === "job";
+  if (mutation.mutate === "status") return mutation.status < 300 || [404, 410].includes(mutation.status);
+  return mutation.mutate === "id" || mutation.mutate === "text";
+}
+
 function hides({ mutation, target }: Case["mutations"][number]): boolean {
   if (target !== "list" && target !== "show") return false;
   if (mutation.mutate === "list") return lists[mutation.list].hides;
@@ -915,12 +922,8 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
               (mutation.mutate === "envelope" && mutation.envelope === "job")))),
   );
   if (made !== undefined && id !== made && !isNewId) {
-    // An id whose own address shows another record is that record's.
-    const isDenied = done.some(
-      ({ target, mutation }) =>
-        target === "show" &&
-        (mutation.mutate === "id" || (mutation.mutate === "envelope" && mutation.envelope === "job")),
-    );
+    // If the address of that id shows another record or none, the id may be another's: an error names what is new.
+    const isDenied = done.some(({ target, mutation }) => target === "show" && deniesId(mutation));
     const told = !isDenied && mutations.filter(({ target }) => target === "create").every(tellsId);
     if (result && !isDeceived)
       violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
