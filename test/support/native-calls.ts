@@ -9,6 +9,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 import type { Engine } from "../../provider/engine/plugin/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
+import type { Neighbors } from "../../provider/lifecycle/account";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { CallOptions, Kind, Properties, Provider, Settings, StartProcess } from "./calls";
@@ -23,6 +24,8 @@ type UnaryMethod<Request, Response> = (
 interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
+
+const noNeighbors: Neighbors = { tell: () => undefined, have: () => false };
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class NativeProcess {
@@ -40,7 +43,8 @@ export class NativeProcess {
       flush: () => Promise.resolve(),
     } as unknown as Engine;
     this.methods = methodsOf(engine, "1.0.0", {
-      newSession: () => new PluginSession(engine, {}, surroundings),
+      // Tests that run beside this one have an engine at the same address, and must not be its neighbors.
+      newSession: () => new PluginSession(engine, {}, { neighbors: noNeighbors, ...surroundings }),
       schema: () => "",
     });
   }

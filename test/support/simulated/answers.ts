@@ -21,6 +21,8 @@ type Target = "list" | "show" | "create" | "update" | "delete";
 type Mutation =
   /** A value of the record becomes another, or a field is added. */
   | { readonly mutate: "value"; readonly field: string; readonly value: unknown }
+  /** A field that nobody knows repeats every secret. */
+  | { readonly mutate: "repeat" }
   | { readonly mutate: "without"; readonly fields: readonly string[] | "all" }
   | { readonly mutate: "id"; readonly id: unknown }
   | { readonly mutate: "envelope"; readonly envelope: keyof typeof envelopes }
@@ -346,6 +348,7 @@ const ofRecord = (kind: Kind): fc.Arbitrary<Mutation> =>
         value: fc.constantFrom(...values),
       }),
     },
+    fc.constant({ mutate: "repeat" as const }),
     fc.record({
       mutate: fc.constant("without" as const),
       fields: fc.oneof(
@@ -563,6 +566,17 @@ function misbehaviourOf(
           ),
         })),
       };
+    case "repeat":
+      return {
+        answer: changed((answer) => ({
+          ...answer,
+          body: withRecord(
+            bodyOf(answer),
+            (record) => ({ ...record, display_name: `See ${[...secrets, apiKey].join(" and ")}.` }),
+            kind,
+          ),
+        })),
+      };
     case "without":
       return {
         answer: changed((answer) => ({
@@ -704,7 +718,7 @@ const longest = 26 * 3_600_000;
 function tellsId({ mutation }: Case["mutations"][number]): boolean {
   switch (mutation.mutate) {
     case "value":
-      return true;
+    case "repeat":
     case "without":
       return true;
     case "envelope":
@@ -726,6 +740,13 @@ function tellsId({ mutation }: Case["mutations"][number]): boolean {
     default:
       return false;
   }
+}
+
+/** Whether the answer to a read says that the record is another one, or that there is none. */
+function deniesId(mutation: Mutation): boolean {
+  if (mutation.mutate === "envelope") return mutation.envelope === "job";
+  if (mutation.mutate === "status") return mutation.status < 300 || [404, 410].includes(mutation.status);
+  return mutation.mutate === "id" || mutation.mutate === "text";
 }
 
 function hides({ mutation, target }: Case["mutations"][number]): boolean {
@@ -901,7 +922,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
               (mutation.mutate === "envelope" && mutation.envelope === "job")))),
   );
   if (made !== undefined && id !== made && !isNewId) {
-    const told = mutations.filter(({ target }) => target === "create").every(tellsId);
+    // If the address of that id shows another record or none, the id may be another's: an error names what is new.
+    const isDenied = done.some(({ target, mutation }) => target === "show" && deniesId(mutation));
+    const told = !isDenied && mutations.filter(({ target }) => target === "create").every(tellsId);
     if (result && !isDeceived)
       violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
     if (told && id === undefined && (one.dialect.createAnswer ?? "record") !== "empty")
@@ -924,9 +947,12 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   if (result?.isGone && own !== undefined && table.get(own) !== undefined && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   if (operation === "delete" && result && own !== undefined && table.get(own) !== undefined) {
+    // That there is no such record is believed of its own address.
     const isDenied = done.every(
       ({ target, mutation }) =>
-        target !== "delete" || !("status" in mutation) || (mutation.status ?? 200) >= 300,
+        target !== "delete" ||
+        !("status" in mutation) ||
+        ((mutation.status ?? 200) >= 300 && mutation.status !== 404 && mutation.status !== 410),
     );
     if (isDenied && !isDeceived) violated(`the record ${own} is said to be deleted, and is there`);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
+import type { Neighbors } from "../../../provider/lifecycle/account";
 import type { Surroundings } from "../../../provider/lifecycle/session";
 import type { Kind, Provider, Settings, StartProcess } from "../calls";
 import type { VirtualClock } from "../clock";
@@ -11,9 +12,17 @@ export class SimulatedProcess implements Surroundings {
   readonly printed: string[] = [];
   readonly clock: Clock;
   readonly transport: Transport;
+  readonly neighbors: Neighbors;
   private isDead = false;
 
-  constructor(time: VirtualClock, api: SimulatedApi) {
+  /** @param got what each process of the run has adopted or imported */
+  constructor(time: VirtualClock, api: SimulatedApi, got = new Map<SimulatedProcess, Set<string>>()) {
+    const own = new Set<string>();
+    got.set(this, own);
+    this.neighbors = {
+      tell: (record) => void own.add(record),
+      have: (record) => [...got].some(([other, records]) => other !== this && records.has(record)),
+    };
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),
@@ -40,6 +49,7 @@ export class SimulatedProcess implements Surroundings {
 export class SimulatedProcesses implements Providers {
   private readonly processes = new Map<string, SimulatedProcess>();
   private readonly providers = new Map<string, Record<Kind, Provider>>();
+  private readonly got = new Map<SimulatedProcess, Set<string>>();
 
   constructor(
     private readonly start: StartProcess,
@@ -51,15 +61,11 @@ export class SimulatedProcesses implements Providers {
     const key = JSON.stringify(settings);
     let providers = this.providers.get(key);
     if (!providers) {
-      const process = new SimulatedProcess(this.time, this.api);
+      const process = new SimulatedProcess(this.time, this.api, this.got);
       this.processes.set(key, process);
       this.providers.set(key, (providers = this.start(settings, process)));
     }
     return providers[kind];
-  }
-
-  get printed(): string[] {
-    return [...this.processes.values()].flatMap(({ printed }) => printed);
   }
 
   kill(): void {

@@ -733,9 +733,14 @@ class World implements Result {
         violated(`the ${key}, which belongs to nobody, was ${effect.made}: ${shown(request)}`);
     }
     const owned = new Set(before.map((entry) => keyOf(entry.kind, entry.id)));
-    for (const [key, { urn }] of holders)
-      if (!owned.has(key) && existing.has(key) && !imports.has(key) && !run.adoptExisting)
-        violated(`${urn} has taken the ${key}, which was there before`);
+    const written = new Set(
+      this.api.requests.flatMap(({ kind: of, effect }) => (of && effect ? [keyOf(of, effect.id)] : [])),
+    );
+    for (const [key, { urn }] of holders) {
+      if (owned.has(key) || !existing.has(key) || run.adoptExisting) continue;
+      if (!imports.has(key)) violated(`${urn} has taken the ${key}, which was there before`);
+      else if (written.has(key)) violated(`${urn} has imported the ${key}, and written to it`);
+    }
   }
 
   /** After a green run of the whole program. */
