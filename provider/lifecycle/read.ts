@@ -4,7 +4,7 @@ import { operationOf } from "./account";
 import type { Account } from "./account";
 import { differences, quoteValue, wantedIn } from "./difference";
 import { agrees } from "./evidence";
-import { assertSameServer, isAccountOfState, proveGone } from "./gone";
+import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
@@ -16,12 +16,11 @@ export async function read(
   outputs: Outputs,
   options: Options,
 ): Promise<State | undefined> {
-  const { definition, evidence, ledger, reader, settings } = account;
+  const { definition, ledger, reader, settings } = account;
   const { claim, importId } = outputs;
   assertSameServer(account, outputs);
-  ledger.note(id, { is: "in state" });
+  noteState(account, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
-  evidence.expect(definition, id, outputs.values);
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = operationOf(account, options);
