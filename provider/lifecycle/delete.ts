@@ -1,5 +1,6 @@
 import { MissingError } from "../api/errors";
-import { operationOf, recordName } from "./account";
+import { Operation } from "../api/operation";
+import { recordName } from "./account";
 import type { Account } from "./account";
 import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -15,7 +16,7 @@ export async function remove(
 ): Promise<void> {
   const { collection, ledger, neighbors, reader } = account;
   if (ledger.stays(id, claimOf(outputs, options)) || neighbors.have(recordName(account, id))) return;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending" });

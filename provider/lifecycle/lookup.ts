@@ -1,10 +1,9 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
-import { operationOf } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, fieldOf, shows, valueIn } from "./difference";
 import { attributesOf } from "./outputs";
@@ -46,7 +45,7 @@ export async function lookUpOne(
   const query = checked(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const account = connect(name);
-  const operation = operationOf(account, {});
+  const operation = new Operation(account);
   const where = account.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -84,7 +83,7 @@ export async function lookUpAll(
   const query = checked(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const account = connect(name);
-  const operation = operationOf(account, {});
+  const operation = new Operation(account);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(account, operation, filter);
   const records = await complete(account, operation, listed);

@@ -1,7 +1,7 @@
 import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
 import { PartialFailureError } from "./resource";
 import type { ApiRecord } from "../api/answer";
-import { operationOf } from "./account";
+import { Operation } from "../api/operation";
 import type { Account } from "./account";
 import { fieldOf, managedIn, valueIn, wantedIn } from "./difference";
 import { assertAgrees, assertSameServer, isAccountOfState, noteState } from "./gone";
@@ -21,7 +21,7 @@ export async function update(
 ): Promise<State> {
   const { definition, reader } = account;
   const { label } = definition;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs);
   noteState(account, id, outputs);
   const ignored = managedIn(definition, inputs.values).filter((key) =>
