@@ -1,4 +1,4 @@
-import { isObject } from "../definitions/kinds";
+import { changedDeep, isObject } from "../definitions/kinds";
 import { namesOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
@@ -37,12 +37,8 @@ export function parseJson(source: string): unknown {
 }
 
 function wellFormed(value: unknown): unknown {
-  if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key.toWellFormed(), wellFormed(entry)]),
-  );
+  const mend = (text: string): string => text.toWellFormed();
+  return changedDeep(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
 }
 
 /** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */

@@ -5,7 +5,7 @@ import type { Failure } from "./retry";
 import { bodyLimit } from "./transport";
 
 /** Why nothing that can be used came back, as the end of a sentence that begins with the request. */
-export interface NetworkFailure {
+interface NetworkFailure {
   readonly kind: Exclude<Failure["kind"], "status" | "unreadable">;
   readonly text: Message;
 }

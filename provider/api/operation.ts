@@ -5,7 +5,7 @@ import type { Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, unfinished } from "./errors";
 import type { UptimeError } from "./errors";
 
-export interface OperationOptions {
+interface OperationOptions {
   readonly clock?: Clock;
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;

@@ -81,14 +81,23 @@ export function encodings(field: Field, value: Value): Pair[][] {
   return field.zeroIsEmpty ? [...forms, [[field.wire, "0"]]] : forms;
 }
 
+/** A value in which whatever is no list and no object is changed, at any depth, and so are names. */
+export function changedDeep(
+  value: unknown,
+  change: (leaf: unknown) => unknown,
+  rename: (name: string) => string = (name) => name,
+): unknown {
+  if (Array.isArray(value)) return value.map((entry) => changedDeep(entry, change, rename));
+  if (!isObject(value)) return change(value);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [rename(name), changedDeep(entry, change, rename)]),
+  );
+}
+
 /** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */
 export function decodeEntities(raw: unknown): unknown {
-  if (typeof raw === "string") return raw.includes("&") ? decodeHTMLStrict(raw) : raw;
-  if (Array.isArray(raw)) return raw.map(decodeEntities);
-  if (!isObject(raw)) return raw;
-  return Object.fromEntries(
-    Object.entries(raw).map(([key, value]) => [decodeEntities(key), decodeEntities(value)]),
-  );
+  const decode = (text: string): string => (text.includes("&") ? decodeHTMLStrict(text) : text);
+  return changedDeep(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);
 }
 
 /** The types of a field's value in Pulumi's package schema. */

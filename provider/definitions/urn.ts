@@ -1,5 +1,5 @@
 /** What a URN such as `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME` says. */
-export interface Urn {
+interface Urn {
   readonly stack: string;
   readonly project: string;
   /** The types of the parents and the resource's own. */

@@ -4,8 +4,8 @@ import { appendFileSync } from "node:fs";
 import type { dynamic } from "@pulumi/pulumi";
 
 import { UptimeError } from "../api/errors";
+import { Operation } from "../api/operation";
 import { unmarked } from "../definitions/marks";
-import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
 import { identityOf, wantedIn } from "../lifecycle/difference";
@@ -42,7 +42,7 @@ export interface CollectedResource {
 }
 
 /** A record that a create may adopt. */
-export interface AlikeRecord {
+interface AlikeRecord {
   readonly id: string;
   /** The properties that differ from what the program declares. */
   readonly differs: readonly string[];
@@ -163,7 +163,7 @@ export class Collector {
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
     if (!settings.adoptExisting || identityOf(definition).some((key) => !sent.has(key))) return undefined;
     await this.baseline(account);
-    const namesakes = await namesakesOf(account, sent, operationOf(account, {}));
+    const namesakes = await namesakesOf(account, sent, new Operation(account));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
@@ -172,7 +172,7 @@ export class Collector {
 
   /** Reads the list that a create reads first. If that fails, it is not tried again for each resource. */
   private baseline(account: Account): Promise<unknown> {
-    const baseline = this.baselines.get(account) ?? account.creates.baseline(operationOf(account, {}));
+    const baseline = this.baselines.get(account) ?? account.creates.baseline(new Operation(account));
     this.baselines.set(account, baseline);
     return baseline;
   }

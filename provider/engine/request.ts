@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import type { Definition } from "../definitions/field";
-import { isObject } from "../definitions/kinds";
+import { changedDeep, isObject } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
 import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
@@ -140,26 +140,18 @@ function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
 
 /** Properties with the engine's form of an unknown value translated to ours. */
 function decoded(value: unknown): unknown {
-  return translated(value, unknownValue, unknown);
+  return changedDeep(value, (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
 
 function encoded(value: unknown): unknown {
-  return translated(value, unknown, unknownValue);
-}
-
-function translated(value: unknown, from: unknown, to: unknown): unknown {
-  if (value === from) return to;
-  if (Array.isArray(value)) return value.map((entry) => translated(entry, from, to));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, translated(entry, from, to)]));
+  return changedDeep(value, (leaf) => (leaf === unknown ? unknownValue : leaf));
 }
 
 /** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
 export function withoutMarks(value: unknown): unknown {
-  if (value === unknownValue) return "[unknown]";
-  if (Array.isArray(value)) return value.map(withoutMarks);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key === markKey ? `${key}_` : key, withoutMarks(entry)]),
+  return changedDeep(
+    value,
+    (leaf) => (leaf === unknownValue ? "[unknown]" : leaf),
+    (name) => (name === markKey ? `${name}_` : name),
   );
 }

@@ -1,14 +1,12 @@
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { Operation } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { Creates } from "./creates";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
-import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
 /** The other processes of this run, by what they have adopted or imported. */
@@ -44,12 +42,4 @@ export type Connect = (name: string | undefined) => Account;
 /** A record's name among the processes of a run. */
 export function recordName({ address, definition }: Account, id: string): string {
   return `${address.hash} ${definition.plural} ${id}`;
-}
-
-/** An operation on a resource that begins now. */
-export function operationOf(
-  { clock }: Pick<Account, "clock">,
-  { timeout, interruption }: Options,
-): Operation {
-  return new Operation({ clock, timeout, interruption });
 }

@@ -8,12 +8,19 @@ import type { Account } from "./account";
 import type { CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, identityOf, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
+import { adoptionClaim } from "./ledger";
 import { describe } from "./lost-create";
 
 /** A record with the name of what is declared, and how it differs otherwise. */
 interface Namesake {
   readonly record: ApiRecord;
   readonly differences: readonly Difference[];
+}
+
+/** A record that a resource has adopted. */
+interface AdoptedRecord extends CreatedRecord {
+  /** What tells it in state from the same record in the state of a resource that had it before. */
+  readonly claim: string;
 }
 
 /**
@@ -23,9 +30,9 @@ interface Namesake {
 export async function adopt(
   account: Account,
   values: Values,
-  claim: string,
+  owner: string | undefined,
   operation: Operation,
-): Promise<CreatedRecord | undefined> {
+): Promise<AdoptedRecord | undefined> {
   const { definition, ledger, neighbors } = account;
   const isFree = ({ id }: ApiRecord): boolean =>
     ledger.standing(id) === "free" && !neighbors.have(recordName(account, id));
@@ -35,9 +42,11 @@ export async function adopt(
   const equal = free.filter((one) => one.differences.length === 0);
   const [only] = equal;
   if (only && equal.length === 1) {
-    ledger.note(only.record.id, { is: "taken", owner: claim });
-    neighbors.tell(recordName(account, only.record.id));
-    return { id: only.record.id, record: only.record };
+    const { record } = only;
+    const claim = adoptionClaim(owner);
+    ledger.note(record.id, { is: "taken", owner: claim });
+    neighbors.tell(recordName(account, record.id));
+    return { id: record.id, record, claim };
   }
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;

@@ -17,7 +17,7 @@ export interface Declaration extends DeclaredFields {
 }
 
 /** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
-export interface CheckedDeclaration extends CheckedImport {
+interface CheckedDeclaration extends CheckedImport {
   readonly inputs: Inputs;
 }
 

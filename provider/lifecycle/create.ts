@@ -11,18 +11,17 @@ import {
   UptimeError,
 } from "../api/errors";
 import { PartialFailureError } from "./resource";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { adopt } from "./adopt";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, fieldOf, shows, wantedIn } from "./difference";
 import type { Values } from "./difference";
 import { importRecord } from "./import";
-import { adoptionClaim, unnamed } from "./ledger";
+import { unnamed } from "./ledger";
 import { findLost, mayExist } from "./lost-create";
 import { outputsOf } from "./outputs";
 import type { Inputs, Options, State } from "./resource";
-import { operationOf } from "./account";
 import type { Account } from "./account";
 import { encode, sendUpdate, store, verify } from "./write";
 
@@ -34,7 +33,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const { definition, ledger, settings } = account;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
     const record = await importRecord(account, importId, inputs, options, operation);
     return { id: importId, outputs: outputsOf(account, inputs, record, { claim: owner }) };
@@ -43,12 +42,10 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const wanted = wantedIn(definition, inputs.values);
   const sent = wantedIn(definition, inputs.values, (_, field) => !field.updateOnly);
   const late = [...wanted].filter(([key]) => !sent.has(key));
-  // State must tell an adopted record from the same one in the state of the resource that had it before.
-  const claim = adoptionClaim(owner);
-  const adopted = settings.adoptExisting ? await adopt(account, sent, claim, operation) : undefined;
+  const adopted = settings.adoptExisting ? await adopt(account, sent, owner, operation) : undefined;
   const created = adopted ?? (await make(account, sent, owner ?? unnamed, operation));
   const { id, record } = created;
-  const kept = adopted && { claim };
+  const claim = adopted?.claim;
 
   try {
     // What is not shown cannot be known of a record that was there before, so it is sent.
@@ -60,10 +57,10 @@ export async function create(account: Account, inputs: Inputs, options: Options)
       isDone && !isUnseen
         ? await verify(account, id, sent, created, operation)
         : await sendUpdate(account, id, wanted, operation);
-    return { id, outputs: outputsOf(account, inputs, settled, kept) };
+    return { id, outputs: outputsOf(account, inputs, settled, { claim }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
-    const outputs = outputsOf(account, inputs, seen, { ...kept, isPartial: true });
+    const outputs = outputsOf(account, inputs, seen, { claim, isPartial: true });
     for (const [key] of late) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
     throw new PartialFailureError(
       id,

@@ -1,7 +1,8 @@
 import { MissingError } from "../api/errors";
-import { operationOf, recordName } from "./account";
+import { Operation } from "../api/operation";
+import { recordName } from "./account";
 import type { Account } from "./account";
-import { assertSameServer, isAccountOfState, proveGone } from "./gone";
+import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
 import { assertOwnRecord, isIdentified } from "./update";
@@ -13,12 +14,11 @@ export async function remove(
   outputs: Outputs,
   options: Options,
 ): Promise<void> {
-  const { collection, definition, evidence, ledger, neighbors, reader } = account;
+  const { collection, ledger, neighbors, reader } = account;
   if (ledger.stays(id, claimOf(outputs, options)) || neighbors.have(recordName(account, id))) return;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs);
-  ledger.note(id, { is: "in state" });
-  evidence.expect(definition, id, outputs.values);
+  noteState(account, id, outputs);
   ledger.note(id, { is: "ending" });
   const isOurs = isAccountOfState(account, outputs);
   try {

@@ -4,6 +4,7 @@ import { equal } from "../definitions/kinds";
 import { isUnknown } from "../definitions/unknown";
 import type { Account } from "./account";
 import { fieldOf, identityOf, managedIn, valueOf } from "./difference";
+import { noteState } from "./gone";
 import { claimOf, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
@@ -90,17 +91,17 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
 
 /** Notes which resource has the record. Throws if another one of the program has it too. */
 function hold(
-  { definition, evidence, ledger }: Account,
+  account: Account,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
   options: Options,
   isReplaced: boolean,
 ): void {
+  const { definition, ledger } = account;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
-  ledger.note(id, { is: "in state" });
-  evidence.expect(definition, id, outputs.values);
+  noteState(account, id, outputs);
   if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
     ledger.note(inputs.importId, { is: "imported before", owner });
   if (isReplaced) {

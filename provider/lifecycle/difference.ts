@@ -11,7 +11,7 @@ import { isUnknown } from "../definitions/unknown";
 export type Values = ReadonlyMap<string, Value>;
 
 /** What a record shows of a field, held against what is wanted. */
-export type Comparison =
+type Comparison =
   /** The same to a person; `value` is as it was wanted. */
   | { readonly outcome: "same"; readonly value: Value }
   /** Something else; `value` is undefined if it cannot be the value of such a field, and `problem` says why. */

@@ -31,6 +31,12 @@ export function assertSameServer({ address, settings }: Account, { serverHash }:
   );
 }
 
+/** State has a record under an id, which the ledger and later verdicts must know. */
+export function noteState({ definition, evidence, ledger }: Account, id: string, outputs: Outputs): void {
+  ledger.note(id, { is: "in state" });
+  evidence.expect(definition, id, outputs.values);
+}
+
 /** Whether a missing record is gone. If not, throws why that cannot be said. */
 export async function proveGone(
   account: Account,

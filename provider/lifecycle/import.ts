@@ -9,10 +9,10 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
-import { operationOf, recordName } from "./account";
+import { recordName } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, differences, fieldOf, quoteValue, wantedIn } from "./difference";
 import { unnamed } from "./ledger";
@@ -75,7 +75,13 @@ export async function checkImport(
     );
   let record: ApiRecord;
   try {
-    record = await readToImport(account, id, inputs, options, operationOf(account, options));
+    record = await readToImport(
+      account,
+      id,
+      inputs,
+      options,
+      new Operation({ ...options, clock: account.clock }),
+    );
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Options, Outputs } from "./resource";
 
 /** What happens to one record in this run, or becomes known of it. */
-export type LedgerEvent =
+type LedgerEvent =
   /** State has it for a resource. */
   | { readonly is: "in state" }
   /** The provider is about to change it, so that a list may be older. */
@@ -35,7 +35,7 @@ export type LedgerEvent =
   | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined };
 
 /** Whether somebody has a record, as far as this run has heard. */
-export type Standing = "free" | "to be imported" | "held" | "ended";
+type Standing = "free" | "to be imported" | "held" | "ended";
 
 interface Holder {
   owner: string | undefined;

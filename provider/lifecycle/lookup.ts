@@ -1,12 +1,11 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
-import { operationOf } from "./account";
 import type { Account, Connect } from "./account";
-import { compare, shows, valueIn } from "./difference";
+import { compare, fieldOf, shows, valueIn } from "./difference";
 import { attributesOf } from "./outputs";
 import { complete, showUnlessMissing, valuesIn } from "./records";
 
@@ -46,7 +45,7 @@ export async function lookUpOne(
   const query = checked(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const account = connect(name);
-  const operation = operationOf(account, {});
+  const operation = new Operation(account);
   const where = account.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -84,7 +83,7 @@ export async function lookUpAll(
   const query = checked(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const account = connect(name);
-  const operation = operationOf(account, {});
+  const operation = new Operation(account);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(account, operation, filter);
   const records = await complete(account, operation, listed);
@@ -104,10 +103,10 @@ async function select(
   filter: Query,
 ): Promise<readonly ApiRecord[]> {
   const matches = (record: ApiRecord): boolean =>
-    (["name", "url"] as const).every((key) => {
-      const field = definition.fields[key];
+    columnsOf(definition).every((key) => {
+      const field = fieldOf(definition, key);
       const wanted = filter[key];
-      if (!field || wanted === undefined) return true;
+      if (wanted === undefined) return true;
       if (!shows(field, record))
         throw new UptimeError(
           `The list of ${definition.plural} does not show the ${key} of ${record.id}, so it cannot be looked up by its ${key}. ` +
@@ -120,25 +119,19 @@ async function select(
     for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
-  const parameters = parametersOf(filter);
-  // The API's search shortens the list. If it finds nothing, it may just read the string in another way.
-  const narrowed = filter.search === undefined && narrowing(filter);
-  const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
-  return found.length > 0 ? found : read(parameters);
-}
-
-function narrowing(filter: Query): Record<string, string> | undefined {
-  if (filter.name !== undefined) return { search: filter.name, search_by: "name" };
-  if (filter.url !== undefined) return { search: filter.url, search_by: "url" };
-  return undefined;
-}
-
-function parametersOf({ search, searchBy, statusPageId }: Query): Record<string, string> {
-  return {
+  const { search, searchBy, statusPageId } = filter;
+  const parameters = {
     ...(search !== undefined && { search }),
     ...(searchBy !== undefined && { search_by: searchBy }),
     ...(statusPageId !== undefined && { status_page_id: statusPageId }),
   };
+  // The API's search shortens the list. If it finds nothing, it may just read the string in another way.
+  const [narrowed] = columnsOf(definition).flatMap((key) => {
+    const text = filter[key];
+    return text === undefined || search !== undefined ? [] : [{ search: text, search_by: key }];
+  });
+  const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
+  return found.length > 0 ? found : read(parameters);
 }
 
 function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
@@ -174,8 +167,8 @@ function described(filter: Query): string {
 }
 
 /** The fields that the API searches and sorts by, as far as the resource has them. (API reference, section 4) */
-function columnsOf(definition: Definition): readonly string[] {
-  return ["name", "url"].filter((key) => key in definition.fields);
+function columnsOf(definition: Definition): readonly ("name" | "url")[] {
+  return (["name", "url"] as const).filter((key) => key in definition.fields);
 }
 
 /** The arguments that select records, beside an id. */
@@ -185,44 +178,29 @@ function filtersOf(definition: Definition): string[] {
   return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
 }
 
-type Check = (value: unknown) => string | undefined;
-
-const isString: Check = (value) =>
-  typeof value !== "string" ? "must be a string" : value.trim() === "" ? "must not be empty" : undefined;
-
-/** An id becomes a part of a path, in which dots alone mean another path. */
-const isId =
-  (of: string): Check =>
-  (value) =>
-    (typeof value === "string" || typeof value === "number") && /^(?!\.{1,2}$)\S+$/.test(String(value))
+/** What is wrong with the value of an argument, if anything. */
+function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
+  const columns = columnsOf(definition);
+  const choices = new Map<string, readonly unknown[]>([
+    ["searchBy", columns],
+    ["sortBy", ["id", ...columns]],
+    ["sort", ["desc", "asc"]],
+  ]).get(key);
+  if (choices)
+    return choices.includes(value)
       ? undefined
-      : `must be the id of ${of}, a string or a number`;
-
-const isStatusPage: Check = (value) =>
-  (typeof value === "string" || typeof value === "number") && /^\d+$/.test(String(value))
-    ? undefined
-    : "must be the id of a status page, a whole number";
-
-const isOneOf =
-  (values: readonly string[]): Check =>
-  (value) =>
-    typeof value === "string" && values.includes(value)
-      ? undefined
-      : `must be ${values.map((one) => JSON.stringify(one)).join(" or ")}`;
-
-/** What is wrong with each argument, if anything. */
-function checksOf(definition: Definition): Readonly<Record<keyof Query, Check>> {
-  return {
-    id: isId(`a ${definition.singular}`),
-    account: isString,
-    name: isString,
-    url: isString,
-    search: isString,
-    searchBy: isOneOf(columnsOf(definition)),
-    statusPageId: isStatusPage,
-    sortBy: isOneOf(["id", ...columnsOf(definition)]),
-    sort: isOneOf(["desc", "asc"]),
-  };
+      : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
+  if (key === "id" || key === "statusPageId") {
+    const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+    // An id becomes a part of a path, in which dots alone mean another path.
+    const [form, what] =
+      key === "id"
+        ? [/^(?!\.{1,2}$)\S+$/, `a ${definition.singular}, a string or a number`]
+        : [/^\d+$/, "a status page, a whole number"];
+    return form.test(text) ? undefined : `must be the id of ${what}`;
+  }
+  if (typeof value !== "string") return "must be a string";
+  return value.trim() === "" ? "must not be empty" : undefined;
 }
 
 /** The arguments that are set. It is an error if one is not known, or has a value that is not allowed. */
@@ -236,10 +214,9 @@ function checked(
     throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
   const allowed: readonly string[] = [...more, ...filtersOf(definition), "account"];
-  const checks: Readonly<Record<string, Check>> = checksOf(definition);
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
-    const problem = checks[key]?.(value);
+    const problem = problemOf(definition, key, value);
     return problem === undefined ? [] : [`${key} ${problem}`];
   });
   const keys = given.map(([key]) => key);

@@ -1,10 +1,10 @@
 import { AnotherRecordError, GoneError, message, MissingError, unfinished } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
-import { operationOf } from "./account";
+import { Operation } from "../api/operation";
 import type { Account } from "./account";
 import { differences, quoteValue, wantedIn } from "./difference";
 import { agrees } from "./evidence";
-import { assertSameServer, isAccountOfState, proveGone } from "./gone";
+import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
@@ -16,15 +16,14 @@ export async function read(
   outputs: Outputs,
   options: Options,
 ): Promise<State | undefined> {
-  const { definition, evidence, ledger, reader, settings } = account;
+  const { definition, ledger, reader, settings } = account;
   const { claim, importId } = outputs;
   assertSameServer(account, outputs);
-  ledger.note(id, { is: "in state" });
+  noteState(account, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
-  evidence.expect(definition, id, outputs.values);
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   const expected = takesAttributes ? undefined : wantedIn(definition, outputs.values);
   let record: ApiRecord;
   try {
@@ -56,7 +55,7 @@ export async function get(
   options: Options,
 ): Promise<State> {
   try {
-    const record = await account.reader.show(id, operationOf(account, options));
+    const record = await account.reader.show(id, new Operation({ ...options, clock: account.clock }));
     return { id, outputs: outputsOfRecord(account, record, name) };
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;

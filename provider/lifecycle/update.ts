@@ -1,10 +1,10 @@
 import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
 import { PartialFailureError } from "./resource";
 import type { ApiRecord } from "../api/answer";
-import { operationOf } from "./account";
+import { Operation } from "../api/operation";
 import type { Account } from "./account";
 import { fieldOf, managedIn, valueIn, wantedIn } from "./difference";
-import { assertAgrees, assertSameServer, isAccountOfState } from "./gone";
+import { assertAgrees, assertSameServer, isAccountOfState, noteState } from "./gone";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import { assertSameRecord } from "./read";
@@ -19,12 +19,11 @@ export async function update(
   inputs: Inputs,
   options: Options,
 ): Promise<State> {
-  const { definition, evidence, ledger, reader } = account;
+  const { definition, reader } = account;
   const { label } = definition;
-  const operation = operationOf(account, options);
+  const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs);
-  ledger.note(id, { is: "in state" });
-  evidence.expect(definition, id, outputs.values);
+  noteState(account, id, outputs);
   const ignored = managedIn(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );

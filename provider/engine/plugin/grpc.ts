@@ -13,7 +13,7 @@ import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
 /** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
-export interface Lazy {
+interface Lazy {
   newSession(): PluginSession;
   /** The plugin's schema, as JSON. */
   schema(): string;
@@ -72,8 +72,8 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const { settings, problems } = session().checkSettings(request.getUrn(), decode(request.getNews()));
-      return new proto.CheckResponse().setInputs(encode(settings)).setFailuresList(failures(problems));
+      const settings = session().checkSettings(request.getUrn(), decode(request.getNews()));
+      return new proto.CheckResponse().setInputs(encode(settings));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(decode);

@@ -42,11 +42,11 @@ export class PluginSession {
     });
   }
 
-  checkSettings(urn: string, given: Properties): { settings: Properties; problems: string[] } {
+  checkSettings(urn: string, given: Properties): Properties {
     this.provider = isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
     const { settings, warnings } = checkedSettings(urn, given);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
-    return { settings, problems: [] };
+    return settings;
   }
 
   diffSettings(old: Properties, present: Properties): { changed: string[]; replaces: boolean } {
