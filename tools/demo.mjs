@@ -2,9 +2,8 @@
 // machine. State and settings are in a temporary folder that is removed at the end. With `--yaml`, the program is that of
 // examples/yaml, on the provider plugin. With `--picture`, the demo ends at the preview with drift and draws
 // docs/preview.svg; with `--picture --check`, it compares the two.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -182,24 +181,10 @@ function nextSteps(engine, isBuilt) {
     "    export UPTIME_BASE_URL=http://127.0.0.1:8080 UPTIME_API_KEY=emulator-key",
     "    pulumi up",
     ...(isOurs ? [`- Remove the engine when you no longer need it: rm -r ${cacheRoot(process.env)}`] : []),
-    ...(isBuilt ? goCaches() : []),
+    ...(isBuilt
+      ? ["- Building it filled Go's caches. Empty them, for all your Go projects: go clean -cache -modcache"]
+      : []),
   ].join("\n");
-}
-
-/** What a build of the engine leaves on the disk beside the engine. */
-function goCaches() {
-  const folders = execFileSync("go", ["env", "GOCACHE", "GOMODCACHE"], { encoding: "utf8" })
-    .trim()
-    .split("\n");
-  const present = folders.filter((folder) => existsSync(folder));
-  const sizes = present.map((folder) =>
-    Number.parseInt(execFileSync("du", ["-sk", folder], { encoding: "utf8" }), 10),
-  );
-  const total = (sizes.reduce((sum, size) => sum + size, 0) / 1024 ** 2).toFixed(1);
-  return [
-    `- Building it filled Go's caches, which now take ${total} GB (${present.join(", ")}).`,
-    "  Remove them, for all your Go projects: go clean -cache -modcache",
-  ];
 }
 
 async function draw(text, version) {

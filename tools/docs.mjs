@@ -15,6 +15,7 @@ export const pathOf = ({ singular }) => `docs/${singular}.md`;
 /**
  * A resource's page: the present one with its generated parts renewed, or a new one for a resource that has none.
  * Everything outside the markers is written by hand and stays.
+ * @returns {string}
  */
 export function pageOf(definition, { source = sourceOf(definition), present = newPage(definition) } = {}) {
   return withParts(pathOf(definition), present, {
@@ -44,7 +45,10 @@ function withParts(path, present, parts) {
   }, present);
 }
 
-/** The comment above each field of a resource, as an editor shows it, without the page that it names. */
+/**
+ * The comment above each field of a resource, as an editor shows it, without the page that it names.
+ * @returns {Map<string, string>}
+ */
 export function sentencesOf(source) {
   const sentences = new Map();
   const file = ts.createSourceFile("resource.ts", source, ts.ScriptTarget.Latest, true);

@@ -6,7 +6,19 @@ import { runAsCommand } from "./main.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** What stands in the way of the release, as sentences; empty if nothing does. */
+/**
+ * @typedef {object} Release
+ * @property {string} tag
+ * @property {{ version: string, repository?: { url: string }, private?: boolean }} manifest
+ * @property {{ version: string, packages: Record<string, { version?: string }> }} lock
+ * @property {string} changelog
+ * @property {boolean} hasCorpus
+ */
+
+/**
+ * What stands in the way of the release, as sentences; empty if nothing does.
+ * @param {Release} release
+ */
 export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
   const { version } = manifest;
   const problems = [];

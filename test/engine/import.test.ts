@@ -1,4 +1,3 @@
-import { fullTest } from "../support/size";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
@@ -85,78 +84,6 @@ test("an import from its first preview to its last trace: refused, taken, kept, 
   expect(await workspace.resources()).not.toHaveProperty("home");
   expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2, 3]);
   expect(writes()).toEqual([]);
-});
-
-fullTest("kill -9 between the steps of an import, a new name and --replace loses no record", async () => {
-  const program = (monitorOptions: string, domain: string): string => `${lines}
-    new Monitor("home", ${args}, { ${monitorOptions} });
-    new Domain("shop", { name: "${domain}" }, { import: "1" });`;
-  const { emulator, workspace } = await startStack({ program: program(`import: "1"`, "first.example") });
-  emulator.monitors.add(record);
-  emulator.domains.add({ name: "first.example" });
-
-  /** Kills the CLI as this request arrives, which still has its effect; then takes the lock away. */
-  const killedUp = async (victim: string, ...options: string[]): Promise<void> => {
-    const { child, done } = workspace.start(["up", "--yes", "--skip-preview", ...options]);
-    emulator.fault = ({ method, path }) => {
-      if (`${method} ${path}` === victim) child.kill("SIGKILL");
-      return undefined;
-    };
-    await done;
-    emulator.fault = undefined;
-    expect(child.signalCode).toBe("SIGKILL");
-    await workspace.mend();
-    await workspace.run(["cancel", "--yes"]);
-  };
-  const monitors = () => emulator.monitors.all().map(({ id, name }) => `${String(name)} ${id}`);
-  const domains = () => emulator.domains.all().map(({ id, name }) => `${String(name)} ${id}`);
-
-  await killedUp("GET /api/v1/monitors/1");
-  await killedUp("GET /api/v1/domains/1");
-  await workspace.up();
-  expect(await workspace.resources()).toMatchObject({ home: { id: "1" }, shop: { id: "1" } });
-  expect(emulator.writes()).toEqual([]);
-
-  // The new name: killed after the deletion, then after the creation, whose answer nobody hears.
-  await workspace.write(program(`import: "1"`, "second.example"));
-  await killedUp("DELETE /api/v1/domains/1");
-  expect(domains()).toEqual([]);
-  await workspace.up();
-  expect(domains()).toEqual(["second.example 2"]);
-  expect(monitors()).toEqual(["Home 1"]);
-
-  // The deletion of a replacement, which state learns of by a refresh.
-  const replace = ["--replace", "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home"];
-  await killedUp("DELETE /api/v1/monitors/1", ...replace);
-  await workspace.refresh();
-  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("remove the option import");
-  await workspace.write(program("", "second.example"));
-  await workspace.up();
-  expect(monitors()).toEqual(["Home 2"]);
-
-  // A record that the option names is imported by the replacement, not deleted: it might be another resource's by now.
-  await workspace.write(program(`import: "2"`, "second.example"));
-  const kept = await workspace.up(...replace);
-  expect(kept.output).toContain('Monitor home imports monitor 2 ("Home", "https://example.com/").');
-  expect(monitors()).toEqual(["Home 2"]);
-
-  // Its creation, now that the option is spent for the record.
-  await killedUp("POST /api/v1/monitors", ...replace);
-  expect(monitors()).toEqual(["Home 3"]);
-  await workspace.write(program("", "second.example"));
-  await workspace.setConfig({ "uptime:adoptExisting": "true" });
-  await workspace.up();
-  expect(monitors()).toEqual(["Home 3"]);
-  expect(domains()).toEqual(["second.example 2"]);
-  await workspace.preview("--refresh", "--expect-no-changes");
-
-  // Deleted by hand: the run that finds it gone creates it again, because the option is spent then.
-  emulator.monitors.remove(3);
-  await workspace.write(program(`import: "3"`, "second.example"));
-  await workspace.up("--refresh", "--run-program");
-  expect(monitors()).toEqual(["Home 4"]);
 });
 
 test("resources of several accounts in one program", async () => {

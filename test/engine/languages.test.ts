@@ -10,8 +10,6 @@ import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/s
 import type { Stack } from "../support/stack";
 import { checkCSharp, checkJava } from "../support/untested-sdks";
 import type { Schema } from "../support/untested-sdks";
-import type { StateResource } from "../support/workspace";
-import { addNasty } from "../support/nasty";
 import { isFull } from "../support/size";
 
 afterEach(stopStacks);
@@ -145,95 +143,7 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
   return { stack, module, tidy: () => run("go", ["mod", "tidy"], { cwd: workspace.project, env }) };
 }
 
-/**
- * Imports an account by the commands that an export prints, into a program that declares what was imported. Pulumi writes
- * such a program only with a language host that is newer than the last one that is a Go module.
- */
-async function takeOver(
-  { emulator, workspace }: Stack,
-  language: string,
-  programOf: (resources: readonly [string, StateResource][]) => string,
-  prepare: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<void> {
-  addNasty(emulator, 20);
-  const headers = [{ key: "X-Token", value: canary("imported-header") }];
-  emulator.monitors.add({ ...site, request_headers: headers });
-  const args = ["export", "--out", ".", "--language", language, "--json"];
-  const exported = await cli(emulator, workspace.project, args, { env: workspace.environment });
-  expect(exported).toMatchObject({ code: 0 });
-  const { next, resources } = JSON.parse(exported.stdout) as { next: string[]; resources: object[] };
-  const command = next.find((line) => line.startsWith("pulumi import ")) ?? "";
-  const imported = await workspace.run([...command.split(" ").slice(1), "--yes"]);
-  expect(imported.output).toContain(`${resources.length} imported`);
-  const all = Object.entries(await workspace.resources());
-  expect(all).toHaveLength(resources.length);
-  await workspace.write(programOf(all));
-  await prepare();
-  emulator.forget();
-  await workspace.preview("--expect-no-changes");
-  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
-  expect(emulator.writes()).toEqual([]);
-}
-
-const declared = ({ inputs = {} }: StateResource): [string, unknown][] =>
-  Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
-const classOf = ({ type }: StateResource): string => type.split(":").at(-1) ?? "";
-const literal = (value: unknown): string => JSON.stringify(value);
-
-const inPython = (resources: readonly [string, StateResource][]): string =>
-  [
-    "import json",
-    "import pulumi",
-    "import pulumi_uptime as uptime",
-    ...resources.map(([name, resource]) => {
-      const values = declared(resource).map(([key, value]) => [
-        key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        value,
-      ]);
-      const json = literal(literal(Object.fromEntries(values)));
-      return `uptime.${classOf(resource)}(${literal(name)}, **json.loads(${json}), opts=pulumi.ResourceOptions(protect=True))`;
-    }),
-    "",
-  ].join("\n");
-
-const inGo = (resources: readonly [string, StateResource][], module: string): string => {
-  const valueOf = (kind: string, key: string, value: unknown): string => {
-    if (Array.isArray(value))
-      return `pulumi.IntArray{${value.map((id) => `pulumi.Int(${String(id)})`).join(", ")}}`;
-    if (typeof value === "number") return `pulumi.Int(${value})`;
-    if (typeof value === "boolean") return `pulumi.Bool(${String(value)})`;
-    const isEnum = key === "AlertCondition" || key === "RequestMethod";
-    return `${isEnum ? `uptime.${kind}${key}` : "pulumi.String"}(${literal(value)})`;
-  };
-  const statements = resources.map(([name, resource]) => {
-    const kind = classOf(resource);
-    const values = declared(resource).map(([key, value]) => {
-      const field = key.replace(/^./, (letter) => letter.toUpperCase());
-      return `${field}: ${valueOf(kind, field, value)}`;
-    });
-    return `if _, err := uptime.New${kind}(ctx, ${literal(name)}, &uptime.${kind}Args{${values.join(", ")}}, pulumi.Protect(true)); err != nil { return err }`;
-  });
-  return `package main
-
-import (
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"${module}/uptime"
-)
-
-func main() {
-	pulumi.Run(func(ctx *pulumi.Context) error {
-		${statements.join("\n\t\t")}
-		return nil
-	})
-}
-`;
-};
-
 if (isFull) {
-  test("an account is imported into a program in Python, and nothing is written", async () => {
-    await takeOver(await startPython(), "python", inPython);
-  });
-
   test("a program in Python lives through its whole life", async () => {
     await liveThrough(
       await startPython(),
@@ -292,11 +202,6 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
       }
     },
   );
-
-  test("an account is imported into a program in Go, and nothing is written", async () => {
-    const { stack, module, tidy } = await startGo();
-    await takeOver(stack, "go", (resources) => inGo(resources, module), tidy);
-  });
 
   test("a program in Go lives through its whole life", async () => {
     const { stack, module, tidy } = await startGo();

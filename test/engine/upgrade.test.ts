@@ -31,40 +31,17 @@ const { version } = JSON.parse(read(repository, "package.json")) as { version: s
 /** What is recorded of a version: the name of its folder, and what its program imports. */
 const fronts = { [version]: "pulumi-uptime", [`${version}-native`]: "pulumi-uptime/native" };
 
-/** Every kind of thing that state holds: all fields, none, emptied ones, secrets, options, imports, adoptions, a record only read. */
-const programOf = (front: string, removedLater: string) => `
-const pulumi = require("@pulumi/pulumi");
-const { Domain, Monitor } = require("${front}");
-const shop = new Domain("shop", { name: "Shop.Example", homepageUrl: "https://shop.example/", notFoundUrl: "https://shop.example/404" });
-const plain = new Domain("plain", { name: "plain.example" });
-new Monitor("least", { name: "Least", url: "https://shop.example", interval: 60 });
-new Monitor("most", {
-  name: "Most & more", url: "https://SHOP.example/a?b=c", interval: 300, alertCondition: "url_text", alertTextLookup: "Öl",
-  alertChannelIds: [2, "1"], requestMethod: "POST", requestHeaders: [{ key: "X-Token", value: "token of the corpus" }],
-  requestAuthUsername: "user", requestAuthPassword: "password of the corpus", cacheBuster: true, sslAlertDays: 7,
-  domainAlertDays: 0, maintenanceStartAt: "2030-01-31T22:00:00", maintenanceEndAt: "2030-01-31T23:00:00", pause: true,
-}, { dependsOn: shop });
-new Monitor("emptied", { name: "Emptied", url: "https://shop.example/e", interval: 600, ${removedLater} });
-new Monitor("options", { name: "Options", url: "https://shop.example/o", interval: 900, domainAlertDays: 30 },
-  { ignoreChanges: ["interval"], replaceOnChanges: ["url"], customTimeouts: { create: "1m" }, protect: true });
-Domain.get("read", plain.id);
-const hand = (name, more) => ({ name, url: "https://hand.example/", interval: 60, ...more });
-new Domain("imported", { name: "imported.example", homepageUrl: "https://hand.example/" }, { import: "1" });
-new Domain("adopted", { name: "adopted.example" });
-new Monitor("home", hand("Home", {
-  requestAuthPassword: "password of the corpus", requestHeaders: [{ key: "X-Token", value: "token of the corpus" }],
-}), { import: "1" });
-new Monitor("ignored", hand("Ignored", { interval: 300 }), { import: "2", ignoreChanges: ["interval"] });
-new Monitor("found", hand("Adopted"));
-class Site extends pulumi.ComponentResource {
-  constructor(name) {
-    super("test:index:Site", name);
-    new Monitor("child", hand("Child"), { parent: this, import: "4" });
-    this.registerOutputs({});
-  }
-}
-new Site("parent");
-`;
+/**
+ * The program of the newest version, which declares every kind of thing that state holds: all fields, none, emptied ones,
+ * secrets, options, imports, adoptions, a record only read. A new field is declared in it by hand before it is recorded.
+ */
+const [newest = ""] = readdirSync(corpus)
+  .filter((name) => name.endsWith("-native"))
+  .sort((one, other) => other.localeCompare(one, "en", { numeric: true }));
+const programOf = (front: string, removedLater: string) =>
+  read(corpus, newest, "program.js")
+    .replace(/require\("pulumi-uptime[^"]*"\)/, `require("${front}")`)
+    .replace(/("Emptied".*interval: 600,) /, `$1 ${removedLater}`);
 
 /** What there is before the first run. */
 const domainsByHand = [
@@ -93,7 +70,7 @@ async function record(name: string, front: string): Promise<void> {
     config: { "uptime:adoptExisting": "true" },
   });
   await workspace.up();
-  const program = programOf(front, "").trimStart();
+  const program = programOf(front, "");
   await workspace.write(program);
   await workspace.up();
   mkdirSync(folder, { recursive: true });

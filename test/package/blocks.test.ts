@@ -166,19 +166,6 @@ describe("the commands on the pages", () => {
     const problems = all.map(({ place, words }) => ({ place, problem: problemOf(words) }));
     expect(problems.filter(({ problem }) => problem !== undefined)).toEqual([]);
   });
-
-  test.each([
-    ["npm run nothing", "package.json has no script nothing"],
-    ["npx pulumi-uptime exprt --out uptime", "pulumi-uptime has no exprt"],
-    ["npx pulumi-uptime export --into uptime", "pulumi-uptime has no --into"],
-    ["pulumi previev --diff", "pulumi has no previev"],
-    ["pulumi preview --expect-no-change", "pulumi preview has no --expect-no-change"],
-    ["pulumi config set --secrets uptime:apiKey", "pulumi config set has no --secrets"],
-    ["node dist/provider/emulator/cli.js --ports 1", "dist/provider/emulator/cli.js has no --ports"],
-    ["npx jests", "jests is not installed"],
-  ])("would be found if they did not: %s", (line, problem) => {
-    expect(commandsIn(line).map(problemOf)).toEqual([problem]);
-  });
 });
 
 test("the request in docs/testing.md edits a monitor of the emulator", async () => {

@@ -251,62 +251,12 @@ describe("lists", () => {
     expect((await call(emulator, "GET", "/domains?search_by=url")).status).toBe(422);
   });
 
-  const next = (emulator: Emulator, page: number) =>
-    `${emulator.url}/api/v1/monitors?per_page=10&sort=asc&page=${page}`;
-  test.each<[Partial<Dialect>, (emulator: Emulator, data: unknown) => unknown]>([
-    [
-      { paging: "links" },
-      (it, data) => ({
-        data,
-        links: { first: next(it, 1), last: next(it, 3), prev: next(it, 1), next: next(it, 3) },
-      }),
-    ],
-    [
-      { paging: "nextPageUrl" },
-      (it, data) => ({
-        ...{ current_page: 2, data, last_page: 3, next_page_url: next(it, 3), per_page: 10, total: 25 },
-      }),
-    ],
-    [
-      { paging: "meta" },
-      (_, data) => ({ data, meta: { current_page: 2, last_page: 3, per_page: 10, total: 25 } }),
-    ],
-    [{ paging: "bare" }, (_, data) => ({ data })],
-    [{ paging: "bare", list: "bare" }, (_, data) => data],
-  ])("a page in the dialect %j", async (dialect, expected) => {
-    const emulator = await start({ dialect: { ...dialect, listBrief: true }, pathPrefix: "sub/" });
-    for (let id = 1; id <= 25; id++) emulator.monitors.add({ name: `m${id}`, url: "u" });
-    const data = Array.from({ length: 10 }, (_, index) => ({
-      id: index + 11,
-      name: `m${index + 11}`,
-      url: "u",
-    }));
-    const { json } = await call(emulator, "GET", "/monitors?per_page=10&sort=asc&page=2");
-    expect(json).toEqual(expected(emulator, data));
-  });
-
   test("the last page has no next one, and the one after it is empty", async () => {
     const emulator = await start({ dialect: { extraFields: {}, hidden: ["created_at", "updated_at"] } });
     for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
     const last = await call(emulator, "GET", "/domains?page=2");
     expect(last.json).toMatchObject({ data: [{ id: 2 }, { id: 1 }], links: { next: null } });
     expect((await call(emulator, "GET", "/domains?page=3")).json).toMatchObject({ data: [] });
-  });
-
-  test("by a cursor, which names the last record of a page", async () => {
-    const emulator = await start({ dialect: { paging: "cursor" } });
-    for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
-    const first = await call(emulator, "GET", "/domains");
-    expect(first.json).toMatchObject({ meta: { next_cursor: "3", per_page: 10 } });
-    const { json } = await call(emulator, "GET", "/domains?cursor=3");
-    expect(json).toMatchObject({ data: [{ id: 2 }, { id: 1 }], meta: { next_cursor: null } });
-    expect((await call(emulator, "GET", "/domains?page=2")).status).toBe(422);
-  });
-
-  test("without paging all records come in one answer", async () => {
-    const emulator = await start({ dialect: { paging: "none", list: "bare" } });
-    for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
-    expect((await call(emulator, "GET", "/domains?per_page=10")).json).toHaveLength(12);
   });
 });
 
@@ -410,75 +360,6 @@ describe("dialects", () => {
     expect(reply.status).toBe(status);
     if (expected === "") expect(reply.text).toBe("");
     else expect(reply.json).toMatchObject(expected as object);
-  });
-
-  test.each<[Partial<Dialect>, number, string | object]>([
-    [{ errors: "error", errorStatus: 400 }, 400, { error: "The name field is required." }],
-    [{ errors: "html" }, 422, "<h1>The name field is required.</h1>"],
-    [{ errors: "empty" }, 422, ""],
-  ])("a refusal: %j", async (dialect, status, expected) => {
-    const emulator = await start({ dialect });
-    const reply = await call(emulator, "POST", "/domains", "");
-    expect(reply.status).toBe(status);
-    if (typeof expected === "object") expect(reply.json).toEqual(expected);
-    else expect(reply.text).toContain(expected);
-  });
-
-  test.each([404, 410, 403] as const)("an unknown id: %i", async (gone) => {
-    const emulator = await start({ dialect: { gone } });
-    expect((await call(emulator, "PUT", "/domains/1", "")).status).toBe(gone);
-  });
-
-  test("PATCH is refused, PUT is not", async () => {
-    const emulator = await start({ dialect: { patch: "405" } });
-    emulator.domains.add({ name: "a" });
-    const reply = await call(emulator, "PATCH", "/domains/1", "");
-    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, PUT, DELETE"]);
-    expect((await call(emulator, "PUT", "/domains/1", "")).status).toBe(200);
-  });
-
-  const brackets = "alert_channel_ids[]=&request_headers[0][key]=&request_headers[0][value]=";
-  const plain = "alert_channel_ids=&request_headers=";
-  test.each<[Partial<Dialect>, string, "cleared" | "kept" | string[]]>([
-    [{ emptyLists: "bracketsRefused" }, brackets, ["alert_channel_ids.0", "request_headers.0.key"]],
-    [{ emptyLists: "bracketsRefused" }, plain, "cleared"],
-    [{ emptyLists: "bracketsIgnored" }, brackets, "kept"],
-    [{ emptyLists: "bracketsIgnored" }, plain, "cleared"],
-    [{ emptyLists: "plainRefused" }, plain, ["alert_channel_ids", "request_headers"]],
-    [{ emptyLists: "plainRefused" }, brackets, "cleared"],
-    [{ emptyLists: "plainIgnored" }, plain, "kept"],
-    [{ emptyLists: "plainIgnored" }, brackets, "cleared"],
-  ])("an empty list: %j, %s", async (dialect, form, expected) => {
-    const emulator = await start({ dialect });
-    const before = emulator.monitors.add(stored);
-    const { status, json } = await call(emulator, "PATCH", "/monitors/1", form);
-    if (Array.isArray(expected)) {
-      expect([status, Object.keys((json as { errors: object }).errors)]).toEqual([422, expected]);
-      return;
-    }
-    const { alert_channel_ids, request_headers } = before;
-    expect(emulator.monitors.get(1)).toMatchObject(
-      expected === "kept"
-        ? { alert_channel_ids, request_headers }
-        : { alert_channel_ids: [], request_headers: [] },
-    );
-  });
-
-  test.each<[Partial<Dialect>, string, number, Record<string, unknown>]>([
-    [{ emptyDays: "refused" }, "ssl_alert_days=", 422, { ssl_alert_days: 7 }],
-    [{ emptyDays: "refused" }, "ssl_alert_days=0", 200, { ssl_alert_days: 0 }],
-    [{ zeroDaysForEmpty: true }, "ssl_alert_days=", 200, { ssl_alert_days: 0 }],
-    [{ resetOnUpdate: true }, "name=x", 200, { alert_condition: "url_unavailable", request_method: "GET" }],
-    [{ resetOnUpdate: true }, "request_method=PUT", 200, { request_method: "PUT" }],
-    [{ resetOnUpdate: false }, "name=x", 200, { alert_condition: "url_text", request_method: "HEAD" }],
-    [{ ignoreInvalid: true }, "name=x&interval=7&what=1", 200, { name: "x", interval: 60, what: undefined }],
-    [{ notStored: ["name"] }, "name=x&interval=180", 200, { name: stored.name, interval: 180 }],
-  ])("an update: %j, %s", async (dialect, form, status, expected) => {
-    const emulator = await start({ dialect });
-    emulator.monitors.add({ ...stored, alert_condition: "url_text", request_method: "HEAD" });
-    expect((await call(emulator, "PATCH", "/monitors/1", form)).status).toBe(status);
-    for (const [name, value] of Object.entries(expected))
-      expect(emulator.monitors.get(1)?.[name]).toEqual(value);
   });
 
   test("names of domains are unique, or not, and stored in lower case if asked", async () => {

@@ -51,46 +51,31 @@ module.exports = {
 const conventional = `
 const pulumi = require("@pulumi/pulumi");
 
+const fields = ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
+  "requestHeaders", "requestAuthUsername", "requestAuthPassword", "cacheBuster", "sslAlertDays", "domainAlertDays",
+  "maintenanceStartAt", "maintenanceEndAt"];
+const wireOf = (field) => field.replace(/[A-Z]/g, (letter) => "_" + letter.toLowerCase());
+
 function toForm(inputs) {
   const form = new URLSearchParams();
-  form.append("name", inputs.name);
-  form.append("url", inputs.url);
-  form.append("interval", String(inputs.interval));
-  if (inputs.alertCondition !== undefined) form.append("alert_condition", inputs.alertCondition);
-  if (inputs.alertTextLookup !== undefined) form.append("alert_text_lookup", inputs.alertTextLookup);
-  for (const id of inputs.alertChannelIds || []) form.append("alert_channel_ids[]", String(id));
-  if (inputs.requestMethod !== undefined) form.append("request_method", inputs.requestMethod);
-  (inputs.requestHeaders || []).forEach((header, index) => {
-    form.append("request_headers[" + index + "][key]", header.key);
-    form.append("request_headers[" + index + "][value]", header.value);
-  });
-  if (inputs.requestAuthUsername !== undefined) form.append("request_auth_username", inputs.requestAuthUsername);
-  if (inputs.requestAuthPassword !== undefined) form.append("request_auth_password", inputs.requestAuthPassword);
-  if (inputs.cacheBuster !== undefined) form.append("cache_buster", inputs.cacheBuster ? "1" : "0");
-  if (inputs.sslAlertDays !== undefined) form.append("ssl_alert_days", String(inputs.sslAlertDays));
-  if (inputs.domainAlertDays !== undefined) form.append("domain_alert_days", String(inputs.domainAlertDays));
-  if (inputs.maintenanceStartAt !== undefined) form.append("maintenance_start_at", inputs.maintenanceStartAt);
-  if (inputs.maintenanceEndAt !== undefined) form.append("maintenance_end_at", inputs.maintenanceEndAt);
+  for (const field of fields) {
+    const value = inputs[field];
+    if (value === undefined) continue;
+    if (field === "alertChannelIds") value.forEach((id) => form.append("alert_channel_ids[]", String(id)));
+    else if (field === "requestHeaders")
+      value.forEach((header, index) => {
+        form.append("request_headers[" + index + "][key]", header.key);
+        form.append("request_headers[" + index + "][value]", header.value);
+      });
+    else form.append(wireOf(field), typeof value === "boolean" ? String(Number(value)) : String(value));
+  }
   return form;
 }
 
 function fromRecord(record) {
-  return {
-    name: record.name,
-    url: record.url,
-    interval: Number(record.interval),
-    alertCondition: record.alert_condition,
-    alertTextLookup: record.alert_text_lookup,
-    alertChannelIds: record.alert_channel_ids,
-    requestMethod: record.request_method,
-    requestHeaders: record.request_headers,
-    requestAuthUsername: record.request_auth_username,
-    cacheBuster: Boolean(Number(record.cache_buster)),
-    sslAlertDays: record.ssl_alert_days,
-    domainAlertDays: record.domain_alert_days,
-    maintenanceStartAt: record.maintenance_start_at,
-    maintenanceEndAt: record.maintenance_end_at,
-  };
+  const shown = fields.filter((field) => field !== "requestAuthPassword");
+  const values = Object.fromEntries(shown.map((field) => [field, record[wireOf(field)]]));
+  return { ...values, interval: Number(record.interval), cacheBuster: Boolean(Number(record.cache_buster)) };
 }
 
 async function request(method, path, form) {
@@ -128,10 +113,9 @@ const monitorProvider = {
     return { outs: { ...news, ...fromRecord(record) } };
   },
   async diff(id, olds, news) {
-    const keys = ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
-      "requestHeaders", "requestAuthUsername", "cacheBuster", "sslAlertDays", "domainAlertDays",
-      "maintenanceStartAt", "maintenanceEndAt"];
-    const changes = keys.some((key) => news[key] !== undefined && JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
+    const changes = fields.some(
+      (field) => news[field] !== undefined && JSON.stringify(olds[field]) !== JSON.stringify(news[field]),
+    );
     return { changes: changes };
   },
   async delete(id) {

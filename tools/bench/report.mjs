@@ -178,7 +178,10 @@ export function textOf(all) {
   return `[\n${texts.join(",\n")}\n]\n`;
 }
 
-/** The limits with what the first machine has measured that has measured it at all. */
+/**
+ * The limits with what the first machine has measured that has measured it at all.
+ * @returns {{ what: string, measured?: number, holds?: boolean }[]}
+ */
 export function limitsOfAll(all) {
   const [first, ...others] = all.map(limitsOf);
   return first.map(

@@ -1,13 +1,12 @@
 // The folder where an engine is installed once, for all clones of this repository on this machine.
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { homedir, hostname } from "node:os";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
-import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const HEARTBEAT_MS = 5_000;
-const STALE_MS = 30_000;
+/** After this, the id of a process that was killed may be another's. */
+const LONGEST_BUILD_MS = 3_600_000;
 
 export function cacheRoot(env) {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-uptime", "engine");
@@ -55,38 +54,29 @@ export async function removeDrafts(root) {
 }
 
 /**
- * One process at a time does `action`. The lock of a dead process is taken over. It only saves work: should two ever hold
- * it, each installs a whole folder, and one of them stays.
+ * One process at a time does `action`. It only saves work: should two ever hold the lock, each installs a whole folder, and
+ * one of them stays.
  */
-export async function withLock(file, { log, pollMs = 250 }, action) {
-  const token = randomUUID();
-  let waiting = false;
-  while (!(await acquire(file, token))) {
-    const owner = await readOwner(file);
-    if (owner.stale) {
-      // Renamed first, since of several that find it stale only one can rename it.
-      await rename(file, `${file}.${token}`).catch(() => undefined);
-      await rm(`${file}.${token}`, { force: true });
+export async function withLock(file, { log }, action) {
+  for (let waiting = false; !(await acquire(file));) {
+    if (!(await isHeld(file))) {
+      await rm(file, { force: true });
       continue;
     }
-    if (!waiting) log(`Waiting for process ${owner.pid ?? "(unknown)"}, which is installing the engine.`);
+    if (!waiting) log("Waiting for another process, which is installing the engine.");
     waiting = true;
-    await sleep(pollMs);
+    await sleep(250);
   }
-  // A process id says nothing on another host or in another container; a lock that is touched is alive.
-  const touch = () => utimes(file, new Date(), new Date()).catch(() => undefined);
-  const heartbeat = setInterval(touch, HEARTBEAT_MS).unref();
   try {
     return await action();
   } finally {
-    clearInterval(heartbeat);
-    if ((await readOwner(file)).token === token) await rm(file, { force: true });
+    await rm(file, { force: true });
   }
 }
 
-async function acquire(file, token) {
+async function acquire(file) {
   try {
-    await writeFile(file, JSON.stringify({ pid: process.pid, host: hostname(), token }), { flag: "wx" });
+    await writeFile(file, String(process.pid), { flag: "wx" });
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
@@ -94,24 +84,13 @@ async function acquire(file, token) {
   }
 }
 
-async function readOwner(file) {
+/** Whether the process that wrote a lock still installs; a lock whose content was not written yet is held. */
+async function isHeld(file) {
   try {
-    const touched = (await stat(file)).mtimeMs;
-    const owner = parseOwner(await readFile(file, "utf8"));
-    const dead = owner.host === hostname() && !isAlive(owner.pid);
-    return { ...owner, stale: dead || Date.now() - touched > STALE_MS };
+    const [{ mtimeMs }, pid] = [await stat(file), await readFile(file, "utf8")];
+    return Date.now() - mtimeMs < LONGEST_BUILD_MS && (pid === "" || isAlive(Number(pid)));
   } catch {
-    // It was released in this moment.
-    return { stale: false };
-  }
-}
-
-// A lock that is seen before its content was written has no known owner yet.
-function parseOwner(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
+    return false; // It was released in this moment.
   }
 }
 

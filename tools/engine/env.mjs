@@ -14,6 +14,9 @@ export function enginePath({ bin }, path = "") {
 /**
  * The environment for a CLI that shares nothing with the person's own Pulumi: neither login, plugins, stacks nor settings,
  * and no `UPTIME_…` variable either.
+ * @param {{ bin: string[] }} engine
+ * @param {{ home: string, backend: string, temporary: string }} folders
+ * @returns {Record<string, string>}
  */
 export function engineEnv(engine, { home, backend, temporary }, env = process.env) {
   const foreign = /^(PULUMI_|UPTIME_|JEST_|NODE_ENV$|NODE_OPTIONS$|npm_)/;

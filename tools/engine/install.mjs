@@ -8,8 +8,21 @@ import { runAsCommand } from "../main.mjs";
 const SOURCES = ["path", "npm", "go"];
 
 /**
+ * @typedef {object} Engine
+ * @property {string[]} bin Folders that have to be on PATH.
+ * @property {string} version
+ * @property {"path" | "npm" | "go"} source
+ *
+ * @typedef {object} Options
+ * @property {(line: string) => void} [log]
+ * @property {NodeJS.ProcessEnv} [env]
+ */
+
+/**
  * The engine to use: the user's own, else one that was installed before, else one installed now.
  * `PULUMI_UPTIME_ENGINE` (path, npm or go) allows only that source.
+ * @param {Options} [options]
+ * @returns {Promise<Engine>}
  */
 export async function ensureEngine({ log = () => undefined, env = process.env } = {}) {
   const allowed = allowedSources(env);

@@ -29,7 +29,12 @@ const languages = {
   untested: [{ module: "untested", target: "." }],
 };
 
-/** An engine that runs programs in a language: the user's own if it can, else one that is installed once for this machine. */
+/**
+ * An engine that runs programs in a language: the user's own if it can, else one that is installed once for this machine.
+ * @param {keyof languages} language
+ * @param {import("./install.mjs").Options} [options]
+ * @returns {Promise<import("./install.mjs").Engine>}
+ */
 export async function ensureLanguage(language, { log = () => undefined, env = process.env } = {}) {
   const programs = languages[language];
   if (!programs)
