@@ -9,7 +9,7 @@ import { readProject } from "./shared/project";
 import { shellWord, visible } from "./shared/quoting";
 import { scaffold } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
-import { dependency } from "./shared/version";
+import { dependency } from "./shared/dependency";
 
 const program = `import { Monitor } from "pulumi-uptime";
 

@@ -3,7 +3,7 @@ import type { Project } from "../shared/project";
 import { typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { slug } from "../shared/slug";
-import { dependency } from "../shared/version";
+import { dependency } from "../shared/dependency";
 import { moduleSource } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { nextSteps } from "./next-steps";
