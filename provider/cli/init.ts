@@ -9,7 +9,6 @@ import { readProject } from "./shared/project";
 import { shellWord, visible } from "./shared/quoting";
 import { scaffold } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
-import { dependency } from "./shared/version";
 
 const program = `import { Monitor } from "pulumi-uptime";
 
@@ -35,33 +34,29 @@ Example:
 `,
     )
     .action((directory: string) => {
-      context.stdout.write(initialise(directory, context));
+      context.stdout.write(initialise(directory, context.cwd));
     });
 }
 
 /** Writes a new project, and returns what a person does next. */
-export function initialise(folder: string, { cwd }: Pick<CommandContext, "cwd">): string {
+function initialise(folder: string, cwd: string): string {
   assertPrintable(folder, "The folder");
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
   if (project.exists) throw new UptimeError(`${directory} holds a Pulumi project already.`);
-  const files = scaffold(project, dependency(), program);
+  const files = scaffold(project, program);
+  // In whatever case a file system may take for the same.
   for (const name of files.keys())
     if (project.files.has(name.toLowerCase())) assertFree(resolve(directory, name));
   writeNewFiles(directory, files);
   const place = relative(cwd, directory);
-  const commands = [
-    ...(place === "" ? [] : [`cd ${shellWord(place)}`]),
-    ...startCommands(),
-    "pulumi preview",
-    "pulumi up",
-  ];
+  const enter = place === "" ? [] : [`cd ${shellWord(place)}`];
   return [
     `Wrote a project to ${visible(place || ".")}:`,
     ...[...files.keys()].map((name) => `  ${name}`),
     "",
     "Next, with your server's address and API key (the last `config` command asks for the key):",
-    ...commands.map((line) => `  ${line}`),
+    ...[...enter, ...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
     "",
   ].join("\n");
 }

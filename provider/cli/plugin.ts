@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
+import { ownPackage } from "../sdk/package";
 import { installPlugin } from "./shared/pulumi-cli";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
-import { packageFolder, version } from "./shared/version";
 
 export function configure(command: Command, context: CommandContext): void {
   command.addHelpText(
@@ -21,9 +21,9 @@ import "pulumi-uptime/native".
     .command("install")
     .description("Copy the plugin into Pulumi's plugin cache, from where Pulumi loads it.")
     .action(async () => {
-      const folder = pluginFolder();
-      await installPlugin(folder, version(), { cwd: context.cwd, env: context.env });
-      context.stdout.write(`Installed the plugin uptime ${version()}. \`pulumi plugin ls\` lists it.\n`);
+      const { version } = ownPackage();
+      await installPlugin(pluginFolder(), version, context);
+      context.stdout.write(`Installed the plugin uptime ${version}. \`pulumi plugin ls\` lists it.\n`);
     });
   command
     .command("path")
@@ -35,7 +35,7 @@ import "pulumi-uptime/native".
 
 /** The folder with the plugin. Throws if it was not built. */
 function pluginFolder(): string {
-  const folder = join(packageFolder(), "plugin");
+  const folder = join(ownPackage().folder, "plugin");
   if (existsSync(join(folder, "pulumi-resource-uptime"))) return folder;
   throw new UptimeError(
     `There is no plugin in ${folder}: in a checkout of pulumi-uptime, run \`npm run build\` first.`,

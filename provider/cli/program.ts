@@ -7,7 +7,7 @@ import type * as cleaning from "../engine/clean";
 import type * as sessions from "../lifecycle/session";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
-import { version } from "./shared/version";
+import { ownPackage } from "../sdk/package";
 
 /** The file of a command. */
 interface CommandFile {
@@ -15,44 +15,24 @@ interface CommandFile {
   configure(command: Command, context: CommandContext): void;
 }
 
-/** All commands, with what each is for. */
-const commands: readonly {
-  readonly name: string;
-  readonly purpose: string;
-  readonly load: () => CommandFile;
-}[] = [
-  {
-    name: "init",
-    purpose: "Write a new project with one monitor.",
-    load: () => require("./init") as CommandFile,
-  },
-  {
-    name: "export",
-    purpose: "Write a Pulumi program that imports the records in the API. Writes nothing to the API.",
-    load: () => require("./export/export") as CommandFile,
-  },
-  {
-    name: "drift",
-    purpose: "List what differs between a stack's state and the API. Changes neither, and runs no program.",
-    load: () => require("./drift/drift") as CommandFile,
-  },
-  {
-    name: "comment",
-    purpose: "Turn a preview and the drift into a comment for a pull request.",
-    load: () => require("./comment/comment") as CommandFile,
-  },
-  {
-    name: "doctor",
-    purpose: "Check versions, settings, and how the server responds. Only reads.",
-    load: () => require("./doctor/doctor") as CommandFile,
-  },
-  {
-    name: "plugin",
-    purpose:
-      "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
-    load: () => require("./plugin") as CommandFile,
-  },
-];
+/** All commands: what each is for, and its file. */
+const commands: Readonly<Record<string, readonly [purpose: string, file: string]>> = {
+  init: ["Write a new project with one monitor.", "./init"],
+  export: [
+    "Write a Pulumi program that imports the records in the API. Writes nothing to the API.",
+    "./export/export",
+  ],
+  drift: [
+    "List what differs between a stack's state and the API. Changes neither, and runs no program.",
+    "./drift/drift",
+  ],
+  comment: ["Turn a preview and the drift into a comment for a pull request.", "./comment/comment"],
+  doctor: ["Check versions, settings, and how the server responds. Only reads.", "./doctor/doctor"],
+  plugin: [
+    "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
+    "./plugin",
+  ],
+};
 
 const exitCodes = `
 Exit codes:
@@ -103,7 +83,7 @@ function programFor(args: readonly string[], context: CommandContext): Command {
   const { stdout, stderr } = context;
   const program = new Command("pulumi-uptime")
     .description("Brings domains and uptime monitors under Pulumi, and finds drift.")
-    .version(version())
+    .version(ownPackage().version)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
@@ -112,10 +92,10 @@ function programFor(args: readonly string[], context: CommandContext): Command {
     .showHelpAfterError("(see --help)")
     .addHelpText("after", exitCodes);
   // Also in `help export`.
-  const called = args.find((arg) => commands.some(({ name }) => name === arg));
-  for (const { name, purpose, load } of commands) {
+  const called = args.find((arg) => Object.hasOwn(commands, arg));
+  for (const [name, [purpose, file]] of Object.entries(commands)) {
     const command = program.command(name).description(purpose);
-    if (name === called) load().configure(command, context);
+    if (name === called) (require(file) as CommandFile).configure(command, context);
   }
   program
     .command("emulator")

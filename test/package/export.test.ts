@@ -18,7 +18,7 @@ import ts from "typescript";
 import ts6 from "typescript6";
 
 import { domain } from "../../provider/definitions/domain";
-import { dependency } from "../../provider/cli/shared/version";
+import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";

@@ -63,16 +63,16 @@ const comment = (...args: string[]): Promise<Outcome> =>
 /** A team's thousand monitors: drift in 20, changes of the program in 30, some of them long. */
 function writeLargeStack(): void {
   const long = "lorem ipsum ".repeat(300);
-  const steps = Array.from({ length: 1000 }, (_, index) => {
+  const steps = Array.from({ length: 30 }, (_, index) => {
     const name = `monitor-${index}`;
     if (index < 15) return step("update", name, inputs(name), inputs(name, { interval: 300 + index }));
     if (index < 20)
       return step("update", name, inputs(name), inputs(name, { alertTextLookup: `${long}${index}` }));
     if (index < 25) return step("create", name, undefined, inputs(name));
-    if (index < 30) return step("delete", name, inputs(name));
-    return step("same", name, inputs(name), inputs(name));
+    return step("delete", name, inputs(name));
   });
-  write("preview.json", { steps });
+  // As Pulumi prints it: what stays as it is is only counted, and so is the stack.
+  write("preview.json", { steps, changeSummary: { create: 5, update: 20, delete: 5, same: 971 } });
   write("drift.json", {
     checked: 1000,
     drifted: Array.from({ length: 20 }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),

@@ -7,26 +7,16 @@ import type { Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { layOut } from "./layout";
 import type { CommentSection } from "./layout";
-import {
-  driftColumns,
-  driftReport,
-  driftRows,
-  driftSummary,
-  markdownHead,
-  markdownRow,
-  uncomparedItem,
-  unmanagedRow,
-} from "../drift/report";
-import type { DriftReport } from "../drift/report";
+import { driftReport, driftSummary, driftTable, uncomparedItem, unmanagedTable } from "../drift/report";
+import type { DriftReport, Table } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { errorsIn, parsePreview, plannedChanges } from "../shared/preview";
-import type { PlannedChange, PlannedProperty, Preview } from "../shared/preview";
-import { codeBlock, codeSpan, visible } from "../shared/quoting";
+import { errorsIn, operationCounts, parsePreview, plannedChanges, unchangedIn } from "../shared/preview";
+import type { PlannedChange, PlannedProperty } from "../shared/preview";
+import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 
-/** The options of `pulumi-uptime comment`; all but the limit name files. */
-export interface CommentOptions {
+interface CommentOptions {
   readonly preview?: string;
   readonly previewLog?: string;
   readonly drift?: string;
@@ -63,7 +53,7 @@ Example:
 `,
     )
     .action((options: CommentOptions) => {
-      context.stdout.write(writeComment(options, context));
+      context.stdout.write(writeComment(options, context.cwd));
     });
 }
 
@@ -74,55 +64,54 @@ function byteLimit(text: string): number {
 }
 
 /** The comment, from the files that the options name. */
-export function writeComment(options: CommentOptions, { cwd }: Pick<CommandContext, "cwd">): string {
+function writeComment(options: CommentOptions, cwd: string): string {
   // In CI, a command that failed is the reason why a later one has left no file.
-  const text = (path: string | undefined): string | undefined =>
-    path === undefined || !exists(resolve(cwd, path)) ? undefined : readText(resolve(cwd, path));
-  const [previewText, logText, driftText, doctorText] = [
-    options.preview,
-    options.previewLog,
-    options.drift,
-    options.doctor,
-  ].map(text);
+  const textOf = (option: "preview" | "previewLog" | "drift" | "doctor"): string | undefined => {
+    const path = resolve(cwd, options[option] ?? "");
+    return options[option] !== undefined && exists(path) ? readText(path) : undefined;
+  };
+  const [previewText, driftText, doctorText] = [textOf("preview"), textOf("drift"), textOf("doctor")];
   if (previewText === undefined && driftText === undefined && doctorText === undefined)
     throw new UptimeError(
       "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
     );
 
   const preview = previewText === undefined ? undefined : parsePreview(previewText);
+  const changes = preview ? plannedChanges(preview) : [];
+  changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
   const drift = driftText === undefined ? undefined : parseDrift(driftText);
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
-  const errors = preview
-    ? errorsIn(preview)
-    : previewText === undefined
-      ? []
-      : [previewText, logText ?? ""].filter(Boolean);
-  const isFailed = errors.length > 0 || (previewText !== undefined && !preview);
+  const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
+  const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
 
+  const sentences: string[] = [];
+  if (preview)
+    sentences.push(
+      `Program: ${operationCounts(changes).join(", ") || "no changes"}, ${unchangedIn(preview)} unchanged.`,
+    );
+  if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
+  else if (driftText !== undefined)
+    sentences.push("Drift: it could not be looked for; see the log of the job.");
+  const isFailed = errors.length > 0 || (previewText !== undefined && !preview);
   const head = [
     marker,
     headingOf(checks.length > 0, isFailed, previewText !== undefined),
-    summaryOf(preview, drift, driftText !== undefined),
+    ...(sentences.length > 0 ? [`**${sentences.join(" ")}**`] : []),
   ];
-  const changes = preview ? plannedChanges(preview).changes : [];
-  changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
   const sections = {
-    program: [listSection("checks", "", checks), errorSection(errors), changesSection(changes)],
-    drift: drift
-      ? [
-          driftSection(drift),
-          listSection("resources", "#### Not compared", drift.errors.map(uncomparedItem)),
-          unmanagedSection(drift),
-        ]
-      : [],
+    program: [
+      listSection("checks", "", checks),
+      listSection(
+        "errors",
+        "",
+        errors.map((error) => codeBlock(error.trim().split(/\r?\n/))),
+      ),
+      changesSection(changes),
+    ],
+    drift: drift ? driftSections(drift) : [],
     details: [listSection("long values", "", [...longChanges(changes), ...longDrift(drift)])],
   };
-  return layOut(
-    head.filter((paragraph) => paragraph !== ""),
-    sections,
-    options.limit,
-    options.fullAt,
-  );
+  return layOut(head, sections, options.limit, options.fullAt);
 }
 
 function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreviewed: boolean): string {
@@ -149,35 +138,6 @@ function failedChecks(text: string): string[] {
   }
 }
 
-function summaryOf(
-  preview: Preview | undefined,
-  drift: DriftReport | undefined,
-  isDriftKnown: boolean,
-): string {
-  const sentences: string[] = [];
-  if (preview) {
-    const { changes, unchanged } = plannedChanges(preview);
-    const counts = (["create", "import", "update", "replace", "delete"] as const).flatMap((operation) => {
-      const count = changes.filter((change) => change.operation === operation).length;
-      return count > 0 ? [`${count} to ${operation}`] : [];
-    });
-    sentences.push(
-      `Program: ${counts.length > 0 ? counts.join(", ") : "no changes"}, ${unchanged} unchanged.`,
-    );
-  }
-  if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
-  else if (isDriftKnown) sentences.push("Drift: it could not be looked for; see the log of the job.");
-  return sentences.length > 0 ? `**${sentences.join(" ")}**` : "";
-}
-
-function errorSection(errors: readonly string[]): CommentSection {
-  return listSection(
-    "errors",
-    "",
-    errors.map((error) => codeBlock(error.trim().split(/\r?\n/))),
-  );
-}
-
 function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {
   return { noun, heading, open: "", close: "", entries };
 }
@@ -189,15 +149,14 @@ const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-"
 
 /** The program's changes as a diff: forges colour the lines by their first character. */
 function changesSection(changes: readonly PlannedChange[]): CommentSection {
-  const entries = changes.map(({ operation, importId, title, properties, isSecretChange }) => {
-    const sign = signs[operation];
+  const entries = changes.map(({ operation, importId, title, properties }) => {
     const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-    const lines = [
-      `${sign} ${title}: ${operation}${record}`,
-      ...properties.map((property) => `${sign}     ${changeText(property)}`),
-      ...(isSecretChange ? [`${sign}     a secret, or an option of the resource`] : []),
-    ];
-    return lines.map(visible).join("\n");
+    const details = properties.map(changeText);
+    // Pulumi shows a secret as [secret] before and after.
+    if (properties.length === 0 && (operation === "update" || operation === "replace"))
+      details.push("a secret, or an option of the resource");
+    const lines = [` ${title}: ${operation}${record}`, ...details.map((detail) => `     ${detail}`)];
+    return lines.map((line) => visible(signs[operation] + line)).join("\n");
   });
   // The fence must be longer than any in a value.
   const [fence = "```"] = codeBlock(entries).split("\n");
@@ -226,43 +185,38 @@ function longChanges(changes: readonly PlannedChange[]): string[] {
 }
 
 function changeText({ property, before, after }: PlannedProperty): string {
-  const [from, to] = [before, after].map((value) => value && shortForm(value));
-  if (from === undefined) return `${property}: ${to ?? ""}`;
-  return to === undefined ? `${property}: ${from} => (none)` : `${property}: ${from} => ${to}`;
+  const to = shortForm(after ?? "");
+  if (before === undefined) return `${property}: ${to}`;
+  return `${property}: ${shortForm(before)} => ${to || "(none)"}`;
 }
 
 function shortForm(json: string): string {
   return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
 }
 
-function driftSection({ drifted }: DriftReport): CommentSection {
-  return {
-    noun: "drifted properties",
-    heading:
+function driftSections(drift: DriftReport): CommentSection[] {
+  const { heads, rows } = driftTable(drift);
+  return [
+    tableSection(
+      "drifted properties",
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
-    open: markdownHead(driftColumns),
-    close: "",
-    entries: drifted.flatMap(driftRows).map((row) => markdownRow(row.map(shortForm))),
-  };
+      { heads, rows: rows.map((row) => row.map(shortForm)) },
+    ),
+    listSection("resources", "#### Not compared", drift.errors.map(uncomparedItem)),
+    tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
+  ];
+}
+
+function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
+  return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
 }
 
 function longDrift(drift: DriftReport | undefined): string[] {
-  return (drift?.drifted ?? [])
-    .flatMap(driftRows)
+  return (drift ? driftTable(drift).rows : [])
     .filter((row) => row.some(isLong))
     .map(([title = "", property = "", declared = "", actual = ""]) =>
       folded(`${title}: ${property}`, [`declared: ${declared}`, `actual:   ${actual}`]),
     );
-}
-
-function unmanagedSection({ unmanaged = [] }: DriftReport): CommentSection {
-  return {
-    noun: "records",
-    heading: "#### Records that this stack does not manage",
-    open: markdownHead(["Kind", "Id", "Name"]),
-    close: "",
-    entries: unmanaged.map((record) => markdownRow(unmanagedRow(record))),
-  };
 }
 
 /** Lines that a reader unfolds. */

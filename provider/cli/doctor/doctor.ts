@@ -6,39 +6,35 @@ import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
-import { plainTextKeys } from "../../definitions/setting-warnings";
 import { definitions } from "../../definitions";
+import { plainTextKeys } from "../../definitions/setting-warnings";
 import type { CollectedProvider } from "../../engine/collect";
-import { told } from "../../engine/clean";
-import type { Session } from "../../lifecycle/session";
+import { ownPackage } from "../../sdk/package";
+import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
-import { checkProgram, programFindings, refusedCode } from "./program";
-import type { ProgramReport } from "./program";
 import { isProject, readProject } from "../shared/project";
 import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { checkServer } from "./probe";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { styled } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
-import { version } from "../shared/version";
+import { checkServer } from "./probe";
+import { checkProgram, programFindings, refusedCode } from "./program";
+import type { ProgramReport } from "./program";
 
-/** The options of `pulumi-uptime doctor`. */
-export interface DoctorOptions extends SettingOptions {
-  /** The project's folder. */
+interface DoctorOptions extends SettingOptions {
   readonly cwd?: string;
-  /** The folder of a program to check. */
   readonly program?: string;
-  /** A stack whose configuration holds the settings; true for the selected one. */
+  /** True for the stack that is selected. */
   readonly stack?: string | true;
-  /** An account of `uptime:accounts`, in place of the one without a name. */
   readonly account?: string;
+  readonly json?: boolean;
 }
 
 /** What was checked, and what a preview would say of the program. */
-export interface DoctorReport {
+interface DoctorReport {
   readonly findings: readonly Finding[];
   readonly program?: ProgramReport;
 }
@@ -72,7 +68,7 @@ Examples:
   pulumi-uptime doctor --program . --stack prod
 `,
     )
-    .action(async (options: DoctorOptions & { json?: boolean }) => {
+    .action(async (options: DoctorOptions) => {
       const { stdout, stderr, exit } = context;
       const report = await examine(options, context);
       if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
@@ -91,37 +87,39 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
 }
 
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */
-export async function examine(options: DoctorOptions, context: CommandContext): Promise<DoctorReport> {
-  const directory = resolve(context.cwd, options.program ?? options.cwd ?? ".");
-  const location = {
-    cwd: directory,
-    env: context.env,
-    stack: options.stack === true ? undefined : options.stack,
-  };
-  const findings = await versionFindings(directory, location);
-  let stack;
+async function examine(options: DoctorOptions, context: CommandContext): Promise<DoctorReport> {
+  const { env, session } = context;
+  const cwd = resolve(context.cwd, options.program ?? options.cwd ?? ".");
+  const location = { cwd, env, stack: options.stack === true ? undefined : options.stack };
+  const findings = await versionFindings(location);
+  let settings: CommandSettings;
   try {
-    stack = await stackSettings(options, location, context);
+    settings = await stackSettings(options, location, context, findings);
   } catch (error) {
-    return { findings: [...findings, ...failures("settings", error, context.session)] };
+    return { findings: [...findings, failure("settings", error, session.keys)] };
   }
-  findings.push(...stack.findings);
-  const usual = await usualFindings(stack.settings, options.account, context.session);
-  findings.push(...usual);
-  const isUnset = usual.some(({ code }) => code === "settings");
   // A program whose resources all have explicit providers needs no other settings.
-  if (options.program === undefined || (isFailed(findings) && !isUnset)) return { findings };
-
+  const unset: Finding[] = [];
+  try {
+    const used = settings.forAccount(options.account);
+    findings.push(...settingFindings(used, settings));
+    for (const definition of definitions) {
+      const account = session.connector(definition, () => used)(undefined);
+      findings.push(...(await checkServer(account, session.keys)));
+    }
+  } catch (error) {
+    unset.push(failure("settings", error, session.keys));
+  }
+  if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
     const state = (await exportedState(location, false)).deployment.resources ?? [];
-    const report = await checkProgram(location, state);
-    if (isUnset && report.usesStackSettings) return { findings, program: report };
-    const checks = findings.filter(({ code }) => code !== "settings");
-    const providers = report.providers.map(providerFinding);
-    const rest = isFailed(providers) ? [] : programFindings(report);
-    return { findings: [...checks, ...providers, ...rest], program: report };
+    const program = await checkProgram(location, state);
+    if (unset.length > 0 && program.usesStackSettings) return { findings: [...findings, ...unset], program };
+    findings.push(...program.providers.map(providerFinding));
+    if (!isFailed(findings)) findings.push(...programFindings(program));
+    return { findings, program };
   } catch (error) {
-    return { findings: [...findings, ...failures("preview", error, context.session)] };
+    return { findings: [...findings, ...unset, failure("preview", error, session.keys)] };
   }
 }
 
@@ -129,70 +127,34 @@ function isFailed(findings: readonly Finding[]): boolean {
   return findings.some(({ level }) => level === "failed");
 }
 
-/** The settings of the stack or of the environment, and how their server answers. */
-async function usualFindings(
-  settings: CommandSettings,
-  account: string | undefined,
-  session: Session,
-): Promise<Finding[]> {
-  let read: Settings;
-  try {
-    read = settings.forAccount(account);
-  } catch (error) {
-    return failures("settings", error, session);
-  }
-  return [...settingFindings(read, settings), ...(await serverFindings(read, session))];
-}
-
 function providerFinding({ provider, address, problem }: CollectedProvider): Finding {
   return problem === undefined
-    ? { code: "provider", level: "ok", text: `The provider ${provider}: the address is ${address}` }
-    : { code: "provider", level: "failed", text: `The provider ${provider}: ${problem}` };
+    ? ok("provider", `The provider ${provider}: the address is ${address}`)
+    : failed("provider", `The provider ${provider}: ${problem}`);
 }
 
-async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const definition of definitions)
-    findings.push(
-      ...(await checkServer(session.connector(definition, () => settings)(undefined), session.keys)),
-    );
-  return findings;
-}
-
-async function versionFindings(directory: string, location: StackLocation): Promise<Finding[]> {
-  const findings: Finding[] = [
-    { code: "package-version", level: "ok", text: `pulumi-uptime ${version()}` },
-    { code: "node-version", level: "ok", text: `Node.js ${process.versions.node}` },
+async function versionFindings(location: StackLocation): Promise<Finding[]> {
+  const { cwd } = location;
+  const { exists, runtime } = readProject(cwd);
+  const missing = exists ? warning : ok;
+  const findings = [
+    ok("package-version", `pulumi-uptime ${ownPackage().version}`),
+    ok("node-version", `Node.js ${process.versions.node}`),
   ];
-  const level = isProject(directory) ? "warning" : "ok";
   try {
-    findings.push({
-      code: "pulumi-version",
-      level: "ok",
-      text: `Pulumi CLI ${await pulumiVersion(location)}`,
-    });
+    findings.push(ok("pulumi-version", `Pulumi CLI ${await pulumiVersion(location)}`));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    findings.push({ code: "pulumi-version", level, text: `Pulumi CLI: ${error.message}` });
+    findings.push(missing("pulumi-version", `Pulumi CLI: ${error.message}`));
   }
-  const { runtime } = readProject(directory);
   // Programs in other languages do not need it.
   if (runtime !== undefined && runtime !== "nodejs") return findings;
-  const sdk = sdkVersion(directory);
-  findings.push(
-    sdk === undefined
-      ? { code: "sdk-version", level, text: `@pulumi/pulumi is not installed in ${directory}` }
-      : { code: "sdk-version", level: "ok", text: `@pulumi/pulumi ${sdk}` },
-  );
-  return findings;
-}
-
-function sdkVersion(directory: string): string | undefined {
   try {
-    const load = createRequire(join(directory, "package.json"));
-    return z.object({ version: z.string() }).parse(load("@pulumi/pulumi/package.json")).version;
+    const load = createRequire(join(cwd, "package.json"));
+    const sdk = z.object({ version: z.string() }).parse(load("@pulumi/pulumi/package.json"));
+    return [...findings, ok("sdk-version", `@pulumi/pulumi ${sdk.version}`)];
   } catch {
-    return undefined;
+    return [...findings, missing("sdk-version", `@pulumi/pulumi is not installed in ${cwd}`)];
   }
 }
 
@@ -201,12 +163,12 @@ async function stackSettings(
   options: DoctorOptions,
   location: StackLocation,
   context: CommandContext,
-): Promise<{ readonly settings: CommandSettings; readonly findings: readonly Finding[] }> {
+  findings: Finding[],
+): Promise<CommandSettings> {
   const isAsked = options.stack !== undefined || options.program !== undefined;
-  if (!isAsked && !isProject(location.cwd))
-    return { settings: await commandSettings(options, context), findings: [] };
+  if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
   try {
-    return { settings: await commandSettings(options, context, location), findings: [] };
+    return await commandSettings(options, context, location);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     if (options.program !== undefined)
@@ -217,39 +179,30 @@ async function stackSettings(
       );
     if (isAsked) throw error;
     const text = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
-    return {
-      settings: await commandSettings(options, context),
-      findings: [{ code: "stack", level: "warning", text }],
-    };
+    findings.push(warning("stack", text));
+    return commandSettings(options, context);
   }
 }
 
-/** An error as findings, one for each fault. */
-function failures(code: string, error: unknown, { keys }: Session): Finding[] {
-  if (!(error instanceof UptimeError)) throw error;
-  return [{ code, level: "failed", text: told(error, keys) }];
-}
-
-function settingFindings(settings: Settings, { config, secretKeys }: CommandSettings): Finding[] {
-  const { baseUrl, monitorsBaseUrl } = settings;
-  const hasOwnMonitors = monitorsBaseUrl.source !== baseUrl.source;
-  const addresses = (hasOwnMonitors ? [baseUrl, monitorsBaseUrl] : [baseUrl]).map(
-    ({ url, source }): Finding =>
-      url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
-        ? {
-            code: "plain-http",
-            level: "warning",
-            text: `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,
-          }
-        : { code: "address", level: "ok", text: `${source} is ${url}` },
-  );
+function settingFindings(
+  { baseUrl, monitorsBaseUrl, apiKeySource }: Settings,
+  { config, secretKeys }: CommandSettings,
+): Finding[] {
+  const addresses = new Map([baseUrl, monitorsBaseUrl].map(({ source, url }) => [source, url]));
   const plainKeys = plainTextKeys(
     (key) => config.get(key),
     (key) => secretKeys.has(key),
   );
   return [
-    ...addresses,
-    { code: "api-key", level: "ok", text: `The API key comes from ${settings.apiKeySource}` },
-    ...plainKeys.map((text): Finding => ({ code: "plain-text-key", level: "warning", text })),
+    ...[...addresses].map(([source, url]) =>
+      url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
+        ? warning(
+            "plain-http",
+            `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,
+          )
+        : ok("address", `${source} is ${url}`),
+    ),
+    ok("api-key", `The API key comes from ${apiKeySource}`),
+    ...plainKeys.map((text) => warning("plain-text-key", text)),
   ];
 }

@@ -1,102 +1,82 @@
 import { pageIn, recordIn } from "../../api/answer";
 import type { Answer } from "../../api/client";
 import { Operation } from "../../api/operation";
-import { UptimeError } from "../../api/errors";
+import { counted } from "../../api/text";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/kinds";
-import { told } from "../../engine/clean";
-import { shows } from "../../lifecycle/difference";
 import type { Account } from "../../lifecycle/account";
+import { shows } from "../../lifecycle/difference";
+import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
-import { counted } from "../../api/text";
 
 /** A clock that is further off, in milliseconds, makes maintenance windows and certificates confusing. */
 const clockLimit = 60_000;
 
 /** How the server answers to one kind of record. */
-export async function checkServer(
-  { collection, address }: Account,
-  keys: ReadonlySet<string>,
-): Promise<Finding[]> {
-  const { definition } = collection;
-  const { plural, singular } = definition;
-  const finding = (code: string, level: Finding["level"], text: string): Finding => ({
-    code: `${plural}-${code}`,
-    level,
-    text: `${plural}: ${text}`,
-  });
-  const operation = new Operation();
+export async function checkServer(account: Account, keys: Iterable<string>): Promise<Finding[]> {
   const findings: Finding[] = [];
   try {
-    const query = new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" });
-    const path = `/api/v1/${plural}`;
-    const answer = await collection.client.send({ method: "GET", path, query, operation });
-    const page = pageIn(answer.body, definition);
-    if (!page) {
-      return [
-        finding(
-          "list",
-          "failed",
-          `${answer.request} was not answered with a list. Check that ${address.source} is the address of the API.`,
-        ),
-      ];
-    }
-    findings.push(
-      finding("list", "ok", `the list is ${shapeOf(answer.body, definition)}, and ${pagingOf(answer.body)}`),
-      ...clockFindings(answer),
-    );
-    const [first] = page.records;
-    if (!first) return [...findings, finding("count", "ok", "no records yet")];
-    let count = 0;
-    for await (const records of collection.list(operation)) count += records.length;
-    findings.push(finding("count", "ok", counted(count, "record")));
-
-    const shown = await collection.client.send({
-      method: "GET",
-      path: `${path}/${encodeURIComponent(first.id)}`,
-      operation,
-    });
-    const record = recordIn(shown.body, definition);
-    if (record?.id !== first.id)
-      return [
-        ...findings,
-        finding("record", "failed", `${shown.request} was not answered with that ${singular}.`),
-      ];
-    findings.push(finding("record", "ok", `a record is ${shapeOf(shown.body, definition)}`));
-
-    const missing = Object.keys(record.shown).filter((name) => !(name in first.shown));
-    findings.push(
-      missing.length === 0
-        ? finding("list-fields", "ok", "lists show whole records")
-        : finding(
-            "list-fields",
-            "ok",
-            `lists leave out ${missing.join(", ")}, so records are read one by one`,
-          ),
-    );
-    const hidden = Object.entries(definition.fields).flatMap(([key, field]) =>
-      field.writeOnly || shows(field, record) ? [] : [key],
-    );
-    if (hidden.length > 0)
-      findings.push(
-        finding(
-          "hidden-fields",
-          "ok",
-          `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
-        ),
-      );
-    return findings;
+    for await (const finding of probe(account)) findings.push(finding);
   } catch (error) {
-    if (!(error instanceof UptimeError)) throw error;
-    return [...findings, { code: `${plural}-request`, level: "failed", text: told(error, keys) }];
+    findings.push(failure(`${account.definition.plural}-request`, error, keys));
   }
+  return findings;
+}
+
+async function* probe({ collection, definition, address }: Account): AsyncGenerator<Finding, void> {
+  const { plural, singular, fields } = definition;
+  const operation = new Operation();
+  const get = (path: string, query = new URLSearchParams()): Promise<Answer> =>
+    collection.client.send({ method: "GET", path: `/api/v1/${plural}${path}`, query, operation });
+  const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
+  const wrong = (code: string, text: string): Finding => failed(`${plural}-${code}`, `${plural}: ${text}`);
+
+  const list = await get("", new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" }));
+  const page = pageIn(list.body, definition);
+  if (!page) {
+    yield wrong(
+      "list",
+      `${list.request} was not answered with a list. Check that ${address.source} is the address of the API.`,
+    );
+    return;
+  }
+  yield fine("list", `the list is ${shapeOf(list.body, definition)}, and ${pagingOf(list.body)}`);
+  yield* clockFindings(list);
+  const [first] = page.records;
+  if (!first) {
+    yield fine("count", "no records yet");
+    return;
+  }
+  let count = 0;
+  for await (const records of collection.list(operation)) count += records.length;
+  yield fine("count", counted(count, "record"));
+
+  const shown = await get(`/${encodeURIComponent(first.id)}`);
+  const record = recordIn(shown.body, definition);
+  if (record?.id !== first.id) {
+    yield wrong("record", `${shown.request} was not answered with that ${singular}.`);
+    return;
+  }
+  yield fine("record", `a record is ${shapeOf(shown.body, definition)}`);
+  const missing = Object.keys(record.shown).filter((name) => !(name in first.shown));
+  yield fine(
+    "list-fields",
+    missing.length === 0
+      ? "lists show whole records"
+      : `lists leave out ${missing.join(", ")}, so records are read one by one`,
+  );
+  const hidden = Object.entries(fields).filter(([, field]) => !field.writeOnly && !shows(field, record));
+  if (hidden.length > 0)
+    yield fine(
+      "hidden-fields",
+      `record ${record.id} does not show ${hidden.map(([key]) => key).join(", ")}; a field that is never shown cannot be compared`,
+    );
 }
 
 /** Where in an answer the records are. */
-function shapeOf(body: unknown, definition: Definition): string {
-  if (!isObject(body)) return "bare";
-  if ("data" in body) return "under `data`";
-  return definition.singular in body && !("id" in body) ? `under \`${definition.singular}\`` : "bare";
+function shapeOf(body: unknown, { singular }: Definition): string {
+  if (isObject(body) && "data" in body) return "under `data`";
+  return isObject(body) && singular in body && !("id" in body) ? `under \`${singular}\`` : "bare";
 }
 
 /** How a list names its next page. */
@@ -105,19 +85,18 @@ function pagingOf(body: unknown): string {
   if (isObject(body.links) && "next" in body.links) return "`links.next` is its next page";
   const meta = isObject(body.meta) ? body.meta : body;
   if ("next_page_url" in meta || "next_page_url" in body) return "`next_page_url` is its next page";
-  if ("current_page" in meta && "last_page" in meta) return "`meta` holds its page numbers";
-  return "has no paging";
+  return "current_page" in meta && "last_page" in meta ? "`meta` holds its page numbers" : "has no paging";
 }
 
 function clockFindings({ date }: Answer): Finding[] {
   const apart = date === undefined ? NaN : Date.now() - Date.parse(date);
   if (Number.isNaN(apart) || Math.abs(apart) <= clockLimit) return [];
   const seconds = Math.round(Math.abs(apart) / 1000);
+  const side = apart > 0 ? "ahead of" : "behind";
   return [
-    {
-      code: "clock",
-      level: "warning",
-      text: `This machine's clock is ${seconds} seconds ${apart > 0 ? "ahead of" : "behind"} the server's. Maintenance windows follow the server's clock.`,
-    },
+    warning(
+      "clock",
+      `This machine's clock is ${seconds} seconds ${side} the server's. Maintenance windows follow the server's clock.`,
+    ),
   ];
 }

@@ -9,9 +9,10 @@ import { parseUrn } from "../../definitions/urn";
 import { collectedKey, collectVariable } from "../../engine/collect";
 import type { CollectedProvider, CollectedResource } from "../../engine/collect";
 import { exists, readText } from "../shared/files";
+import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
-import { errorsIn, plannedChanges, secretText } from "../shared/preview";
-import type { PlannedChange, Preview, PreviewStep } from "../shared/preview";
+import { errorsIn, operationCounts, plannedChanges, secretText } from "../shared/preview";
+import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { firstWords } from "../shared/quoting";
@@ -23,7 +24,7 @@ import { counted } from "../../api/text";
 export const refusedCode = "program-refused";
 
 /** A resource of a program that a preview would refuse. */
-export interface RefusedResource {
+interface RefusedResource {
   /** Such as `Monitor shop`. */
   readonly title: string;
   /** The id in its option `import`, if it has one. */
@@ -32,9 +33,9 @@ export interface RefusedResource {
 }
 
 /** What `pulumi up` would do to a resource. */
-export interface PlannedResource {
+interface PlannedResource {
   readonly title: string;
-  readonly operation: PlannedChange["operation"] | "adopt";
+  readonly operation: Operation;
   /** The id of the record that an import or an adoption takes. */
   readonly record: string | undefined;
 }
@@ -113,7 +114,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const planned: PlannedResource[] = [];
   const unchecked = new Set<string>();
   const owners = new Map<string, string>();
-  for (const { urn, title, operation } of plannedChanges({ steps: own }).changes) {
+  for (const { urn, title, operation } of plannedChanges({ steps: own })) {
     const line = lineOf.get(urn);
     const isNew = operation === "create" || operation === "import";
     if (isNew && !line) unchecked.add(urn);
@@ -202,46 +203,40 @@ function uncheckedText(step: PreviewStep | undefined): string {
     : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
 }
 
-const operations = ["create", "import", "adopt", "update", "replace", "delete"] as const;
-
 /** What a preview says of a program, one finding for each resource and fault. */
-export function programFindings(report: ProgramReport): Finding[] {
-  const { resources, planned, refused, errors, unchecked } = report;
-  const counts = operations.flatMap((operation) => {
-    const count = planned.filter((resource) => resource.operation === operation).length;
-    return count > 0 ? [`${count} to ${operation}`] : [];
-  });
-  if (refused.length > 0) counts.push(`${refused.length} refused`);
-  const declared = `The program declares ${counted(resources, "resource")}`;
+export function programFindings({
+  resources,
+  planned,
+  refused,
+  errors,
+  unchecked,
+}: ProgramReport): Finding[] {
+  const counts = [
+    ...operationCounts(planned),
+    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
+  ].join(", ");
   return [
-    ...planned.map(({ title, operation, record }): Finding => ({
-      code: "program-plan",
-      level: "ok",
-      text: `${title}: ${operation}${record === undefined ? "" : ` record ${record}, nothing is created`}`,
-    })),
-    ...unchecked.map((text): Finding => ({ code: "program-unchecked", level: "warning", text })),
-    ...refused.flatMap(({ title, importId, reasons }) =>
-      reasons.map((reason): Finding => ({
-        code: refusedCode,
-        level: "failed",
-        text: `${title}${importId === undefined ? "" : ` (import ${importId})`}: ${reason}`,
-      })),
+    ...planned.map(({ title, operation, record }) => {
+      const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
+      return ok("program-plan", `${title}: ${operation}${taken}`);
+    }),
+    ...unchecked.map((text) => warning("program-unchecked", text)),
+    ...refused.flatMap(({ title, importId, reasons }) => {
+      const resource = importId === undefined ? title : `${title} (import ${importId})`;
+      return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
+    }),
+    // Without the stack of an exception.
+    ...errors.map((error) =>
+      failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
     ),
-    ...errors.map((error): Finding => ({
-      code: "preview",
-      level: "failed",
-      // Without the stack of an exception.
-      text: `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`,
-    })),
     // After an error it would leave out what was not reached.
     ...(errors.length > 0
       ? []
       : [
-          {
-            code: "program",
-            level: "ok",
-            text: `${declared}: ${counts.join(", ") || "nothing to do"}.`,
-          } as const,
+          ok(
+            "program",
+            `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
+          ),
         ]),
   ];
 }

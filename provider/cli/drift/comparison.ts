@@ -43,7 +43,10 @@ export async function compareResource(
       .filter(isSecret)
       .flatMap((key) => stringsIn(properties[key])),
   );
-  const drifted = { urn, type, name: parseUrn(urn).name, id, properties: [] };
+  const drift = (found: Partial<DriftedResource> & Pick<DriftedResource, "kind">): ComparedResource => ({
+    drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...found },
+    encrypted,
+  });
 
   let state: State | undefined;
   try {
@@ -55,17 +58,12 @@ export async function compareResource(
     if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
     // Its message quotes the values that tell the records apart.
     const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
-    return {
-      drift: {
-        ...drifted,
-        kind: "another record",
-        message: isQuoted ? "is another record than in state" : message,
-      },
-      encrypted,
-    };
+    return drift({
+      kind: "another record",
+      message: isQuoted ? "is another record than in state" : message,
+    });
   }
-  if (!state)
-    return { drift: { ...drifted, kind: "gone", message: "is not in the API any more" }, encrypted };
+  if (!state) return drift({ kind: "gone", message: "is not in the API any more" });
 
   const actual = state.outputs.values;
   const checked = decodeInputs(declared.plain);
@@ -77,20 +75,12 @@ export async function compareResource(
   const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
   const properties = changedIn(definition, state.outputs, inputs)
     .filter((property) => !pathsInclude(ignoreChanges, property))
-    .map((property) =>
-      isSecret(property)
-        ? { property, secret: true }
-        : {
-            property,
-            declared: inputs.values[property] ?? null,
-            actual: actual[property] ?? null,
-            secret: false,
-          },
-    );
-  return {
-    ...(properties.length > 0 && { drift: { ...drifted, kind: "changed" as const, properties } }),
-    encrypted,
-  };
+    .map((property) => {
+      if (isSecret(property)) return { property, secret: true };
+      const [wanted, found] = [inputs.values[property] ?? null, actual[property] ?? null];
+      return { property, declared: wanted, actual: found, secret: false };
+    });
+  return properties.length > 0 ? drift({ kind: "changed", properties }) : { encrypted };
 }
 
 function stringsIn(value: unknown): string[] {

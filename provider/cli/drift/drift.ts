@@ -10,7 +10,6 @@ import { parseUrn } from "../../definitions/urn";
 import type { Account } from "../../lifecycle/account";
 import { readRecords } from "../shared/account-records";
 import { compareResource } from "./comparison";
-import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
 import type { Provider } from "./providers";
 import { driftMarkdown, driftText } from "./report";
@@ -26,15 +25,13 @@ import type { StateResource } from "../shared/state";
 import { Progress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 
-/** The options of `pulumi-uptime drift`. */
-export interface DriftOptions extends SettingOptions {
-  /** The project's folder. */
+interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
   readonly stack?: string;
-  /** A file with the stack's state; without it Pulumi is asked for it. */
   readonly state?: string;
-  /** Also list the records that no resource of the stack manages. */
   readonly unmanaged?: boolean;
+  readonly json?: boolean;
+  readonly markdown?: boolean;
 }
 
 export function configure(command: Command, context: CommandContext): void {
@@ -60,16 +57,11 @@ Examples:
   pulumi stack export --show-secrets > state.json && pulumi-uptime drift --state state.json --json
 `,
     )
-    .action(async (options: DriftOptions & { json?: boolean; markdown?: boolean }) => {
+    .action(async (options: DriftOptions) => {
       const { stdout, stderr, exit } = context;
       const report = await findDrift(options, context);
-      stdout.write(
-        options.json
-          ? `${JSON.stringify(report, undefined, 2)}\n`
-          : options.markdown
-            ? driftMarkdown(report)
-            : driftText(report),
-      );
+      if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+      else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, message } of report.errors)
         stderr.write(`${visible(`${parseUrn(urn).name}: ${message}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
@@ -78,7 +70,7 @@ Examples:
 }
 
 /** Compares a stack's state with the API. Reads both, writes neither. */
-export async function findDrift(options: DriftOptions, context: CommandContext): Promise<DriftReport> {
+async function findDrift(options: DriftOptions, context: CommandContext): Promise<DriftReport> {
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack: options.stack };
   const asksStack = options.state === undefined || options.stack !== undefined;
@@ -104,38 +96,32 @@ interface ManagedResource {
 
 type ProviderOf = ReturnType<typeof providersOf>;
 
-/** How many comparisons wait for their records at a time: more than one process has connections. */
-const maxComparisons = 64;
-
 async function compareAll(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
 ): Promise<DriftReport> {
   const progress = new Progress(stderr);
-  const results: ComparedResource[] = [];
   let compared = 0;
-  const next = managed.entries();
-  const compareNext = async (): Promise<void> => {
-    for (const [index, { definition, resource }] of next) {
-      const connect = providerOf(resource).connectTo(definition);
-      results[index] = await compareResource(definition, resource, connect, session.keys);
-      progress.show(`Compared ${++compared} of ${managed.length} …`);
-    }
-  };
+  const comparisons = managed.map(async ({ definition, resource }) => {
+    const connect = providerOf(resource).connectTo(definition);
+    const result = await compareResource(definition, resource, connect, session.keys);
+    progress.show(`Compared ${++compared} of ${managed.length} …`);
+    return { ...result, urn: resource.urn };
+  });
   try {
-    await Promise.all(Array.from({ length: maxComparisons }, compareNext));
+    const results = await Promise.all(comparisons);
+    return {
+      checked: results.filter(({ problem }) => problem === undefined).length,
+      drifted: results.flatMap(({ drift }) => drift ?? []),
+      errors: results.flatMap(({ urn, problem }) =>
+        problem === undefined ? [] : [{ urn, message: problem }],
+      ),
+      encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
+    };
   } finally {
     progress.end();
   }
-  return {
-    checked: results.filter(({ problem }) => problem === undefined).length,
-    drifted: results.flatMap(({ drift }) => drift ?? []),
-    errors: results.flatMap(({ problem: message }, index) =>
-      message === undefined ? [] : [{ urn: managed[index]?.resource.urn ?? "", message }],
-    ),
-    encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
-  };
 }
 
 /** The records that no resource manages, in all accounts that the stack uses. */
@@ -144,38 +130,39 @@ async function unmanagedRecords(
   providerOf: ProviderOf,
   { stderr }: CommandContext,
 ): Promise<UnmanagedRecord[]> {
-  const accountOf = ({ outputs }: StateResource): string | undefined =>
-    typeof outputs?.account === "string" ? outputs.account : undefined;
-  const lists = new Map<string, { readonly account: Account; readonly name: string | undefined }>();
-  const ids = new Map<string, Set<string | undefined>>();
+  const lists = new Map<
+    string,
+    { account: Account; name: string | undefined; ids: Set<string | undefined> }
+  >();
   /** One list for each address, key and kind, whichever providers and accounts lead to it. */
-  const listOf = (provider: Provider, definition: Definition, name: string | undefined): string => {
+  const listOf = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
     const account = provider.connectTo(definition)(name);
-    const list = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
-    if (!lists.has(list)) lists.set(list, { account, name });
-    return list;
+    const key = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
+    const list = lists.get(key) ?? { account, name, ids: new Set() };
+    lists.set(key, list);
+    return list.ids;
   };
   const usual = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
-  const others = managed.filter(({ resource }) => providerOf(resource) !== usual);
-  if (others.length === 0 || others.length < managed.length || isUsable(usual))
-    for (const definition of definitions) listOf(usual, definition, undefined);
-  for (const { definition, resource } of managed)
+  const isNeeded = managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === usual);
+  if (isNeeded || isUsable(usual)) for (const definition of definitions) listOf(usual, definition, undefined);
+  for (const { definition, resource } of managed) {
+    const name = resource.outputs?.account;
     for (const listed of definitions) {
-      const list = listOf(providerOf(resource), listed, accountOf(resource));
-      if (listed === definition) ids.set(list, (ids.get(list) ?? new Set()).add(resource.id));
+      const ids = listOf(providerOf(resource), listed, typeof name === "string" ? name : undefined);
+      if (listed === definition) ids.add(resource.id);
     }
-  const unmanaged = [...lists].map(async ([list, { account, name }]): Promise<UnmanagedRecord[]> => {
-    const records = await readRecords(account, stderr);
-    return records
-      .filter(({ id }) => ids.get(list)?.has(id) !== true)
+  }
+  const unmanaged = [...lists.values()].map(async ({ account, name, ids }) =>
+    (await readRecords(account, stderr))
+      .filter(({ id }) => !ids.has(id))
       .map(({ id, shown }) => ({
         type: typeToken(account.definition),
         id,
         name: typeof shown.name === "string" ? shown.name : "",
         ...(name !== undefined && { account: name }),
-      }));
-  });
+      })),
+  );
   return (await Promise.all(unmanaged)).flat();
 }
 

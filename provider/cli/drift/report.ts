@@ -1,16 +1,8 @@
 import { z } from "zod";
 
-import { codeCell, codeSpan, visible } from "../shared/quoting";
+import { codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 import { counted, shorten } from "../../api/text";
-
-const driftedProperty = z.object({
-  property: z.string(),
-  /** Both values are left out of secrets. */
-  declared: z.unknown().optional(),
-  actual: z.unknown().optional(),
-  secret: z.boolean(),
-});
 
 const driftedResource = z.object({
   urn: z.string(),
@@ -18,12 +10,18 @@ const driftedResource = z.object({
   name: z.string(),
   id: z.string(),
   kind: z.enum(["changed", "gone", "another record"]),
-  properties: z.array(driftedProperty),
+  /** Both values are left out of secrets. */
+  properties: z.array(
+    z.object({
+      property: z.string(),
+      declared: z.unknown().optional(),
+      actual: z.unknown().optional(),
+      secret: z.boolean(),
+    }),
+  ),
   /** What is wrong, if it is not a change. */
   message: z.string().optional(),
 });
-
-const uncomparedResource = z.object({ urn: z.string(), message: z.string() });
 
 const unmanagedRecord = z.object({
   type: z.string(),
@@ -38,29 +36,33 @@ export const driftReport = z.object({
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
-  errors: z.array(uncomparedResource),
+  errors: z.array(z.object({ urn: z.string(), message: z.string() })),
   /** Properties that are encrypted in the state, and so could not be compared. */
   encrypted: z.array(z.string()),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.array(unmanagedRecord).optional(),
 });
 
-/** A property that differs between state and API. */
-export type DriftedProperty = z.infer<typeof driftedProperty>;
 /** A resource that differs from its record. */
 export type DriftedResource = z.infer<typeof driftedResource>;
-export type UncomparedResource = z.infer<typeof uncomparedResource>;
 export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
 
 /** The most characters of a cell, so that a table of four fits a terminal. */
 const widest = 59;
 
-/** The columns of a table of drift. */
-export const driftColumns: readonly string[] = ["Resource", "Property", "Declared", "Actual"];
+/** What is printed as a table. */
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
 
-/** One row for each property, or one for the whole resource. */
-export function driftRows(resource: DriftedResource): string[][] {
+/** The drift: a row for each property, or one for the whole resource. */
+export function driftTable({ drifted }: DriftReport): Table {
+  return { heads: ["Resource", "Property", "Declared", "Actual"], rows: drifted.flatMap(driftRows) };
+}
+
+function driftRows(resource: DriftedResource): string[][] {
   const title = titleOf(resource);
   if (resource.kind !== "changed") return [[title, `(${resource.kind})`, "", resource.message ?? ""]];
   return resource.properties.map(({ property, declared, actual, secret }) =>
@@ -68,6 +70,16 @@ export function driftRows(resource: DriftedResource): string[][] {
       ? [title, property, "[secret]", "[secret], differs"]
       : [title, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
   );
+}
+
+/** The records that no resource manages. */
+export function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): Table {
+  const rows = unmanaged.map(({ type, id, name, account }) => [
+    account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`,
+    id,
+    name,
+  ]);
+  return { heads: [kind, "Id", "Name"], rows };
 }
 
 /** The counts in one sentence. It says "no drift" only if everything was compared. */
@@ -92,24 +104,14 @@ function notesOf({ encrypted }: DriftReport): string[] {
 
 /** For a person: a table of the drift, a list of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
-  const lines: string[] = [];
-  if (report.drifted.length > 0)
-    lines.push(...table([driftColumns, ...report.drifted.flatMap(driftRows)]), "");
-  if (report.unmanaged && report.unmanaged.length > 0)
-    lines.push(...table([["Not managed", "Id", "Name"], ...report.unmanaged.map(unmanagedRow)]), "");
+  const tables = [driftTable(report), unmanagedTable(report, "Not managed")];
+  const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...linesOf(table), ""] : []));
   return `${[...lines, driftSummary(report), ...notesOf(report)].join("\n")}\n`;
 }
 
-/** A row of a table of records that no resource manages. */
-export function unmanagedRow({ type, id, name, account }: UnmanagedRecord): string[] {
-  return [account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`, id, name];
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const shown = rows.map((row) => row.map((cell) => shorten(visible(cell), widest)));
-  const widths = (shown[0] ?? []).map((_, column) =>
-    Math.max(...shown.map((row) => row[column]?.length ?? 0)),
-  );
+function linesOf({ heads, rows }: Table): string[] {
+  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(visible(cell), widest)));
+  const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
   return shown.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -120,35 +122,26 @@ function table(rows: readonly (readonly string[])[]): string[] {
 
 /** For an issue or a page of CI: everything, as Markdown. `comment` makes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
+  const [drifted, unmanaged] = [driftTable(report), unmanagedTable(report)];
   const parts = [driftSummary(report), ...notesOf(report)];
-  if (report.drifted.length > 0) parts.push(markdownTable(driftColumns, report.drifted.flatMap(driftRows)));
+  if (drifted.rows.length > 0) parts.push(markdownOf(drifted));
   if (report.errors.length > 0)
     parts.push(
       ["These resources could not be compared:", "", ...report.errors.map(uncomparedItem)].join("\n"),
     );
-  if (report.unmanaged && report.unmanaged.length > 0)
+  if (unmanaged.rows.length > 0)
     parts.push(
       "These records are in the API, and no resource of this stack manages them:",
-      markdownTable(["Kind", "Id", "Name"], report.unmanaged.map(unmanagedRow)),
+      markdownOf(unmanaged),
     );
   return `${parts.join("\n\n")}\n`;
 }
 
-/** An item of a Markdown list. */
-export function uncomparedItem({ urn, message }: UncomparedResource): string {
-  return `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(message)}`;
-}
-
-/** A row of a Markdown table. */
-export function markdownRow(cells: readonly string[]): string {
-  return `| ${cells.map(codeCell).join(" | ")} |`;
-}
-
-/** The lines above the rows of a Markdown table. */
-export function markdownHead(heads: readonly string[]): string {
-  return `| ${heads.join(" | ")} |\n|${" --- |".repeat(heads.length)}`;
-}
-
-function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdownOf({ heads, rows }: Table): string {
   return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
+}
+
+/** An item of a Markdown list. */
+export function uncomparedItem({ urn, message }: DriftReport["errors"][number]): string {
+  return `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(message)}`;
 }

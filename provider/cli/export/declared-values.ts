@@ -59,9 +59,7 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
 export function moduleResource(
-  definition: Definition,
-  id: string,
-  { values, problems }: DeclaredValues,
+  { definition, record: { id }, declaration: { values, problems } }: DeclaredRecord,
   account: string | undefined,
   names: Names,
   keys: ConfigKeys,

@@ -10,7 +10,8 @@ import { parseUrn } from "../../definitions/urn";
 import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped } from "../../lifecycle/records";
 import { readRecords } from "../shared/account-records";
-import { assertFree, assertPrintable, readText, writeNewFiles, writeSecretFile } from "../shared/files";
+import type { RecordFilter } from "../shared/account-records";
+import { assertFree, assertPrintable, writeNewFiles, writeSecretFile } from "../shared/files";
 import { readProject } from "../shared/project";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
@@ -18,9 +19,9 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition } from "../shared/resource-types";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
-import { parseDeployment, withResources } from "../shared/state";
-import type { AddedResource, Deployment, StateResource } from "../shared/state";
-import type { CommandContext } from "../shared/terminal";
+import { withResources } from "../shared/state";
+import type { AddedResource, Deployment } from "../shared/state";
+import type { CommandContext, OutputStream } from "../shared/terminal";
 import { declaredOf, moduleResource } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languageNamed, planImport } from "./import-file";
@@ -28,35 +29,20 @@ import type { Language } from "./import-file";
 import { importedResources } from "./imported-state";
 import { KnownRecords } from "./known-records";
 import { configValuesOf } from "./module-source";
-import type { ModuleResource } from "./module-source";
 import { ConfigKeys, Names } from "./names";
 import { planProgram, splits } from "./program-files";
 import { readProgram } from "./program-text";
-import type { ProgramText } from "./program-text";
 import { exportText } from "./report";
 import type { ExportReport } from "./report";
 
-/** The options of `pulumi-uptime export`. */
-export interface ExportOptions extends SettingOptions {
-  /** The folder to write to. */
+interface ExportOptions extends SettingOptions, RecordFilter {
   readonly out: string;
-  /** The language of the program; TypeScript if it is not given. */
   readonly language?: string;
-  /** The plural of the only kind to export. */
   readonly only?: string;
-  readonly search?: string;
-  readonly searchBy?: string;
-  readonly statusPage?: string;
-  /** How the program is divided into files; by kind if it is not given. */
   readonly split?: (typeof splits)[number];
   readonly stack?: string;
-  /** An account of `uptime:accounts`, in place of the one without a name. */
   readonly account?: string;
-  /** A file to write the stack's deployment to, with the records in it. */
   readonly state?: string;
-  /** A file that holds the stack's own deployment; without it Pulumi is asked for it. */
-  readonly stackExport?: string;
-  /** A file to write the values of secrets to. */
   readonly secrets?: string;
   readonly dryRun?: boolean;
 }
@@ -86,7 +72,6 @@ export function configure(command: Command, context: CommandContext): void {
         "--state <file>",
         "also write the stack's state with the records in it, for `pulumi stack import`",
       )
-      .option("--stack-export <file>", "read the stack's state from a file instead of from Pulumi")
       .option("--secrets <file>", "also write the values of secrets, for `pulumi config set-all --json`")
       .option("--dry-run", "write nothing, only print what would be written")
       .option("--json", "print the report as JSON"),
@@ -120,8 +105,10 @@ function statusPageId(text: string): string {
 }
 
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
-export async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
-  const at = (path: string): string => resolve(context.cwd, path);
+async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
+  const { session, cwd } = context;
+  const { account, state, secrets, dryRun = false } = options;
+  const at = (path: string): string => resolve(cwd, path);
   const language = languageNamed(options.language ?? "typescript");
   assertUsable(options, language, at);
   const kinds = selectedDefinitions(options);
@@ -129,29 +116,35 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
+  const managed = stack.deployment?.deployment.resources ?? [];
   const { forAccount } = await commandSettings(options, context, stack.location);
-  const settings = forAccount(options.account);
-  const { session } = context;
+  const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
   const kindRecords = kinds.map((definition) =>
-    readKind(connectTo(definition)(options.account), options, context),
+    readKind(connectTo(definition)(account), options, context.stderr),
   );
   const records = (await Promise.all(kindRecords)).flat();
   const program = readProgram(project);
-  const known = new KnownRecords(program, stack.resources, options.account, settings);
+  const known = new KnownRecords(program, managed, account, settings);
   const fresh = records.filter((record) => !known.has(record));
 
-  const resources = declare(fresh, language, options.account, program, stack);
-  const names = new Map(resources.map(({ definition, id, name }) => [`${definition.label} ${id}`, name]));
+  const names = new Names([
+    // No resource of a program in YAML can have this name.
+    ...(language === "yaml" ? ["pulumi"] : []),
+    ...program.resources.flatMap(({ name }) => name ?? []),
+    ...managed.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
+  ]);
+  const keys = new ConfigKeys(program.configKeys);
+  const declared = new Map(
+    fresh.map((record) => [record, moduleResource(record, account, names, keys)] as const),
+  );
+  const resources = [...declared.values()];
   const missing = records.flatMap((record) => {
-    const name = names.get(`${record.definition.label} ${record.record.id}`) ?? known.nameInProgram(record);
+    const name = declared.get(record)?.name ?? known.nameInProgram(record);
     return known.isInState(record) || name === undefined ? [] : [{ ...record, name }];
   });
-  const added =
-    options.state === undefined
-      ? []
-      : await importedResources(missing, connectTo, options.account, session.keys);
+  const added = state === undefined ? [] : await importedResources(missing, connectTo, account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
 
   // The reader of the steps is in the project's folder.
@@ -161,33 +154,41 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
     project,
     resources,
     settings,
-    stateFile: fromProject(options.state),
-    secretsFile: fromProject(options.secrets),
+    stack: options.stack,
+    stateFile: fromProject(state),
+    secretsFile: fromProject(secrets),
   };
   const plan =
-    language === "typescript"
-      ? planProgram(written, options.split ?? "kind")
-      : planImport(written, language, options.stack);
-  if (options.dryRun !== true) {
+    language === "typescript" ? planProgram(written, options.split ?? "kind") : planImport(written, language);
+  const configValues = resources.flatMap((resource) =>
+    configValuesOf(resource).map(({ key, optional, secret }) => ({
+      key,
+      optional,
+      secret,
+      of: resource.name,
+    })),
+  );
+  if (!dryRun) {
     writeNewFiles(project.directory, plan.files);
-    const secrets = secretsOf(resources);
-    if (options.secrets !== undefined && Object.keys(secrets).length > 0)
-      writeSecretFile(at(options.secrets), jsonText(secrets));
-    if (options.state !== undefined && deployment) writeSecretFile(at(options.state), jsonText(deployment));
+    const values = configValues.flatMap(({ key, secret: value }) =>
+      value === undefined ? [] : [[key, { value, secret: true }] as const],
+    );
+    // In the form that `pulumi config set-all --json` reads.
+    if (secrets !== undefined && values.length > 0)
+      writeSecretFile(at(secrets), jsonText(Object.fromEntries(values)));
+    if (state !== undefined && deployment) writeSecretFile(at(state), jsonText(deployment));
   }
   return {
-    directory: relative(context.cwd, project.directory) || ".",
-    dryRun: options.dryRun === true,
+    directory: relative(cwd, project.directory) || ".",
+    dryRun,
     newProject: !project.exists,
     kinds: kinds.map(({ singular }) => singular),
     files: [...plan.files.keys()],
     language,
     resources: plan.resources,
     known: records.length - fresh.length,
-    secrets: resources.flatMap((resource) =>
-      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
-    ),
-    state: deployment && options.state,
+    secrets: configValues.map(({ key, optional, of }) => ({ key, optional, of })),
+    state: deployment && state,
     adopted: added.length,
     next: resources.length > 0 || deployment ? plan.commands : [],
     notes: stack.notes,
@@ -195,7 +196,7 @@ export async function exportAccount(options: ExportOptions, context: CommandCont
 }
 
 function assertUsable(
-  { out, state, secrets, stackExport, split }: ExportOptions,
+  { out, state, secrets, split }: ExportOptions,
   language: Language,
   at: (path: string) => string,
 ): void {
@@ -207,7 +208,7 @@ function assertUsable(
     throw new UptimeError(
       `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
     );
-  const paths = { "--out": out, "--state": state, "--secrets": secrets, "--stack-export": stackExport };
+  const paths = { "--out": out, "--state": state, "--secrets": secrets };
   for (const [option, path] of Object.entries(paths)) if (path !== undefined) assertPrintable(path, option);
   for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
 }
@@ -227,51 +228,39 @@ function selectedDefinitions({ only, searchBy, statusPage }: ExportOptions): rea
   return selected;
 }
 
-/** The stack that the program is for, as far as there is one. */
+/** The stack that the program is for; with neither if there is none, or if it cannot be read. */
 interface ReadStack {
-  /** Undefined if Pulumi cannot be asked about it. */
   readonly location?: StackLocation;
   readonly deployment?: Deployment;
-  readonly resources: readonly StateResource[];
   readonly notes: readonly string[];
 }
 
 async function readStack(
-  options: ExportOptions,
-  project: Project,
-  { env, cwd }: CommandContext,
+  { stack, state }: ExportOptions,
+  { directory, exists }: Project,
+  { env }: CommandContext,
 ): Promise<ReadStack> {
-  const location = { cwd: project.directory, env, stack: options.stack };
-  if (options.stackExport !== undefined) {
-    const path = resolve(cwd, options.stackExport);
-    return { ...stackOf(parseDeployment(readText(path), path)), notes: [] };
-  }
-  if (!project.exists) {
-    if (options.state !== undefined || options.stack !== undefined)
-      throw new UptimeError(
-        `${project.directory} has no Pulumi project yet, so it has no stack. Run the export without --stack and --state, ` +
-          "then `pulumi stack init` in that folder, then the export with these options.",
-      );
-    return { resources: [], notes: [] };
-  }
+  const isAsked = stack !== undefined || state !== undefined;
+  if (!exists && isAsked)
+    throw new UptimeError(
+      `${directory} has no Pulumi project yet, so it has no stack. Run the export without --stack and --state, ` +
+        "then `pulumi stack init` in that folder, then the export with these options.",
+    );
+  if (!exists) return { notes: [] };
+  const location = { cwd: directory, env, stack };
   try {
-    return { location, ...stackOf(await exportedState(location, false)), notes: [] };
+    return { location, deployment: await exportedState(location, false), notes: [] };
   } catch (error) {
-    if (options.stack !== undefined || options.state !== undefined || !(error instanceof UptimeError))
-      throw error;
+    if (isAsked || !(error instanceof UptimeError)) throw error;
     const note = `The project's stack cannot be read, so only records whose id is in the program count as known. ${error.message}`;
-    return { resources: [], notes: [note] };
+    return { notes: [note] };
   }
-}
-
-function stackOf(deployment: Deployment): Pick<ReadStack, "deployment" | "resources"> {
-  return { deployment, resources: deployment.deployment.resources ?? [] };
 }
 
 async function readKind(
   account: Account,
-  filter: ExportOptions,
-  { stderr }: CommandContext,
+  filter: RecordFilter,
+  stderr: OutputStream,
 ): Promise<DeclaredRecord[]> {
   const { definition } = account;
   const records = await readRecords(account, stderr, filter);
@@ -283,54 +272,15 @@ async function readKind(
   }));
 }
 
-/** The resources to write, each with a name and configuration keys of its own. */
-function declare(
-  fresh: readonly DeclaredRecord[],
-  language: Language,
-  account: string | undefined,
-  program: ProgramText,
-  stack: ReadStack,
-): ModuleResource[] {
-  const names = new Names([
-    // No resource of a program in YAML can have this name.
-    ...(language === "yaml" ? ["pulumi"] : []),
-    ...program.resources.flatMap(({ name }) => (name === undefined ? [] : [name])),
-    ...stack.resources.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
-  ]);
-  const keys = new ConfigKeys(program.configKeys);
-  return fresh.map(({ definition, record, declaration }) =>
-    moduleResource(definition, record.id, declaration, account, names, keys),
-  );
-}
-
-/** The values of secrets by key, in the form that `pulumi config set-all --json` reads. */
-function secretsOf(resources: readonly ModuleResource[]): Record<string, { value: string; secret: true }> {
-  const values = resources.flatMap(configValuesOf);
-  return Object.fromEntries(
-    values.flatMap(({ key, secret }) =>
-      secret === undefined ? [] : [[key, { value: secret, secret: true as const }]],
-    ),
-  );
-}
-
 async function stateWith(
   added: readonly AddedResource[],
-  { deployment, location, resources }: ReadStack,
-  project: Project,
+  { deployment, location }: ReadStack,
+  { name: project }: Project,
 ): Promise<Deployment> {
-  if (!deployment) throw new UptimeError("The stack has no state to add to.");
-  const [first] = resources;
-  const given = location?.stack;
-  const stack = first
-    ? parseUrn(first.urn).stack
-    : given !== undefined
-      ? basename(given)
-      : location && (await stackName(location));
-  if (stack === undefined)
-    throw new UptimeError(
-      "The file of --stack-export has no resource that tells the stack's name. Use --stack instead.",
-    );
-  return withResources(deployment, { stack, project: project.name }, added);
+  if (!deployment || !location) throw new UptimeError("The stack has no state to add to.");
+  const [first] = deployment.deployment.resources ?? [];
+  const stack = first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
+  return withResources(deployment, { stack, project }, added);
 }
 
 function jsonText(value: unknown): string {

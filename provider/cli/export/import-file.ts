@@ -1,15 +1,15 @@
 import { UptimeError } from "../../api/errors";
 import { nearest } from "../../definitions/nearest";
 import { pluginType } from "../../definitions/pulumi";
+import type { Project } from "../shared/project";
+import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
+import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-steps";
+import type { Step, WrittenExport } from "./next-steps";
 import { freeName } from "./program-files";
 import type { ExportPlan } from "./program-files";
 import { reported } from "./report";
-import { secretsFileCommands, setSecret, settingCommands, StepsPage } from "./next-steps";
-import type { NextSteps, WrittenExport } from "./next-steps";
-import type { Project } from "../shared/project";
-import { codeSpan, shellWord } from "../shared/quoting";
 
 /** Languages whose code Pulumi itself generates, with the program that it is copied to. */
 const generated = {
@@ -47,32 +47,17 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
   );
 }
 
-/** The file that `pulumi import --file` reads. A record that the provider would refuse is left out. */
-function importFileOf(resources: readonly ModuleResource[]): string {
-  const entries = resources
-    .filter(({ problems }) => problems.length === 0)
-    .map(({ definition, name, id, properties }) => {
-      const account = properties.get("account");
-      return {
-        type: pluginType(definition),
-        name,
-        id: typeof account === "string" ? `${account}/${id}` : id,
-      };
-    });
-  return `${JSON.stringify({ resources: entries }, undefined, 2)}\n`;
-}
-
-/** The files of an export that Pulumi imports. */
-export function planImport(
-  written: WrittenExport,
-  language: GeneratedLanguage,
-  stack: string | undefined,
-): ExportPlan {
+/** The files of an export that Pulumi imports. A record that the provider would refuse is left out. */
+export function planImport(written: WrittenExport, language: GeneratedLanguage): ExportPlan {
   const { project, resources } = written;
   const importFile = freeName(project, "uptime-import", ".json");
-  const { commands, page } = importSteps(written, language, importFile, stack);
+  const accepted = resources.filter(({ problems }) => problems.length === 0);
+  const steps =
+    accepted.length > 0 ? importSteps({ ...written, resources: accepted }, language, importFile) : [];
+  const { commands, page } = nextSteps([...steps, ...refusedList(resources, language)]);
   const files = new Map<string, string>();
-  if (resources.some(({ problems }) => problems.length === 0)) files.set(importFile, importFileOf(resources));
+  if (accepted.length > 0)
+    files.set(importFile, `${JSON.stringify({ resources: accepted.map(importOf) }, undefined, 2)}\n`);
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
   return {
     files,
@@ -81,80 +66,71 @@ export function planImport(
   };
 }
 
-/** The commands that import what was exported, and a page that explains them. */
+/** A resource in the file that `pulumi import --file` reads. */
+function importOf({ definition, name, id, properties }: ModuleResource): object {
+  const account = properties.get("account");
+  return { type: pluginType(definition), name, id: typeof account === "string" ? `${account}/${id}` : id };
+}
+
+/** The commands that import what was exported, with their explanations. */
 function importSteps(
   written: WrittenExport,
   language: GeneratedLanguage,
   importFile: string,
-  stack: string | undefined,
-): NextSteps {
-  const { project, secretsFile, settings } = written;
+): (Step | string)[] {
+  const { project, resources, secretsFile, settings, stack } = written;
   const { code, program } = generated[language];
-  const resources = written.resources.filter(({ problems }) => problems.length === 0);
-  const page = new StepsPage();
-  const addRefused = (): void => {
-    page.addRefused(written.resources, "They are left out; correct them in the API and export again:");
-  };
-  if (resources.length === 0) {
-    addRefused();
-    return { commands: [], page: page.text() };
-  }
-  const plugin = [
-    ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
-    ...(project.namesPlugin ? [] : ["npx pulumi-uptime plugin install"]),
-  ];
-  const start = project.exists ? [] : [`pulumi new ${language} --force`];
-  const configure = project.exists ? [] : settingCommands(settings);
-  const sdk =
-    language === "yaml" ? [] : ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
-  const load = [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`];
-  const preview = [`pulumi preview${onStack}`];
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
-  const set = secretsFile === undefined || withSecrets.length === 0 ? [] : secretsFileCommands(secretsFile);
-
-  page.section("Create a project. The command asks for the names of the project and of its stack.", start);
-  page.section("Install the package, and its provider plugin for Pulumi.", plugin);
-  page.section("Set the server's address. The last command asks for the API key.", configure);
-  page.section("Generate the SDK for the program.", sdk);
-  page.section(
-    `Import the records into the stack's state. Pulumi shows the list and asks before it does. It writes the code to ${codeSpan(code)}, ` +
-      "and nothing to the API.",
-    load,
-  );
-  page.section(
-    `Copy the resources in ${codeSpan(code)} to the program, ${codeSpan(program)}. Then the preview must show no change.`,
-    preview,
-  );
-  page.add("`protect` keeps Pulumi from deleting a record; remove it from resources that Pulumi may delete.");
-  if (withSecrets.length > 0) {
-    page.add(
-      "The import file and the generated code have no secrets: no `requestHeaders` and no `requestAuthPassword`. " +
-        "They stay as they are in the API: Pulumi neither changes nor empties them as long as the program does not declare them. " +
-        "To manage them, set their values as secrets in the stack's configuration, and declare them in the program:",
-      withSecrets.map(secretsItem).join("\n"),
-    );
-    page.section("The values are in a file. Delete it afterwards.", set);
-    if (set.length === 0)
-      page.section(
-        "Each command asks for a value.",
-        withSecrets.flatMap((resource) => configValuesOf(resource).map(({ key }) => setSecret(key))),
-      );
-  }
-  addRefused();
-  return {
-    commands: [
-      ...start,
-      ...plugin,
-      ...configure,
-      ...sdk,
-      ...load,
-      `# Copy the resources in ${code} to ${program}, then:`,
-      ...preview,
-      ...set,
-    ],
-    page: page.text(),
-  };
+  return [
+    {
+      text: "Create a project. The command asks for the names of the project and of its stack.",
+      lines: project.exists ? [] : [`pulumi new ${language} --force`],
+    },
+    {
+      text: "Install the package, and its provider plugin for Pulumi.",
+      lines: [
+        ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
+        ...(project.namesPlugin ? [] : ["npx pulumi-uptime plugin install"]),
+      ],
+    },
+    {
+      text: "Set the server's address. The last command asks for the API key.",
+      lines: project.exists ? [] : settingCommands(settings),
+    },
+    {
+      text: "Generate the SDK for the program.",
+      lines:
+        language === "yaml" ? [] : ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"],
+    },
+    {
+      text:
+        `Import the records into the stack's state. Pulumi shows the list and asks before it does. It writes the code to ${codeSpan(code)}, ` +
+        "and nothing to the API.",
+      lines: [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`],
+    },
+    {
+      text: "Copy the resources to the program. Then the preview must show no change.",
+      lines: [`# Copy the resources in ${code} to ${program}, then:`, `pulumi preview${onStack}`],
+    },
+    "`protect` keeps Pulumi from deleting a record; remove it from resources that Pulumi may delete.",
+    ...(withSecrets.length === 0
+      ? []
+      : [
+          "The import file and the generated code have no secrets: no `requestHeaders` and no `requestAuthPassword`. " +
+            "They stay as they are in the API: Pulumi neither changes nor empties them as long as the program does not declare them. " +
+            "To manage them, set their values as secrets in the stack's configuration, and declare them in the program:",
+          withSecrets.map(secretsItem).join("\n"),
+        ]),
+    {
+      text:
+        secretsFile === undefined
+          ? "Each command asks for a value."
+          : "The values are in a file. Delete it afterwards.",
+      lines: secretCommands(written, () => true),
+      onlyOnPage: secretsFile === undefined,
+    },
+  ];
 }
 
 /** Which secrets a resource has or may have, and under which keys of the configuration they belong. */

@@ -3,10 +3,9 @@ import type { Project } from "../shared/project";
 import { typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { slug } from "../shared/slug";
-import { dependency } from "../shared/version";
 import { moduleSource } from "./module-source";
 import type { ModuleResource } from "./module-source";
-import { nextSteps } from "./next-steps";
+import { nextSteps, programSteps } from "./next-steps";
 import type { WrittenExport } from "./next-steps";
 import { reported } from "./report";
 import type { ExportedResource } from "./report";
@@ -28,12 +27,12 @@ export function planProgram(written: WrittenExport, split: Split): ExportPlan {
   const { project } = written;
   const modules = modulesOf(written.resources, split, project);
   const names = [...modules.keys()];
-  const { commands, page } = nextSteps(written, names);
+  const { commands, page } = nextSteps(programSteps(written, names));
   const files = new Map<string, string>();
   if (names.length > 0) {
     if (!project.exists) {
       const program = names.map((module) => `import "./${module}";\n`).join("");
-      for (const [name, content] of scaffold(project, dependency(), program))
+      for (const [name, content] of scaffold(project, program))
         if (!project.files.has(name.toLowerCase())) files.set(name, content);
     }
     for (const [name, resources] of modules) files.set(`${name}.ts`, moduleSource(resources));

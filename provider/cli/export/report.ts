@@ -48,36 +48,37 @@ export function reported(
 
 const kindOf = (type: string): string => labelIn(type).toLowerCase();
 
+/** What becomes of records that the provider would refuse. */
+export function refusedText(language: string): string {
+  const consequence =
+    language === "typescript"
+      ? "They are comments in the program; correct them in the API and in the program:"
+      : "They are left out; correct them in the API and export again:";
+  return `The provider would refuse these records. ${consequence}`;
+}
+
 /** What an export did, for a person. */
 export function exportText(report: ExportReport): string {
-  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state } = report;
+  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
   const refused = resources.filter(({ problems }) => problems.length > 0);
   const required = secrets.filter(({ optional }) => !optional).length;
   const passwords = secrets.length - required;
-  const isProgram = report.language === "typescript";
+  const isProgram = language === "typescript";
   const lines: string[] = [];
 
-  if (resources.length > 0)
-    lines.push(
-      `${wrote} ${countsOf(report)} to ${directory}${known > 0 ? `; ${known} more were known already` : ""}:`,
-      ...files.map((file) => `  ${file}`),
-    );
-  else
-    lines.push(
-      known > 0 ? `Nothing is new: ${counted(known, "record")} known already.` : "No record matches.",
-    );
+  if (resources.length > 0) {
+    const more = known > 0 ? `; ${known} more were known already` : "";
+    lines.push(`${wrote} ${countsOf(report)} to ${directory}${more}:`, ...files.map((file) => `  ${file}`));
+  } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
+  else lines.push("No record matches.");
   if (state !== undefined)
     lines.push(`${wrote} ${state}: the stack's state and ${counted(adopted, "more resource")}.`);
   if (refused.length > 0)
     lines.push(
       "",
-      `The provider would refuse these records. ${
-        isProgram
-          ? "They are comments in the program; correct them in the API and in the program:"
-          : "They are left out; correct them in the API and export again:"
-      }`,
+      refusedText(language),
       ...refused.map(
         ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),

@@ -20,8 +20,7 @@ export async function readRecords(
 ): Promise<readonly ApiRecord[]> {
   const { definition } = account;
   const filter = {
-    ...(search !== undefined && { search }),
-    ...(search !== undefined && searchBy !== undefined && { search_by: searchBy }),
+    ...(search !== undefined && { search, ...(searchBy !== undefined && { search_by: searchBy }) }),
     ...(statusPage !== undefined && { status_page_id: statusPage }),
   };
   const progress = new Progress(stderr);
@@ -30,13 +29,9 @@ export async function readRecords(
     const records = await readAll(account, new Operation(), filter, (count) => {
       progress.show(`Reading ${definition.plural}: ${count} …`);
     });
-    return [...records].sort((a, b) => (isOlder(a.id, b.id) ? -1 : 1));
+    // Ids are numbers of any size: of two, the longer is the larger.
+    return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
   } finally {
     progress.end();
   }
-}
-
-/** Ids are numbers of any size: of two, the longer is the larger. */
-function isOlder(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
 }

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+import { UptimeError } from "../../api/errors";
+import { told } from "../../engine/clean";
+
 const finding = z.object({
   /** What was checked, as a fixed word for programs: `api-key`, for example. */
   code: z.string(),
@@ -12,3 +15,13 @@ export const findingReport = z.looseObject({ findings: z.array(finding) });
 
 /** The result of one check. */
 export type Finding = z.infer<typeof finding>;
+
+export const ok = (code: string, text: string): Finding => ({ code, level: "ok", text });
+export const warning = (code: string, text: string): Finding => ({ code, level: "warning", text });
+export const failed = (code: string, text: string): Finding => ({ code, level: "failed", text });
+
+/** An error as a finding. What is no UptimeError is a bug, and thrown on. */
+export function failure(code: string, error: unknown, keys: Iterable<string>): Finding {
+  if (!(error instanceof UptimeError)) throw error;
+  return failed(code, told(error, keys));
+}

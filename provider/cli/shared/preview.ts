@@ -31,6 +31,8 @@ const preview = z.looseObject({
       }),
     )
     .nullish(),
+  /** How many resources there are for each operation. */
+  changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
   diagnostics: z
     .array(
       z.looseObject({ urn: z.string().optional(), message: z.string(), severity: z.string().optional() }),
@@ -50,17 +52,27 @@ export function parsePreview(text: string): Preview | undefined {
   }
 }
 
+/** What becomes of a resource. An adoption is a create to Pulumi, and no preview tells it. */
+const operations = ["create", "import", "adopt", "update", "replace", "delete"] as const;
+export type Operation = (typeof operations)[number];
+
+/** How many resources there are for each operation, such as `2 to create`. */
+export function operationCounts(changes: readonly { readonly operation: Operation }[]): string[] {
+  return operations.flatMap((operation) => {
+    const count = changes.filter((change) => change.operation === operation).length;
+    return count > 0 ? [`${count} to ${operation}`] : [];
+  });
+}
+
 /** What a preview does to one resource. */
 export interface PlannedChange {
-  readonly operation: "create" | "import" | "update" | "replace" | "delete";
+  readonly operation: Exclude<Operation, "adopt">;
   readonly urn: string;
   /** Such as `Monitor shop`. */
   readonly title: string;
   /** The id of the record that an import takes. */
   readonly importId: string | undefined;
   readonly properties: readonly PlannedProperty[];
-  /** A property that Pulumi shows as [secret] before and after may be the only one that changes. */
-  readonly isSecretChange: boolean;
 }
 
 /** A property before and after, as JSON; undefined if it is not there. */
@@ -70,16 +82,17 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, in the order of the preview, and how many resources it leaves as they are. */
-export function plannedChanges({ steps }: Pick<Preview, "steps">): {
-  changes: PlannedChange[];
-  unchanged: number;
-} {
-  const all = steps ?? [];
-  return {
-    changes: all.flatMap((step) => changeOf(step) ?? []),
-    unchanged: all.filter(({ op }) => op === "same").length,
-  };
+/** What a preview changes, in the order of the preview. */
+export function plannedChanges({ steps }: Pick<Preview, "steps">): PlannedChange[] {
+  return (steps ?? []).flatMap((step) => changeOf(step) ?? []);
+}
+
+/** How many resources a preview leaves as they are: its summary counts them, and the stack too unless that is new. */
+export function unchangedIn({ changeSummary, steps }: Preview): number {
+  const isStackNew = (steps ?? []).some(
+    ({ op, urn }) => op !== "same" && parseUrn(urn).type === "pulumi:pulumi:Stack",
+  );
+  return Math.max(0, (changeSummary?.same ?? 0) - (isStackNew ? 0 : 1));
 }
 
 /** The errors of a preview. */
@@ -93,45 +106,36 @@ export function errorsIn({ diagnostics }: Preview): string[] {
     });
 }
 
-function changeOf(step: PreviewStep): PlannedChange | undefined {
-  const { op, urn, oldState, newState } = step;
-  const title = titleOf({ urn });
-  const given = newState?.inputs?.importId ?? newState?.importID;
-  const importId = typeof given === "string" && given !== "" ? given : undefined;
-  const none = { urn, title, importId: undefined, properties: [], isSecretChange: false };
+function changeOf({ op, urn, oldState, newState, detailedDiff }: PreviewStep): PlannedChange | undefined {
+  const change = { urn, title: titleOf({ urn }), importId: undefined, properties: [] };
+  const after = visibleIn(newState?.inputs);
   switch (op) {
     case "create":
+    case "import": {
+      const given = newState?.inputs?.importId ?? newState?.importID;
       return {
-        ...none,
-        operation: newState?.inputs?.importId === undefined ? "create" : "import",
-        importId,
-        properties: differences({}, visibleIn(newState?.inputs)),
+        ...change,
+        operation: newState?.inputs?.importId === undefined ? op : "import",
+        importId: typeof given === "string" && given !== "" ? given : undefined,
+        properties: differences({}, after),
       };
-    case "import":
-      return {
-        ...none,
-        operation: "import",
-        importId,
-        properties: differences({}, visibleIn(newState?.inputs)),
-      };
+    }
     case "update":
     case "replace": {
-      const after = visibleIn(newState?.inputs);
       const declared = differences(visibleIn(oldState?.inputs), after);
       // State that has taken drift over holds it in the outputs.
       const outputs = visibleIn(oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : differences(managed, after);
-      const secrets = Object.keys(step.detailedDiff ?? {})
-        .filter(
-          (property) => after[property] === secretText && !found.some((one) => one.property === property),
-        )
+      const isChangedSecret = (key: string): boolean =>
+        after[key] === secretText && !found.some(({ property }) => property === key);
+      const secrets = Object.keys(detailedDiff ?? {})
+        .filter(isChangedSecret)
         .map((property) => ({ property, before: secretText, after: secretText }));
-      const properties = [...found, ...secrets];
-      return { ...none, operation: op, properties, isSecretChange: properties.length === 0 };
+      return { ...change, operation: op, properties: [...found, ...secrets] };
     }
     case "delete":
-      return { ...none, operation: "delete" };
+      return { ...change, operation: op };
     default:
       // Nothing changes, or it is a part of a replacement.
       return undefined;

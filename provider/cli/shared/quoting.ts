@@ -39,9 +39,14 @@ export function codeSpan(text: string): string {
   return /^[` ]|[` ]$/.test(plain) || longest > 0 ? `${fence} ${plain} ${fence}` : fence + plain + fence;
 }
 
-/** The same in a cell of a table. */
-export function codeCell(text: string): string {
-  return codeSpan(text).replaceAll("|", "\\|");
+/** A row of a Markdown table. */
+export function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => codeSpan(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** The lines above the rows of a Markdown table. */
+export function markdownHead(heads: readonly string[]): string {
+  return `| ${heads.join(" | ")} |\n|${" --- |".repeat(heads.length)}`;
 }
 
 /** Lines as a code block of Markdown, whatever they hold. */

@@ -1,44 +1,39 @@
 import { parse, stringify } from "yaml";
 
+import { dependency } from "./dependency";
 import type { Project } from "./project";
 
+const compilerOptions = {
+  strict: true,
+  target: "es2022",
+  module: "nodenext",
+  moduleResolution: "nodenext",
+  noEmit: true,
+  skipLibCheck: true,
+  forceConsistentCasingInFileNames: true,
+};
+
 /** The files of a new project by name, all but the modules that declare its resources. */
-export function scaffold(
-  { name }: Pick<Project, "name">,
-  dependency: string,
-  program: string,
-): Map<string, string> {
+export function scaffold({ name }: Pick<Project, "name">, program: string): Map<string, string> {
   const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+  const uptime = dependency();
+  const manifest = {
+    name,
+    private: true,
+    main: "index.ts",
+    dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": uptime },
+    devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
+  };
   return new Map([
     ["Pulumi.yaml", `name: ${yamlText(name)}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`],
-    [
-      "package.json",
-      json({
-        name,
-        private: true,
-        main: "index.ts",
-        dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": dependency },
-        devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
-      }),
-    ],
+    ["package.json", json(manifest)],
     [
       "tsconfig.json",
-      json({
-        compilerOptions: {
-          strict: true,
-          target: "es2022",
-          module: "nodenext",
-          moduleResolution: "nodenext",
-          noEmit: true,
-          skipLibCheck: true,
-          forceConsistentCasingInFileNames: true,
-        },
-        files: ["index.ts"],
-      }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
+      json({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
     [".gitignore", "node_modules/\n"],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
-    ...(dependency.startsWith("file:") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
+    ...(uptime.startsWith("file:") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
     ["index.ts", program],
   ]);
 }

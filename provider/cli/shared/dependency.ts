@@ -2,17 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 import { isObject } from "../../definitions/kinds";
-import { ownPackage, packageAbove } from "../../sdk/package";
-
-/** The version of this package. */
-export function version(): string {
-  return ownPackage().version;
-}
-
-/** The folder of this package. */
-export function packageFolder(): string {
-  return ownPackage().folder;
-}
+import { packageAbove } from "../../sdk/package";
 
 /** The dependency that gives a project this package: its version, or the file or folder that it did not get from a registry. */
 export function dependency(from = __dirname): string {
