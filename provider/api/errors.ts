@@ -93,6 +93,8 @@ export class LostAnswerError extends UptimeError {
      */
     readonly next: "send again" | "keep looking" | "give up",
     options?: ErrorOptions,
+    /** The id that the answer told, where nothing was found yet. */
+    readonly toldId?: string,
   ) {
     super(given, options);
   }

@@ -35,8 +35,8 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const { owner } = options;
   const operation = new Operation({ ...options, clock: account.clock });
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
-    const record = await importRecord(account, importId, inputs, options, operation);
-    return { id: importId, outputs: outputsOf(account, inputs, record, { claim: owner }) };
+    const imported = await importRecord(account, importId, inputs, options, operation);
+    return { id: importId, outputs: outputsOf(account, inputs, imported.record, imported) };
   }
 
   const wanted = wantedIn(definition, inputs.values);
@@ -160,6 +160,7 @@ async function send(
       message`${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
       isAnother ? "give up" : "keep looking",
       { cause: error },
+      isAnother ? undefined : id,
     );
   }
 }

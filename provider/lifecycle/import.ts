@@ -15,7 +15,7 @@ import { isEmpty } from "../definitions/kinds";
 import { recordName } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, differences, fieldOf, quoteValue, wantedIn } from "./difference";
-import { unnamed } from "./ledger";
+import { adoptionClaim, unnamed } from "./ledger";
 import { describe } from "./lost-create";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
@@ -117,7 +117,7 @@ export async function importRecord(
   inputs: Inputs,
   options: Options,
   operation: Operation,
-): Promise<ApiRecord> {
+): Promise<{ record: ApiRecord; claim: string }> {
   const { ledger, neighbors, checkedImports } = account;
   const { label } = account.definition;
   const { owner = unnamed } = options;
@@ -141,9 +141,11 @@ export async function importRecord(
     throw new UptimeError(
       `${label} ${id} was not imported, because another resource of this run has adopted or imported it: remove the option import.`,
     );
-  ledger.note(id, { is: "taken", owner });
+  // State must tell the record from the same one in the state of a resource of this name that had it before.
+  const claim = adoptionClaim(options.owner);
+  ledger.note(id, { is: "taken", owner: claim });
   neighbors.tell(recordName(account, id));
-  return record;
+  return { record, claim };
 }
 
 /** The record that is to be imported. Throws if there is none. */

@@ -59,8 +59,8 @@ interface Entry {
 export const unnamed = "";
 
 /**
- * The claim of a resource that adopts a record: its owner, and a random id, because `up --replace` can adopt the record that
- * it is about to delete.
+ * The claim of a resource that adopts or imports a record: its owner, and a random id, because the same name can have had the
+ * record before, in state that is about to be deleted.
  */
 export function adoptionClaim(owner: string | undefined): string {
   return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
@@ -175,7 +175,7 @@ export class Ledger {
     if (taker !== undefined && taker !== claim) return true;
     const isOthersImport =
       importer !== undefined &&
-      importer !== claim &&
+      importer !== claim.replace(adoptionMark, "") &&
       importer !== owner &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);

@@ -113,7 +113,7 @@ export function mayExist({ singular }: Definition): string {
 
 async function look(
   account: Account,
-  { values, baseline, since }: LostCreate,
+  { values, baseline, since, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
   const { collection, creates, definition, ledger, reader, traits } = account;
@@ -129,6 +129,8 @@ async function look(
   }
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
+  const told = listed.find((record) => record.id === lost.toldId && isNew(record));
+  if (told) return { equal: [told], alike: [] };
   const equal: ApiRecord[] = [];
   const alike: ApiRecord[] = [];
   for (const brief of listed) {

@@ -392,6 +392,17 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual([]);
   });
 
+  test("by another resource of the name that it was imported under, before it got a new one by alias", async () => {
+    const importId = add();
+    const former = resource();
+    await former.up({ ...home, importId });
+    const again = former.beside();
+    former.nextRun(again);
+    await again.up({ ...home, importId });
+    await former.drop();
+    expect(names()).toEqual(["Home"]);
+  });
+
   test("by a new name of a resource that was not imported, in one run", async () => {
     const old = new ModelStack("monitor", settingsOf(), {}, clock);
     await old.up(home);

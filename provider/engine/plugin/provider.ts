@@ -10,6 +10,7 @@ import { check } from "../../lifecycle/check";
 import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
 import { diff } from "../../lifecycle/diff";
+import { adoptionClaim } from "../../lifecycle/ledger";
 import { get, read, readOnly } from "../../lifecycle/read";
 import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
@@ -203,7 +204,7 @@ export class PluginResources {
   private async import(request: ResourceRequest): Promise<ReadResult> {
     const { id, account } = importedRecord(request.id);
     const state = await get(this.host.connect(account), id, account, this.optionsOf(request));
-    const claim = ownerOf(request.urn);
+    const claim = adoptionClaim(ownerOf(request.urn));
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(request.urn, { id: state.id, outputs });
     const declared = Object.entries(outputs.values).filter(([key, value]) =>
