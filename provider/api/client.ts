@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompress, unzip } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
 import { isLoopback, parseUrl } from "../definitions/url";
@@ -95,7 +95,7 @@ export class Client {
       date: () => clock.date(),
       sleep: (milliseconds, signal) => {
         log.longWait(milliseconds);
-        return this.logged(clock.sleep(milliseconds, signal));
+        return clock.sleep(milliseconds, signal);
       },
     });
   }
@@ -139,14 +139,8 @@ export class Client {
       const pause = backoff(++retry);
       if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw last;
       // If the operation ends meanwhile, the limiter refuses the next attempt.
-      await this.logged(operation.sleep(pause)).catch(() => undefined);
+      await operation.sleep(pause).catch(() => undefined);
     }
-  }
-
-  /** The log tells of a wait. */
-  private async logged(wait: Promise<void>): Promise<void> {
-    const end = this.log.pause();
-    await wait.finally(end);
   }
 
   /** A path or address in which the server may have put the key, as it is shown. */
@@ -320,23 +314,15 @@ function redirectOf(status: number, location: string | string[] | undefined, bas
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
-const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
-  gzip: (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
-  "x-gzip": (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
-  deflate: (bytes) => promisify(inflate)(bytes, { maxOutputLength: bodyLimit }),
-  br: (bytes) => promisify(brotliDecompress)(bytes, { maxOutputLength: bodyLimit }),
-};
-
 /** The text of a body: some servers compress without being asked. */
 async function decode(bytes: Buffer, headers: HttpResponse["headers"]): Promise<string> {
+  const options = { maxOutputLength: bodyLimit };
   const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
-  const plain = bytes.length > 0 ? ((await decoders[encoding]?.(bytes)) ?? bytes) : bytes;
-  const charset = /charset="?([\w-]+)/i.exec(String(headers["content-type"] ?? ""))?.[1] ?? "utf-8";
-  try {
-    return new TextDecoder(charset).decode(plain);
-  } catch {
-    return new TextDecoder().decode(plain);
-  }
+  let plain = bytes;
+  if (bytes.length > 0 && encoding === "br") plain = await promisify(brotliDecompress)(bytes, options);
+  if (bytes.length > 0 && /^(x-gzip|gzip|deflate)$/.test(encoding))
+    plain = await promisify(unzip)(bytes, options);
+  return new TextDecoder().decode(plain);
 }
 
 function encodeForm(pairs: readonly Pair[]): string {
