@@ -72,7 +72,7 @@ export async function verify(
     if (next) return sendUpdate(account, id, values, operation, next);
   }
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joined(lost.map(describe), "; ")}.`,
+    message`the API took these properties and did not store them: ${joined(lost.map(lossOf), "; ")}.`,
     record,
   );
 }
@@ -147,7 +147,8 @@ function emptyFields(definition: Definition, values: Values, refusal: ApiError):
     .filter(({ wire }) => named.length === 0 || named.includes(wire));
 }
 
-function describe({ key, field, wanted, shown, problem }: Difference): Message {
+/** What was sent of a property, and what is there. */
+function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${quote(problem)}`;
