@@ -66,6 +66,7 @@ interface Response {
   readonly target: URL | undefined;
 }
 
+/** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
 const redirectLimit = 3;
 /** Nobody can see here whether the option is given, so errors that it explains always say so. */
 const staleSettings =
