@@ -1,5 +1,4 @@
-import { promisify } from "node:util";
-import { brotliDecompress, unzip } from "node:zlib";
+import { brotliDecompressSync, unzipSync } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
 import { isLoopback, parseUrl } from "../definitions/url";
@@ -240,7 +239,7 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    return { status, headers, text: await decode(body, headers), target };
+    return { status, headers, text: decode(body, headers), target };
   }
 
   private failed(error: unknown, request: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
@@ -315,15 +314,18 @@ function redirectOf(status: number, location: string | string[] | undefined, bas
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
+const decoders = new Map([
+  ["gzip", unzipSync],
+  ["x-gzip", unzipSync],
+  ["deflate", unzipSync],
+  ["br", brotliDecompressSync],
+]);
+
 /** The text of a body: some servers compress without being asked. */
-async function decode(bytes: Buffer, headers: HttpResponse["headers"]): Promise<string> {
-  const options = { maxOutputLength: bodyLimit };
+function decode(bytes: Buffer, headers: HttpResponse["headers"]): string {
   const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
-  let plain = bytes;
-  if (bytes.length > 0 && encoding === "br") plain = await promisify(brotliDecompress)(bytes, options);
-  if (bytes.length > 0 && /^(x-gzip|gzip|deflate)$/.test(encoding))
-    plain = await promisify(unzip)(bytes, options);
-  return new TextDecoder().decode(plain);
+  const decompress = bytes.length > 0 ? decoders.get(encoding) : undefined;
+  return new TextDecoder().decode(decompress?.(bytes, { maxOutputLength: bodyLimit }) ?? bytes);
 }
 
 function encodeForm(pairs: readonly Pair[]): string {
