@@ -1,5 +1,4 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompressSync, unzipSync } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
 import { isLoopback, parseUrl } from "../definitions/url";
@@ -66,6 +65,7 @@ interface Response {
   readonly target: URL | undefined;
 }
 
+/** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
 const redirectLimit = 3;
 /** Nobody can see here whether the option is given, so errors that it explains always say so. */
 const staleSettings =
@@ -95,7 +95,7 @@ export class Client {
       date: () => clock.date(),
       sleep: (milliseconds, signal) => {
         log.longWait(milliseconds);
-        return this.logged(clock.sleep(milliseconds, signal));
+        return clock.sleep(milliseconds, signal);
       },
     });
   }
@@ -139,14 +139,8 @@ export class Client {
       const pause = backoff(++retry);
       if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw last;
       // If the operation ends meanwhile, the limiter refuses the next attempt.
-      await this.logged(operation.sleep(pause)).catch(() => undefined);
+      await operation.sleep(pause).catch(() => undefined);
     }
-  }
-
-  /** The log tells of a wait. */
-  private async logged(wait: Promise<void>): Promise<void> {
-    const end = this.log.pause();
-    await wait.finally(end);
   }
 
   /** A path or address in which the server may have put the key, as it is shown. */
@@ -245,7 +239,7 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    return { status, headers, text: await decode(body, headers), target };
+    return { status, headers, text: decode(body, headers), target };
   }
 
   private failed(error: unknown, request: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
@@ -320,23 +314,18 @@ function redirectOf(status: number, location: string | string[] | undefined, bas
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
-const decoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
-  gzip: (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
-  "x-gzip": (bytes) => promisify(gunzip)(bytes, { maxOutputLength: bodyLimit }),
-  deflate: (bytes) => promisify(inflate)(bytes, { maxOutputLength: bodyLimit }),
-  br: (bytes) => promisify(brotliDecompress)(bytes, { maxOutputLength: bodyLimit }),
-};
+const decoders = new Map([
+  ["gzip", unzipSync],
+  ["x-gzip", unzipSync],
+  ["deflate", unzipSync],
+  ["br", brotliDecompressSync],
+]);
 
 /** The text of a body: some servers compress without being asked. */
-async function decode(bytes: Buffer, headers: HttpResponse["headers"]): Promise<string> {
+function decode(bytes: Buffer, headers: HttpResponse["headers"]): string {
   const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
-  const plain = bytes.length > 0 ? ((await decoders[encoding]?.(bytes)) ?? bytes) : bytes;
-  const charset = /charset="?([\w-]+)/i.exec(String(headers["content-type"] ?? ""))?.[1] ?? "utf-8";
-  try {
-    return new TextDecoder(charset).decode(plain);
-  } catch {
-    return new TextDecoder().decode(plain);
-  }
+  const decompress = bytes.length > 0 ? decoders.get(encoding) : undefined;
+  return new TextDecoder().decode(decompress?.(bytes, { maxOutputLength: bodyLimit }) ?? bytes);
 }
 
 function encodeForm(pairs: readonly Pair[]): string {

@@ -18,8 +18,9 @@ export interface Written {
   readonly request: string;
 }
 
+/** The most that the API allows. */
 const pageSize = 100;
-/** How often a list is read at most when records are deleted while it is read. */
+/** How often a list is read at most when records are deleted while it is read; a list that never rests is an error. */
 const maxPasses = 5;
 
 /** Records page by page; pass the number of pages still needed to `next` to have them prefetched. */

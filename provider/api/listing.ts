@@ -2,7 +2,7 @@ import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
-/** Milliseconds after which a list is read anew. */
+/** Milliseconds after which a list is read anew: a run of any length then reads one a minute. */
 const maxAge = 60_000;
 
 /** A collection's records as its list shows them, newest first, read page by page and no further than asked for. */

@@ -30,16 +30,11 @@ export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();
   private retries = 0;
-  private readonly waits = { count: 0, milliseconds: 0 };
-  private readonly lostAnswers = { lookedUp: 0, found: 0 };
-  /** How many wait at present, and since when somebody does. */
-  private paused = 0;
-  private pausedSince = 0;
 
   constructor(
     private readonly level: LogLevel,
     private readonly write: (line: string) => unknown = printed,
-    private readonly clock: Pick<Clock, "now" | "date"> = systemClock,
+    private readonly clock: Pick<Clock, "date"> = systemClock,
   ) {}
 
   sent(request: SentRequest): void {
@@ -57,15 +52,6 @@ export class Log {
     this.line("request", { method, path, outcome, milliseconds, attempt, waited }, text);
   }
 
-  /** A pause for a rate limit or before a retry begins; call the result at its end. Simultaneous pauses count once. */
-  pause(): () => void {
-    this.waits.count++;
-    if (this.paused++ === 0) this.pausedSince = this.clock.now();
-    return () => {
-      if (--this.paused === 0) this.waits.milliseconds += this.clock.now() - this.pausedSince;
-    };
-  }
-
   /** A wait for the server's rate limit begins. A long one is told at every level, so that nobody takes it for a hang. */
   longWait(milliseconds: number): void {
     const seconds = Math.round(milliseconds / 1000);
@@ -75,8 +61,6 @@ export class Log {
 
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
   lookedUp(id: string | undefined): void {
-    this.lostAnswers.lookedUp++;
-    if (id !== undefined) this.lostAnswers.found++;
     this.line("lostAnswer", { found: id ?? null }, [
       `the answer to a create was lost; its record is ${id ?? "not found"}`,
     ]);
@@ -86,24 +70,17 @@ export class Log {
   end(): void {
     if (this.level === "off") return;
     const requests = total(this.methods);
-    const { lookedUp, found } = this.lostAnswers;
-    const waits = { count: this.waits.count, milliseconds: Math.round(this.waits.milliseconds) };
     const failures = [...this.outcomes].filter(([outcome]) => !/^[23]\d\d$/.test(outcome));
     const values = {
       requests,
       methods: Object.fromEntries(this.methods),
       outcomes: Object.fromEntries(this.outcomes),
       retries: this.retries,
-      waits,
-      lostAnswers: this.lostAnswers,
     };
     const text = [
       requests === 0 ? "no requests" : `${counted(requests, "request")} (${listed(this.methods)})`,
       failures.length > 0 && `of which ended badly: ${listed(new Map(failures))}`,
       this.retries > 0 && `${this.retries} sent again`,
-      waits.count > 0 &&
-        `${counted(waits.count, "wait")}, ${(waits.milliseconds / 1000).toFixed(1)} s in all`,
-      lookedUp > 0 && `${counted(lookedUp, "lost answer")} looked up, ${found} found`,
     ];
     this.print("summary", values, text);
   }

@@ -50,8 +50,6 @@ export class RateLimiter {
   private width: number;
   /** When the server accepts requests again, on the clock. */
   private opensAt = -Infinity;
-  /** How many more the server accepts at present, if it tells. */
-  private remaining: number | undefined;
   /** How often it has refused without accepting anything in between, and since when. */
   private refusals = 0;
   private refusedSince = 0;
@@ -75,7 +73,7 @@ export class RateLimiter {
     try {
       const { result, answer } = await request();
       if (answer && isRefusal(answer.status, answer.headers)) this.close(answer.headers, begun);
-      else if (answer) this.open(answer.headers, begun);
+      else if (answer) this.open(begun);
       return result;
     } finally {
       this.running--;
@@ -94,22 +92,16 @@ export class RateLimiter {
     this.opensAt = Math.max(this.opensAt, now + Math.max(announced, least));
     // More than one request would be sent in vain if the server refuses again.
     this.width = 1;
-    this.remaining = undefined;
     if (isLate) return;
     if (this.refusals++ === 0) this.refusedSince = now;
     this.isGivenUp = now - this.refusedSince >= patience;
   }
 
-  private open(headers: Headers, begun: number): void {
+  private open(begun: number): void {
     if (begun < this.opensAt) return;
     this.refusals = 0;
     this.isGivenUp = false;
     this.width = Math.min(this.width + 1, this.limits.maxConcurrency);
-    const left = numberIn(headers["x-ratelimit-remaining"]);
-    // The server may not have counted the other requests that are running.
-    this.remaining = left === undefined ? undefined : left - (this.running - 1);
-    const reset = announcedReset(headers, this.clock.date());
-    if (left === 0 && reset !== undefined) this.opensAt = this.clock.now() + reset;
   }
 
   private enter(turn: Turn): Promise<void> {
@@ -124,7 +116,6 @@ export class RateLimiter {
         go: () => {
           take();
           this.running++;
-          if (this.remaining !== undefined) this.remaining--;
           resolve();
         },
         leave: (reason) => {
@@ -187,7 +178,6 @@ export class RateLimiter {
   /** Milliseconds to wait before the next request may begin; infinite if one that runs must end before. */
   private pause(): number {
     if (this.running >= this.width) return Infinity;
-    if (this.remaining !== undefined && this.remaining <= 0 && this.running > 0) return Infinity;
     const now = this.clock.now();
     const closed = Math.max(0, this.opensAt - now);
     const { requestsPerMinute } = this.limits;

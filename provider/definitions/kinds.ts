@@ -83,6 +83,16 @@ export function encodings(field: Field, value: Value): Pair[][] {
 
 /** A value in which whatever is no list and no object is changed, at any depth, and so are names. */
 export function changedDeep(
+  value: Readonly<Record<string, unknown>>,
+  change: (leaf: unknown) => unknown,
+  rename?: (name: string) => string,
+): Record<string, unknown>;
+export function changedDeep(
+  value: unknown,
+  change: (leaf: unknown) => unknown,
+  rename?: (name: string) => string,
+): unknown;
+export function changedDeep(
   value: unknown,
   change: (leaf: unknown) => unknown,
   rename: (name: string) => string = (name) => name,

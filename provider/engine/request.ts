@@ -53,7 +53,7 @@ export function decodeDeclaration(olds: Properties, news: Properties): Declarati
 
 /** What a program declares, without what a front keeps beside it. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return withoutHidden(decoded(properties) as Properties);
+  return withoutHidden(decoded(properties));
 }
 
 /** Checked inputs. */
@@ -65,7 +65,7 @@ export function decodeInputs(properties: Properties): Inputs {
 /** Inputs as the engine keeps them. */
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
-    ...(encoded(values) as Properties),
+    ...encoded(values),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...hiddenOf(from, ["__options", "__provider"]),
@@ -94,7 +94,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 export function encodeOutputs(outputs: Outputs, from: Properties): Properties {
   const { values, attributes, account, importId, serverHash, keyFingerprint, claim } = outputs;
   return {
-    ...(withoutMarks(values) as Properties),
+    ...withoutMarks(values),
     attributes: withoutMarks(attributes),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
@@ -139,18 +139,18 @@ function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
 }
 
 /** Properties with the engine's form of an unknown value translated to ours. */
-function decoded(value: unknown): unknown {
-  return changedDeep(value, (leaf) => (leaf === unknownValue ? unknown : leaf));
+function decoded(properties: Properties): Properties {
+  return changedDeep(properties, (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
 
-function encoded(value: unknown): unknown {
-  return changedDeep(value, (leaf) => (leaf === unknown ? unknownValue : leaf));
+function encoded(properties: Properties): Properties {
+  return changedDeep(properties, (leaf) => (leaf === unknown ? unknownValue : leaf));
 }
 
 /** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
-export function withoutMarks(value: unknown): unknown {
+export function withoutMarks(properties: Properties): Properties {
   return changedDeep(
-    value,
+    properties,
     (leaf) => (leaf === unknownValue ? "[unknown]" : leaf),
     (name) => (name === markKey ? `${name}_` : name),
   );

@@ -6,10 +6,9 @@ import type { Operation } from "../api/operation";
 import { recordName } from "./account";
 import type { Account } from "./account";
 import type { CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, quoteValue } from "./difference";
+import { compare, differences, fieldOf, identityOf, namedRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./ledger";
-import { describe } from "./lost-create";
 
 /** A record with the name of what is declared, and how it differs otherwise. */
 interface Namesake {
@@ -52,7 +51,7 @@ export async function adopt(
   const { plural, singular } = definition;
   const same = identityOf(definition).join(" and ");
   const others = free.map(
-    (one) => message`${definition.singular} ${describe(definition, one.record)} ${differing(one)}`,
+    (one) => message`${definition.singular} ${namedRecord(definition, one.record)} ${differing(one)}`,
   );
   const reason =
     equal.length > 1

@@ -53,8 +53,9 @@ export async function check(
   );
   const inputs = { values, account, importId };
   const isRefused = isAccountRefused || problems.some(({ property }) => property === "import");
-  if (importId === undefined || old || isRefused) return { inputs, problems, notes: [] };
-  const imported = await checkImport(connect, definition.label, inputs, importId, declaration);
+  const importing = importId === undefined || old || isRefused ? undefined : known(connect, account);
+  if (importId === undefined || !importing) return { inputs, problems, notes: [] };
+  const imported = await checkImport(importing, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const others = imported.problems.filter(({ property }) => !malformed.has(property));
   return { inputs, problems: [...problems, ...others], notes: imported.notes };

@@ -25,7 +25,10 @@ import type { Inputs, Options, State } from "./resource";
 import type { Account } from "./account";
 import { encode, sendUpdate, store, verify } from "./write";
 
-/** How often a create is sent at most, each time after looks that show that the last one had no effect. */
+/**
+ * How often a create is sent at most, each time after looks that show that the last one had no effect. A server that cuts
+ * off five in a row does so for a reason.
+ */
 const mostSends = 5;
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */

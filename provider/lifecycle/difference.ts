@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
-import { quote, UptimeError } from "../api/errors";
-import type { Quote } from "../api/errors";
+import { joined, message, quote, UptimeError } from "../api/errors";
+import type { Message, Quote } from "../api/errors";
 import { namesOf } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
@@ -109,6 +109,24 @@ export function fieldOf(definition: Definition, key: string): Field {
   const field = definition.fields[key];
   if (!field) throw new UptimeError(`${definition.label} has no property ${key}.`);
   return field;
+}
+
+/** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
+export function namedRecord(
+  definition: Definition,
+  record: ApiRecord,
+  keys: readonly string[] = identityOf(definition),
+): Message {
+  const shown = keys.flatMap((key) => {
+    const field = fieldOf(definition, key);
+    if (field.secret || compare(field, null, record).outcome !== "differs") return [];
+    try {
+      return [quoteValue(valueIn(field, record))];
+    } catch {
+      return [];
+    }
+  });
+  return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
 }
 
 /** A value that a record shows, in a message. */

@@ -1,22 +1,13 @@
 import type { ApiRecord } from "../api/answer";
-import {
-  joined,
-  message,
-  MissingError,
-  quote,
-  SettingsUnknownError,
-  unfinished,
-  UptimeError,
-} from "../api/errors";
+import { joined, message, MissingError, quote, unfinished, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/kinds";
 import { recordName } from "./account";
-import type { Account, Connect } from "./account";
-import { compare, differences, fieldOf, quoteValue, wantedIn } from "./difference";
+import type { Account } from "./account";
+import { compare, differences, fieldOf, namedRecord, quoteValue, wantedIn } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
-import { describe } from "./lost-create";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
@@ -43,21 +34,14 @@ export interface DeclaredFields {
 
 /** What the import of a record that is not in state would change, which is refused, and what is known of it. */
 export async function checkImport(
-  connect: Connect,
-  label: string,
+  account: Account,
   inputs: Inputs,
   id: string,
   { declared, options, isImportedByEngine }: DeclaredFields,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  let account: Account;
-  try {
-    account = connect(inputs.account);
-  } catch (error) {
-    if (error instanceof SettingsUnknownError) return { problems: [], notes: [] };
-    throw error;
-  }
   const { definition, ledger } = account;
+  const { label } = definition;
   const { singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
@@ -98,7 +82,7 @@ export async function checkImport(
     notes: [
       ...(problems.length === 0
         ? [
-            message`${label} ${name} imports ${singular} ${describe(definition, record)}. Nothing is created or changed.`,
+            message`${label} ${name} imports ${singular} ${namedRecord(definition, record)}. Nothing is created or changed.`,
           ]
         : []),
       ...(unseen.length > 0

@@ -1,11 +1,10 @@
 import type { ApiRecord } from "../api/answer";
-import { joined, message, quote, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { joined, message, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
 import type { Account, Connect } from "./account";
-import { compare, fieldOf, shows, valueIn } from "./difference";
+import { compare, fieldOf, namedRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
 import { complete, showUnlessMissing, valuesIn } from "./records";
 
@@ -63,7 +62,9 @@ export async function lookUpOne(
   const [match, ...others] = await select(account, operation, filter);
   if (!match) throw new UptimeError(`${lookup} found no ${singular} with ${described(filter)} at ${where}.`);
   if (others.length > 0) {
-    const named = [match, ...others].slice(0, shownMatches).map((record) => nameOf(definition, record));
+    const named = [match, ...others]
+      .slice(0, shownMatches)
+      .map((record) => namedRecord(definition, record, ["name"]));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
       message`${lookup} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
@@ -152,12 +153,6 @@ function compareIds(a: string, b: string): number {
 function compareTexts(a: unknown, b: unknown): number {
   const [left, right] = [a, b].map((value) => (typeof value === "string" ? value.toLowerCase() : ""));
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
-}
-
-function nameOf(definition: Definition, record: ApiRecord): Message {
-  const field = definition.fields.name;
-  const name = field && valueIn(field, record);
-  return typeof name === "string" ? message`${record.id} (${quote(JSON.stringify(name))})` : [record.id];
 }
 
 function described(filter: Query): string {

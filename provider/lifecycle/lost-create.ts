@@ -6,7 +6,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, quoteValue, shows, valueIn } from "./difference";
+import { compare, differences, fieldOf, identityOf, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
 import type { Account } from "./account";
 
@@ -91,7 +91,7 @@ export async function findLost(
       );
     if (alike.length > 0) {
       const named = joined(
-        alike.map((record) => describe(definition, record)),
+        alike.map((record) => namedRecord(definition, record)),
         ", ",
       );
       throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
@@ -159,18 +159,4 @@ function isAlike(definition: Definition, values: Values, record: ApiRecord): boo
     if (key !== "name" || shown.outcome === "hidden" || typeof wanted !== "string") return false;
     return typeof shown.value === "string" && shown.value !== "" && wanted.startsWith(shown.value);
   });
-}
-
-/** A record as a person recognizes it. */
-export function describe(definition: Definition, record: ApiRecord): Message {
-  const shown = identityOf(definition).flatMap((key) => {
-    const field = fieldOf(definition, key);
-    if (field.secret || compare(field, null, record).outcome !== "differs") return [];
-    try {
-      return [quoteValue(valueIn(field, record))];
-    } catch {
-      return [];
-    }
-  });
-  return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
 }

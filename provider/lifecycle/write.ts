@@ -12,7 +12,10 @@ import type { EmptyForms } from "./server-traits";
 import type { Account } from "./account";
 import { topLevel } from "./validate";
 
-/** How often, and how many milliseconds apart, a record is read again after an update that was only accepted. */
+/**
+ * How often, and how many milliseconds apart, a record is read after an update that was only accepted: a queue that needs
+ * longer than some seconds is told of as a value that was not stored.
+ */
 const mostLooks = 5;
 const lookPause = 1000;
 
@@ -72,7 +75,7 @@ export async function verify(
     if (next) return sendUpdate(account, id, values, operation, next);
   }
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joined(lost.map(describe), "; ")}.`,
+    message`the API took these properties and did not store them: ${joined(lost.map(lossOf), "; ")}.`,
     record,
   );
 }
@@ -102,18 +105,19 @@ async function sendInSomeForm<T>(
   first: EmptyForms,
   transmit: (form: readonly Pair[]) => Promise<T>,
 ): Promise<{ result: T; forms: EmptyForms }> {
-  let refusal: ApiError | undefined;
-  for (let forms: EmptyForms | undefined = first; forms;) {
+  let forms = first;
+  for (let refusal: ApiError | undefined; ;) {
     try {
       return { result: await transmit(encode(definition, values, forms)), forms };
     } catch (error) {
       if (!(error instanceof ApiError && error.isRefusal))
         throw refusal ? explained(definition, refusal) : error;
       refusal ??= error;
-      forms = nextForms(forms, emptyFields(definition, values, error));
+      const next = nextForms(forms, emptyFields(definition, values, error));
+      if (!next) throw explained(definition, refusal);
+      forms = next;
     }
   }
-  throw refusal ? explained(definition, refusal) : new UptimeError("Nothing was sent.");
 }
 
 /** The form's pairs of some values, with "empty" said in a certain way. */
@@ -147,7 +151,8 @@ function emptyFields(definition: Definition, values: Values, refusal: ApiError):
     .filter(({ wire }) => named.length === 0 || named.includes(wire));
 }
 
-function describe({ key, field, wanted, shown, problem }: Difference): Message {
+/** What was sent of a property, and what is there. */
+function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${quote(problem)}`;

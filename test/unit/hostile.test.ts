@@ -225,17 +225,6 @@ describe("a body", () => {
     expect(await failureOf(patient.show("7", soon()))).toContain("more than 32 MiB");
   });
 
-  test.each(["iso-8859-1", "latin1", '"ISO-8859-1"', "windows-1252"])(
-    "in another charset (%s) is read",
-    async (charset) => {
-      const url = await http((_request, response) => {
-        response.writeHead(200, { "content-type": `application/json; charset=${charset}` });
-        response.end(Buffer.from(String(body), "latin1"));
-      });
-      expect((await show(url)).shown.name).toBe("Küche");
-    },
-  );
-
   test.each(["x-unknown", "utf8", "utf-8"])("in UTF-8, called %s, is read", async (charset) => {
     const url = await http((_request, response) => {
       response.writeHead(200, { "content-type": `application/json; charset=${charset}` });

@@ -353,34 +353,6 @@ describe("X-RateLimit-Reset", () => {
   });
 });
 
-describe("X-RateLimit-Remaining: 0", () => {
-  const remaining = (reset: string): Fault => ({
-    kind: "answer",
-    effect: true,
-    headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset },
-  });
-
-  test.each([
-    ["in seconds to go", () => "1"],
-    ["as a time", () => String(Math.ceil(Date.now() / 1000) + 1)],
-  ])("holds the next request until X-RateLimit-Reset, %s", async (_how, reset) => {
-    const one = client();
-    first(remaining(reset()));
-    expect(await took(get(one))).toBeLessThan(500);
-    const time = await took(Promise.all([get(one), get(one)]));
-    expect(time).toBeGreaterThanOrEqual(900);
-    expect(time).toBeLessThan(2400);
-    expect(emulator.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
-  });
-
-  test.each(["", "soon", "-1"])("holds nothing where it is not known until when (%j)", async (reset) => {
-    const one = client();
-    first(remaining(reset));
-    await get(one);
-    expect(await took(get(one))).toBeLessThan(500);
-  });
-});
-
 describe("an operation without customTimeouts", () => {
   test.each([
     ["and the person says so", 1, undefined],

@@ -214,7 +214,7 @@ export class PluginResources {
       id: state.id,
       outputs: this.encodeOutputs(outputs),
       inputs: {
-        ...(withoutMarks(Object.fromEntries(declared)) as Properties),
+        ...withoutMarks(Object.fromEntries(declared)),
         ...(account !== undefined && { account }),
         [importMark]: true,
       },
@@ -296,8 +296,8 @@ function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs)
     if (values[key] === undefined) continue;
     const present = outputs.values[key] ?? null;
     if (equal(field, values[key] as Value, present)) continue;
-    values[key] = withoutMarks(present);
+    values[key] = present;
     isChanged = true;
   }
-  return isChanged ? { ...inputs, values } : undefined;
+  return isChanged ? { ...inputs, values: withoutMarks(values) } : undefined;
 }
