@@ -11,8 +11,9 @@ import { driftReport, driftSummary, driftTable, uncomparedItem, unmanagedTable }
 import type { DriftReport, Table } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { errorsIn, operationCounts, parsePreview, plannedChanges, unchangedIn } from "../shared/preview";
+import { errorsIn, operationCounts, previewReport, plannedChanges, unchangedIn } from "../shared/preview";
 import type { PlannedChange, PlannedProperty } from "../shared/preview";
+import { parseAs } from "../shared/json";
 import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 
@@ -76,10 +77,10 @@ function writeComment(options: CommentOptions, cwd: string): string {
       "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
     );
 
-  const preview = previewText === undefined ? undefined : parsePreview(previewText);
+  const preview = parseAs(previewReport, previewText ?? "");
   const changes = preview ? plannedChanges(preview) : [];
   changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-  const drift = driftText === undefined ? undefined : parseDrift(driftText);
+  const drift = parseAs(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
   const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
   const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
@@ -120,22 +121,11 @@ function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreview
   return isPreviewed ? "### What merging this changes" : "### Drift";
 }
 
-function parseDrift(text: string): DriftReport | undefined {
-  try {
-    return driftReport.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
 /** What failed, each as an item of a list. */
 function failedChecks(text: string): string[] {
-  try {
-    const { findings } = findingReport.parse(JSON.parse(text));
-    return findings.filter(({ level }) => level === "failed").map((finding) => `- ${codeSpan(finding.text)}`);
-  } catch {
-    return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
-  }
+  const report = parseAs(findingReport, text);
+  if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
+  return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
 }
 
 function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {

@@ -10,19 +10,14 @@ import type { ModuleResource, PropertyValue, SecretHeader } from "./module-sourc
 import type { ConfigKeys, Names } from "./names";
 import { slug } from "../shared/slug";
 
-/** What a program has to declare so that it matches a record. */
-export interface DeclaredValues {
+/** A record with what a program has to declare so that it matches. */
+export interface DeclaredRecord {
+  readonly definition: Definition;
+  readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
   readonly values: ReadonlyMap<string, Exclude<Value, null>>;
   /** Why the provider would refuse it. */
   readonly problems: readonly string[];
-}
-
-/** A record with what a program has to declare for it. */
-export interface DeclaredRecord {
-  readonly definition: Definition;
-  readonly record: ApiRecord;
-  readonly declaration: DeclaredValues;
 }
 
 /**
@@ -30,7 +25,7 @@ export interface DeclaredRecord {
  *
  * @param escaped whether the server shows strings HTML-escaped
  */
-export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredValues {
+export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredRecord {
   const unreadable: Problem[] = [];
   const shown = valuesIn(definition, record, {
     escaped,
@@ -49,17 +44,15 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  return {
-    values,
-    problems: [...unreadable, ...refused].map(
-      ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
-    ),
-  };
+  const problems = [...unreadable, ...refused].map(
+    ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
+  );
+  return { definition, record, values, problems };
 }
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
 export function moduleResource(
-  { definition, record: { id }, declaration: { values, problems } }: DeclaredRecord,
+  { definition, record: { id }, values, problems }: DeclaredRecord,
   account: string | undefined,
   names: Names,
   keys: ConfigKeys,

@@ -17,6 +17,7 @@ import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition } from "../shared/resource-types";
+import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { withResources } from "../shared/state";
@@ -95,7 +96,7 @@ Examples:
       // Commander would miss a required option before it notices one that does not exist.
       if (out === undefined) return command.error("error: required option '--out <dir>' not specified");
       const report = await exportAccount({ ...options, out }, context);
-      context.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : exportText(report));
+      context.stdout.write(options.json ? jsonText(report) : exportText(report));
     });
 }
 
@@ -265,11 +266,7 @@ async function readKind(
   const { definition } = account;
   const records = await readRecords(account, stderr, filter);
   const escaped = isEscaped(records);
-  return records.map((record) => ({
-    definition,
-    record,
-    declaration: declaredOf(definition, record, escaped),
-  }));
+  return records.map((record) => declaredOf(definition, record, escaped));
 }
 
 async function stateWith(
@@ -281,8 +278,4 @@ async function stateWith(
   const [first] = deployment.deployment.resources ?? [];
   const stack = first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
   return withResources(deployment, { stack, project }, added);
-}
-
-function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -18,11 +18,11 @@ export async function importedResources(
   keys: ReadonlySet<string>,
 ): Promise<AddedResource[]> {
   const added = await Promise.all(
-    records.map(async ({ definition, record, declaration, name }): Promise<AddedResource[]> => {
+    records.map(async ({ definition, record, values, name }): Promise<AddedResource[]> => {
       const connect = connectTo(definition);
       const owner = `${typeToken(definition)}::${name}`;
       const { inputs, problems } = await check(definition, connect, {
-        declared: Object.fromEntries(declaration.values),
+        declared: Object.fromEntries(values),
         account,
         importId: record.id,
         options: { owner },

@@ -1,11 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { parse } from "yaml";
+import { z } from "zod";
 
 import { message, messageOf, UptimeError } from "../../api/errors";
 import { isObject } from "../../definitions/kinds";
 import { exists, readText } from "./files";
+import { parseAs } from "./json";
 import { slug } from "./slug";
 
 /** A folder that holds a Pulumi project, or will hold one. */
@@ -92,13 +94,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
+/** A package.json that cannot be read is refused by npm, with a better message. */
 function isModule(directory: string, entries: readonly string[]): boolean {
   if (!entries.includes("package.json")) return false;
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-    return isObject(manifest) && manifest.type === "module";
-  } catch {
-    // npm refuses it with a better message.
-    return false;
-  }
+  return (
+    parseAs(z.looseObject({ type: z.literal("module") }), readText(join(directory, "package.json"))) !==
+    undefined
+  );
 }

@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { errorsIn, parsePreview } from "./preview";
+import { parseAs } from "./json";
+import { errorsIn, previewReport } from "./preview";
 import type { Preview } from "./preview";
 import { isProject } from "./project";
 import { firstWords } from "./quoting";
@@ -100,7 +101,7 @@ export async function installPlugin(
 export async function runPreview(location: StackLocation): Promise<Preview> {
   const args = onStack(["preview", "--json"], location);
   const printed = await run(args, location);
-  const preview = parsePreview(printed.out);
+  const preview = parseAs(previewReport, printed.out);
   if (!preview) throw failureOf(args, location.cwd, printed);
   if (printed.code === 0 || errorsIn(preview).length > 0) return preview;
   const message = firstWords(printed.err) || `it ended with code ${String(printed.code)}`;
@@ -126,12 +127,8 @@ const configuration = z.record(
 /** A stack's configuration by full key, such as `uptime:baseUrl`. */
 export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<string, ConfiguredValue>> {
   const printed = await output(onStack(["config", "--show-secrets", "--json"], location), location);
-  let parsed;
-  try {
-    parsed = configuration.parse(JSON.parse(printed));
-  } catch {
-    throw new UptimeError("What `pulumi config --json` printed is not a configuration.");
-  }
+  const parsed = parseAs(configuration, printed);
+  if (!parsed) throw new UptimeError("What `pulumi config --json` printed is not a configuration.");
   return new Map(
     Object.entries(parsed).flatMap(([key, { value, objectValue, secret }]) => {
       const text = value ?? (objectValue === undefined ? undefined : JSON.stringify(objectValue));

@@ -1,6 +1,7 @@
 import { parse, stringify } from "yaml";
 
 import { dependency } from "./dependency";
+import { jsonText } from "./json";
 import type { Project } from "./project";
 
 const compilerOptions = {
@@ -15,7 +16,6 @@ const compilerOptions = {
 
 /** The files of a new project by name, all but the modules that declare its resources. */
 export function scaffold({ name }: Pick<Project, "name">, program: string): Map<string, string> {
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   const uptime = dependency();
   const manifest = {
     name,
@@ -26,10 +26,10 @@ export function scaffold({ name }: Pick<Project, "name">, program: string): Map<
   };
   return new Map([
     ["Pulumi.yaml", `name: ${yamlText(name)}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`],
-    ["package.json", json(manifest)],
+    ["package.json", jsonText(manifest)],
     [
       "tsconfig.json",
-      json({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
+      jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
     [".gitignore", "node_modules/\n"],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
 import { isEmpty } from "../../definitions/kinds";
+import { parseAs } from "./json";
 import { isSecret, markKey, secretMark, unmarked } from "../../definitions/marks";
 
 const stateResource = z.looseObject({
@@ -36,11 +37,9 @@ export type Deployment = z.infer<typeof deployment>;
 
 /** The deployment in the text of a file or an output. */
 export function parseDeployment(text: string, source: string): Deployment {
-  try {
-    return deployment.parse(JSON.parse(text));
-  } catch {
-    throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
-  }
+  const parsed = parseAs(deployment, text);
+  if (parsed) return parsed;
+  throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
 }
 
 /** The resources of a state that are neither only read nor about to be deleted. */
