@@ -110,7 +110,7 @@ function writeComment(options: CommentOptions, cwd: string): string {
       changesSection(changes),
     ],
     drift: drift ? driftSections(drift) : [],
-    details: [listSection("long values", "", [...longChanges(changes), ...longDrift(drift)])],
+    details: [listSection("long values", "", longValues(changes, drift))],
   };
   return layOut(head, sections, options.limit, options.fullAt);
 }
@@ -161,17 +161,29 @@ function changesSection(changes: readonly PlannedChange[]): CommentSection {
 
 const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
 
-function longChanges(changes: readonly PlannedChange[]): string[] {
-  return changes.flatMap(({ title, properties }) =>
-    properties
-      .filter(({ before, after }) => isLong(before) || isLong(after))
-      .map(({ property, before, after }) =>
-        folded(`${title}: ${property}`, [
-          ...(before === undefined ? [] : [`- ${before}`]),
-          ...(after === undefined ? [] : [`+ ${after}`]),
-        ]),
-      ),
+/** Long values as they were and as they are to be, and as declared and as found. */
+function longValues(changes: readonly PlannedChange[], drift: DriftReport | undefined): string[] {
+  const changed = changes.flatMap(({ title, properties }) =>
+    properties.map(({ property, before, after }) => [`${title}: ${property}`, "- ", before, "+ ", after]),
   );
+  const drifted = (drift ? driftTable(drift).rows : []).map(
+    ([title = "", property = "", declared, actual]) => [
+      `${title}: ${property}`,
+      "declared: ",
+      declared,
+      "actual:   ",
+      actual,
+    ],
+  );
+  return [...changed, ...drifted].flatMap(([title = "", oldMark = "", old, newMark = "", present]) => {
+    if (!isLong(old) && !isLong(present)) return [];
+    const lines = [
+      ...(old === undefined ? [] : [oldMark + old]),
+      ...(present === undefined ? [] : [newMark + present]),
+    ];
+    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
+    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
+  });
 }
 
 function changeText({ property, before, after }: PlannedProperty): string {
@@ -199,18 +211,4 @@ function driftSections(drift: DriftReport): CommentSection[] {
 
 function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
   return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
-}
-
-function longDrift(drift: DriftReport | undefined): string[] {
-  return (drift ? driftTable(drift).rows : [])
-    .filter((row) => row.some(isLong))
-    .map(([title = "", property = "", declared = "", actual = ""]) =>
-      folded(`${title}: ${property}`, [`declared: ${declared}`, `actual:   ${actual}`]),
-    );
-}
-
-/** Lines that a reader unfolds. */
-function folded(title: string, lines: readonly string[]): string {
-  const summary = `<code>${escapeUTF8(visible(title))}</code>`;
-  return [`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n");
 }

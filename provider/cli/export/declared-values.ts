@@ -7,7 +7,8 @@ import { valuesIn } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
-import type { ConfigKeys, Names } from "./names";
+import { giveKey } from "./names";
+import type { Names } from "./names";
 import { slug } from "../shared/slug";
 
 /** A record with what a program has to declare so that it matches. */
@@ -55,7 +56,7 @@ export function moduleResource(
   { definition, record: { id }, values, problems }: DeclaredRecord,
   account: string | undefined,
   names: Names,
-  keys: ConfigKeys,
+  keys: Set<string>,
 ): ModuleResource {
   const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
   const { name, identifier } = names.give(definition.singular, id, ...texts);
@@ -65,7 +66,7 @@ export function moduleResource(
     properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
     // The API does not show whether there is a password.
     if (key === "requestAuthUsername")
-      properties.set("requestAuthPassword", new ConfigValue(keys.give(`${name}-password`), true));
+      properties.set("requestAuthPassword", new ConfigValue(giveKey(keys, `${name}-password`), true));
   }
   return { definition, id, name, identifier, properties, problems };
 }
@@ -74,15 +75,15 @@ function secretValue(
   name: string,
   property: string,
   value: Exclude<Value, null>,
-  keys: ConfigKeys,
+  keys: Set<string>,
 ): ConfigValue | SecretHeader[] {
   if (isHeaders(value))
     return value.map(({ key, value: secret }) => ({
       key,
-      value: new ConfigValue(keys.give(`${name}-${slug(key, 24) || "header"}`), false, secret),
+      value: new ConfigValue(giveKey(keys, `${name}-${slug(key, 24) || "header"}`), false, secret),
     }));
   const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(keys.give(`${name}-${slug(property)}`), false, secret);
+  return new ConfigValue(giveKey(keys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

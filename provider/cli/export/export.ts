@@ -28,9 +28,9 @@ import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languageNamed, planImport } from "./import-file";
 import type { Language } from "./import-file";
 import { importedResources } from "./imported-state";
-import { KnownRecords } from "./known-records";
+import { knownRecords } from "./known-records";
 import { configValuesOf } from "./module-source";
-import { ConfigKeys, Names } from "./names";
+import { Names } from "./names";
 import { planProgram, splits } from "./program-files";
 import { readProgram } from "./program-text";
 import { exportText } from "./report";
@@ -127,8 +127,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   );
   const records = (await Promise.all(kindRecords)).flat();
   const program = readProgram(project);
-  const known = new KnownRecords(program, managed, account, settings);
-  const fresh = records.filter((record) => !known.has(record));
+  const { isManaged, importOf } = knownRecords(program, managed, account, settings);
+  const fresh = records.filter((record) => !isManaged(record) && !importOf(record));
 
   const names = new Names([
     // No resource of a program in YAML can have this name.
@@ -136,14 +136,14 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     ...program.resources.flatMap(({ name }) => name ?? []),
     ...managed.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
   ]);
-  const keys = new ConfigKeys(program.configKeys);
+  const keys = new Set(program.configKeys);
   const declared = new Map(
     fresh.map((record) => [record, moduleResource(record, account, names, keys)] as const),
   );
   const resources = [...declared.values()];
   const missing = records.flatMap((record) => {
-    const name = declared.get(record)?.name ?? known.nameInProgram(record);
-    return known.isInState(record) || name === undefined ? [] : [{ ...record, name }];
+    const name = declared.get(record)?.name ?? importOf(record)?.name;
+    return isManaged(record) || name === undefined ? [] : [{ ...record, name }];
   });
   const added = state === undefined ? [] : await importedResources(missing, connectTo, account, session.keys);
   const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;

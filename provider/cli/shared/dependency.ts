@@ -22,6 +22,6 @@ const lock = z.object({
 /** Where npm has copied this package from, if npm has written that down. */
 function npmSource(modules: string): string | undefined {
   const file = join(modules, ".package-lock.json");
-  const { packages } = (exists(file) && parseAs(lock, readText(file))) || {};
-  return packages?.["node_modules/pulumi-uptime"].resolved;
+  const found = exists(file) ? parseAs(lock, readText(file)) : undefined;
+  return found?.packages["node_modules/pulumi-uptime"].resolved;
 }
