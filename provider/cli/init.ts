@@ -3,7 +3,7 @@ import { relative, resolve } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { assertFree, assertPrintable, writeNewFiles } from "./shared/files";
+import { assertPrintable, writeNewFiles } from "./shared/files";
 import { startCommands } from "./export/next-steps";
 import { readProject } from "./shared/project";
 import { shellWord, visible } from "./shared/quoting";
@@ -45,9 +45,6 @@ function initialise(folder: string, cwd: string): string {
   const project = readProject(directory);
   if (project.exists) throw new UptimeError(`${directory} holds a Pulumi project already.`);
   const files = scaffold(project, program);
-  // In whatever case a file system may take for the same.
-  for (const name of files.keys())
-    if (project.files.has(name.toLowerCase())) assertFree(resolve(directory, name));
   writeNewFiles(directory, files);
   const place = relative(cwd, directory);
   const enter = place === "" ? [] : [`cd ${shellWord(place)}`];

@@ -29,6 +29,13 @@ const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
 const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
 
+function writeState(resources: readonly unknown[]): void {
+  writeFileSync(join(folder, "state.json"), JSON.stringify({ version: 3, deployment: { resources } }));
+}
+
+/** The lines of a table, with two spaces between its columns. */
+const rowsIn = (stdout: string): string[] => stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "));
+
 /** Brings resources up, and writes the state that Pulumi would export, secrets in the clear or encrypted. */
 async function state(
   resources: Record<string, [kind: Kind, inputs: Inputs, ignoreChanges?: string[]]>,
@@ -67,10 +74,7 @@ async function state(
     { ...entries[0], urn: `${String(entries[0]?.urn)}-old`, id: "999", delete: true },
     { ...entries[0], urn: `${String(entries[0]?.urn)}-seen`, id: "998", external: true },
   );
-  writeFileSync(
-    join(folder, "state.json"),
-    JSON.stringify({ version: 3, deployment: { resources: entries } }),
-  );
+  writeState(entries);
   emulator.forget();
   return entries;
 }
@@ -128,7 +132,7 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   emulator.domains.edit(2, { name: "another.example" });
   const { code, stdout, stderr } = await drift();
   expect([code, stderr]).toEqual([2, ""]);
-  expect(stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+  expect(rowsIn(stdout)).toEqual([
     "Resource  Property  Declared  Actual",
     'Monitor home  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
     "Monitor home  interval  60  300",
@@ -262,10 +266,7 @@ test("what state keeps secret is shown nowhere, whatever field it is", async () 
   ] as const)
     for (const properties of [entries[index]?.inputs, entries[index]?.outputs])
       if (properties) properties[key] = { ...mark, plaintext: JSON.stringify(properties[key]) };
-  writeFileSync(
-    join(folder, "state.json"),
-    JSON.stringify({ version: 3, deployment: { resources: entries } }),
-  );
+  writeState(entries);
   emulator.monitors.edit(1, { url: "https://s3cret-2@example.com/" });
   emulator.domains.edit(1, { name: "s3cret-other.example" });
   emulator.fault = ({ path }) =>
@@ -297,7 +298,7 @@ test("--unmanaged lists the records that no resource has: code 2", async () => {
   emulator.domains.add({ name: "hand.example" });
   const plain = await drift("--unmanaged");
   expect(plain.code).toBe(2);
-  expect(plain.stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+  expect(rowsIn(plain.stdout)).toEqual([
     "Not managed  Id  Name",
     "Domain  2  hand.example",
     "Monitor  2  By hand | `x`",
@@ -329,10 +330,7 @@ test("resources of the plugin are compared like the others", async () => {
       type: "uptime:index:Monitor",
       urn: "urn:pulumi:a::b::uptime:index:Monitor::home",
     });
-  writeFileSync(
-    join(folder, "state.json"),
-    JSON.stringify({ version: 3, deployment: { resources: [entry] } }),
-  );
+  writeState([entry]);
   emulator.monitors.edit(1, { interval: 300 });
   const { code, stdout } = await drift("--unmanaged");
   expect(code).toBe(2);
@@ -401,10 +399,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       { ...(await native("read", elsewhere, `${own}::id`)), external: true },
     );
     emulator.monitors.edit(2, { name: "Home imported" });
-    writeFileSync(
-      join(folder, "state.json"),
-      JSON.stringify({ version: 3, deployment: { resources: entries } }),
-    );
+    writeState(entries);
     emulator.forget();
     elsewhere.forget();
   }
@@ -420,7 +415,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     elsewhere.monitors.edit(1, { interval: 900 });
     const { code, stdout } = await drift();
     expect(code).toBe(2);
-    expect(stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+    expect(rowsIn(stdout)).toEqual([
       "Resource  Property  Declared  Actual",
       "Monitor native  interval  60  300",
       'Monitor imported  alertCondition  "url_unavailable"  "url_text"',

@@ -562,7 +562,8 @@ describe("the digits of address and key in state", () => {
       definition: monitor,
       name: `m${index}`,
       record: { id: String(index + 1), shown: {} },
-      declaration: { values: new Map(Object.entries({ ...home, name: `M${index + 1}` })), problems: [] },
+      values: new Map(Object.entries({ ...home, name: `M${index + 1}` })),
+      problems: [],
     }));
     const exported = await importedResources(records, connectTo, undefined, session.keys);
     for (const [index, { id, outputs }] of exported.entries()) {

@@ -11,8 +11,9 @@ import { driftReport, driftSummary, driftTable, uncomparedItem, unmanagedTable }
 import type { DriftReport, Table } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { errorsIn, operationCounts, parsePreview, plannedChanges, unchangedIn } from "../shared/preview";
+import { errorsIn, operationCounts, previewReport, plannedChanges, unchangedIn } from "../shared/preview";
 import type { PlannedChange, PlannedProperty } from "../shared/preview";
+import { parseAs } from "../shared/json";
 import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 
@@ -76,10 +77,10 @@ function writeComment(options: CommentOptions, cwd: string): string {
       "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
     );
 
-  const preview = previewText === undefined ? undefined : parsePreview(previewText);
+  const preview = parseAs(previewReport, previewText ?? "");
   const changes = preview ? plannedChanges(preview) : [];
   changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-  const drift = driftText === undefined ? undefined : parseDrift(driftText);
+  const drift = parseAs(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
   const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
   const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
@@ -109,7 +110,7 @@ function writeComment(options: CommentOptions, cwd: string): string {
       changesSection(changes),
     ],
     drift: drift ? driftSections(drift) : [],
-    details: [listSection("long values", "", [...longChanges(changes), ...longDrift(drift)])],
+    details: [listSection("long values", "", longValues(changes, drift))],
   };
   return layOut(head, sections, options.limit, options.fullAt);
 }
@@ -120,22 +121,11 @@ function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreview
   return isPreviewed ? "### What merging this changes" : "### Drift";
 }
 
-function parseDrift(text: string): DriftReport | undefined {
-  try {
-    return driftReport.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
 /** What failed, each as an item of a list. */
 function failedChecks(text: string): string[] {
-  try {
-    const { findings } = findingReport.parse(JSON.parse(text));
-    return findings.filter(({ level }) => level === "failed").map((finding) => `- ${codeSpan(finding.text)}`);
-  } catch {
-    return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
-  }
+  const report = parseAs(findingReport, text);
+  if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
+  return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
 }
 
 function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {
@@ -171,17 +161,29 @@ function changesSection(changes: readonly PlannedChange[]): CommentSection {
 
 const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
 
-function longChanges(changes: readonly PlannedChange[]): string[] {
-  return changes.flatMap(({ title, properties }) =>
-    properties
-      .filter(({ before, after }) => isLong(before) || isLong(after))
-      .map(({ property, before, after }) =>
-        folded(`${title}: ${property}`, [
-          ...(before === undefined ? [] : [`- ${before}`]),
-          ...(after === undefined ? [] : [`+ ${after}`]),
-        ]),
-      ),
+/** Long values as they were and as they are to be, and as declared and as found. */
+function longValues(changes: readonly PlannedChange[], drift: DriftReport | undefined): string[] {
+  const changed = changes.flatMap(({ title, properties }) =>
+    properties.map(({ property, before, after }) => [`${title}: ${property}`, "- ", before, "+ ", after]),
   );
+  const drifted = (drift ? driftTable(drift).rows : []).map(
+    ([title = "", property = "", declared, actual]) => [
+      `${title}: ${property}`,
+      "declared: ",
+      declared,
+      "actual:   ",
+      actual,
+    ],
+  );
+  return [...changed, ...drifted].flatMap(([title = "", oldMark = "", old, newMark = "", present]) => {
+    if (!isLong(old) && !isLong(present)) return [];
+    const lines = [
+      ...(old === undefined ? [] : [oldMark + old]),
+      ...(present === undefined ? [] : [newMark + present]),
+    ];
+    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
+    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
+  });
 }
 
 function changeText({ property, before, after }: PlannedProperty): string {
@@ -209,18 +211,4 @@ function driftSections(drift: DriftReport): CommentSection[] {
 
 function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
   return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
-}
-
-function longDrift(drift: DriftReport | undefined): string[] {
-  return (drift ? driftTable(drift).rows : [])
-    .filter((row) => row.some(isLong))
-    .map(([title = "", property = "", declared = "", actual = ""]) =>
-      folded(`${title}: ${property}`, [`declared: ${declared}`, `actual:   ${actual}`]),
-    );
-}
-
-/** Lines that a reader unfolds. */
-function folded(title: string, lines: readonly string[]): string {
-  const summary = `<code>${escapeUTF8(visible(title))}</code>`;
-  return [`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n");
 }

@@ -16,6 +16,7 @@ import { isProject, readProject } from "../shared/project";
 import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
+import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { styled } from "../shared/terminal";
@@ -71,7 +72,7 @@ Examples:
     .action(async (options: DoctorOptions) => {
       const { stdout, stderr, exit } = context;
       const report = await examine(options, context);
-      if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+      if (options.json) stdout.write(jsonText(report));
       else for (const finding of report.findings) stdout.write(lineOf(finding, context));
       const isRefused = (report.program?.refused.length ?? 0) > 0;
       const isBroken = report.findings.some(({ code, level }) => level === "failed" && code !== refusedCode);

@@ -11,7 +11,7 @@ import type { CollectedProvider, CollectedResource } from "../../engine/collect"
 import { exists, readText } from "../shared/files";
 import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
-import { errorsIn, operationCounts, plannedChanges, secretText } from "../shared/preview";
+import { errorsIn, changeOf, operationCounts, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
@@ -23,29 +23,22 @@ import { counted } from "../../api/text";
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
 
-/** A resource of a program that a preview would refuse. */
-interface RefusedResource {
-  /** Such as `Monitor shop`. */
-  readonly title: string;
-  /** The id in its option `import`, if it has one. */
-  readonly importId: string | undefined;
-  readonly reasons: readonly string[];
-}
-
-/** What `pulumi up` would do to a resource. */
-interface PlannedResource {
-  readonly title: string;
-  readonly operation: Operation;
-  /** The id of the record that an import or an adoption takes. */
-  readonly record: string | undefined;
-}
-
-/** What a preview says of a program's resources. */
+/** What a preview says of a program's resources; each has a title such as `Monitor shop`. */
 export interface ProgramReport {
   /** How many resources of this package the program declares. */
   readonly resources: number;
-  readonly planned: readonly PlannedResource[];
-  readonly refused: readonly RefusedResource[];
+  /** What `pulumi up` would do, and the id of the record that an import or an adoption takes. */
+  readonly planned: readonly {
+    readonly title: string;
+    readonly operation: Operation;
+    readonly record: string | undefined;
+  }[];
+  /** What the preview would refuse, and the id in the option `import`. */
+  readonly refused: readonly {
+    readonly title: string;
+    readonly importId: string | undefined;
+    readonly reasons: readonly string[];
+  }[];
   /** Why the preview failed, apart from what was refused. */
   readonly errors: readonly string[];
   /** What it could not check. */
@@ -104,36 +97,44 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const stepOf = ({ key = "" }: CollectedResource): PreviewStep | undefined => steps.get(key);
   const lineOf = new Map(checked.map((line) => [stepOf(line)?.urn, line]));
 
-  const refused: RefusedResource[] = checked.flatMap((line) => {
-    const step = stepOf(line);
-    const reasons = line.problems.map((problem) => withoutSecrets(problem, step));
-    return reasons.length === 0
-      ? []
-      : [{ title: step ? titleOf(step) : line.label, importId: line.importId, reasons }];
-  });
-  const planned: PlannedResource[] = [];
-  const unchecked = new Set<string>();
+  const refused = checked
+    .filter(({ problems }) => problems.length > 0)
+    .map((line) => {
+      const step = stepOf(line);
+      const reasons = line.problems.map((problem) => withoutSecrets(problem, step));
+      return { title: step ? titleOf(step) : line.label, importId: line.importId, reasons };
+    });
+  const planned: ProgramReport["planned"][number][] = [];
+  const unchecked: string[] = [];
   const owners = new Map<string, string>();
-  for (const { urn, title, operation } of plannedChanges({ steps: own })) {
-    const line = lineOf.get(urn);
-    const isNew = operation === "create" || operation === "import";
-    if (isNew && !line) unchecked.add(urn);
-    if (unchecked.has(urn) || (line && line.problems.length > 0)) continue;
-    const taken = isNew && line ? recordOf(line, state) : {};
-    if (taken.id !== undefined) {
-      const record = `${line?.label ?? ""} ${line?.account ?? ""} ${taken.id}`;
-      const owner = owners.get(record);
-      if (owner === undefined) owners.set(record, title);
-      else taken.reason = `record ${taken.id} is taken by ${owner} too: only one resource can have it`;
+  for (const step of own) {
+    const change = changeOf(step);
+    const line = lineOf.get(step.urn);
+    if (!change || (line && line.problems.length > 0)) continue;
+    const { title, operation } = change;
+    if (operation !== "create" && operation !== "import") {
+      planned.push({ title, operation, record: undefined });
+      continue;
     }
-    if (taken.reason !== undefined)
-      refused.push({ title, importId: line?.importId, reasons: [taken.reason] });
-    else
+    if (!line) {
+      unchecked.push(uncheckedText(step));
+      continue;
+    }
+    const { importId, label, account = "" } = line;
+    const { id: record, reason } = recordOf(line, state);
+    const owner = record === undefined ? undefined : owners.get(`${label} ${account} ${record}`);
+    if (reason !== undefined) refused.push({ title, importId, reasons: [reason] });
+    else if (owner !== undefined) {
+      const taken = `record ${record ?? ""} is taken by ${owner} too: only one resource can have it`;
+      refused.push({ title, importId, reasons: [taken] });
+    } else {
+      if (record !== undefined) owners.set(`${label} ${account} ${record}`, title);
       planned.push({
         title,
-        operation: taken.id === undefined || operation === "import" ? operation : "adopt",
-        record: taken.id,
+        operation: record === undefined || operation === "import" ? operation : "adopt",
+        record,
       });
+    }
   }
   const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace").length;
   const isKept = ({ isInState, problems }: CollectedResource): boolean => isInState && problems.length === 0;
@@ -144,7 +145,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
     planned,
     refused,
     errors: errorsIn(preview),
-    unchecked: [...unchecked].map((urn) => uncheckedText(own.find((step) => step.urn === urn))),
+    unchecked,
     providers: lines.filter((line) => "address" in line),
     usesStackSettings: checked.length === 0 || checked.some(({ provider }) => provider === undefined),
   };
@@ -194,8 +195,7 @@ function recordOf(
 }
 
 /** The engine asks a provider whose settings are not known to check nothing. */
-function uncheckedText(step: PreviewStep | undefined): string {
-  const { urn = "", newState } = step ?? {};
+function uncheckedText({ urn, newState }: PreviewStep): string {
   const [, provider = "", id] = /^(.*)::([^:]*)$/.exec(newState?.provider ?? "") ?? [];
   const title = titleOf({ urn });
   return id === unknownValue

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import type { Account } from "../../lifecycle/account";
 import { readRecords } from "../shared/account-records";
@@ -17,12 +18,13 @@ import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { findDefinition, typeToken } from "../shared/resource-types";
+import { findDefinition } from "../shared/resource-types";
+import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
 import type { StateResource } from "../shared/state";
-import { Progress } from "../shared/terminal";
+import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 
 interface DriftOptions extends SettingOptions {
@@ -60,7 +62,7 @@ Examples:
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, exit } = context;
       const report = await findDrift(options, context);
-      if (options.json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+      if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, message } of report.errors)
         stderr.write(`${visible(`${parseUrn(urn).name}: ${message}`)}\n`);
@@ -101,27 +103,23 @@ async function compareAll(
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
 ): Promise<DriftReport> {
-  const progress = new Progress(stderr);
   let compared = 0;
-  const comparisons = managed.map(async ({ definition, resource }) => {
-    const connect = providerOf(resource).connectTo(definition);
-    const result = await compareResource(definition, resource, connect, session.keys);
-    progress.show(`Compared ${++compared} of ${managed.length} …`);
-    return { ...result, urn: resource.urn };
-  });
-  try {
-    const results = await Promise.all(comparisons);
-    return {
-      checked: results.filter(({ problem }) => problem === undefined).length,
-      drifted: results.flatMap(({ drift }) => drift ?? []),
-      errors: results.flatMap(({ urn, problem }) =>
-        problem === undefined ? [] : [{ urn, message: problem }],
-      ),
-      encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
-    };
-  } finally {
-    progress.end();
-  }
+  const results = await withProgress(stderr, (show) =>
+    Promise.all(
+      managed.map(async ({ definition, resource }) => {
+        const connect = providerOf(resource).connectTo(definition);
+        const result = await compareResource(definition, resource, connect, session.keys);
+        show(`Compared ${++compared} of ${managed.length} …`);
+        return { ...result, urn: resource.urn };
+      }),
+    ),
+  );
+  return {
+    checked: results.filter(({ problem }) => problem === undefined).length,
+    drifted: results.flatMap(({ drift }) => drift ?? []),
+    errors: results.flatMap(({ urn, problem }) => (problem === undefined ? [] : [{ urn, message: problem }])),
+    encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
+  };
 }
 
 /** The records that no resource manages, in all accounts that the stack uses. */

@@ -1,5 +1,4 @@
 import { UptimeError } from "../../api/errors";
-import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
@@ -50,11 +49,13 @@ function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSett
 }
 
 function providerWith(forAccount: AccountSettings, session: Session): Provider {
-  const connects = new Map(
-    definitions.map((definition) => [definition, session.connector(definition, forAccount)]),
-  );
+  const connects = new Map<Definition, Connect>();
   return {
     forAccount,
-    connectTo: (definition) => connects.get(definition) ?? session.connector(definition, forAccount),
+    connectTo: (definition) => {
+      const connect = connects.get(definition) ?? session.connector(definition, forAccount);
+      connects.set(definition, connect);
+      return connect;
+    },
   };
 }

@@ -7,22 +7,18 @@ import { valuesIn } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
-import type { ConfigKeys, Names } from "./names";
+import { giveKey } from "./names";
+import type { Names } from "./names";
 import { slug } from "../shared/slug";
 
-/** What a program has to declare so that it matches a record. */
-export interface DeclaredValues {
+/** A record with what a program has to declare so that it matches. */
+export interface DeclaredRecord {
+  readonly definition: Definition;
+  readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
   readonly values: ReadonlyMap<string, Exclude<Value, null>>;
   /** Why the provider would refuse it. */
   readonly problems: readonly string[];
-}
-
-/** A record with what a program has to declare for it. */
-export interface DeclaredRecord {
-  readonly definition: Definition;
-  readonly record: ApiRecord;
-  readonly declaration: DeclaredValues;
 }
 
 /**
@@ -30,7 +26,7 @@ export interface DeclaredRecord {
  *
  * @param escaped whether the server shows strings HTML-escaped
  */
-export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredValues {
+export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredRecord {
   const unreadable: Problem[] = [];
   const shown = valuesIn(definition, record, {
     escaped,
@@ -49,20 +45,18 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  return {
-    values,
-    problems: [...unreadable, ...refused].map(
-      ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
-    ),
-  };
+  const problems = [...unreadable, ...refused].map(
+    ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
+  );
+  return { definition, record, values, problems };
 }
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
 export function moduleResource(
-  { definition, record: { id }, declaration: { values, problems } }: DeclaredRecord,
+  { definition, record: { id }, values, problems }: DeclaredRecord,
   account: string | undefined,
   names: Names,
-  keys: ConfigKeys,
+  keys: Set<string>,
 ): ModuleResource {
   const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
   const { name, identifier } = names.give(definition.singular, id, ...texts);
@@ -72,7 +66,7 @@ export function moduleResource(
     properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
     // The API does not show whether there is a password.
     if (key === "requestAuthUsername")
-      properties.set("requestAuthPassword", new ConfigValue(keys.give(`${name}-password`), true));
+      properties.set("requestAuthPassword", new ConfigValue(giveKey(keys, `${name}-password`), true));
   }
   return { definition, id, name, identifier, properties, problems };
 }
@@ -81,15 +75,15 @@ function secretValue(
   name: string,
   property: string,
   value: Exclude<Value, null>,
-  keys: ConfigKeys,
+  keys: Set<string>,
 ): ConfigValue | SecretHeader[] {
   if (isHeaders(value))
     return value.map(({ key, value: secret }) => ({
       key,
-      value: new ConfigValue(keys.give(`${name}-${slug(key, 24) || "header"}`), false, secret),
+      value: new ConfigValue(giveKey(keys, `${name}-${slug(key, 24) || "header"}`), false, secret),
     }));
   const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(keys.give(`${name}-${slug(property)}`), false, secret);
+  return new ConfigValue(giveKey(keys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

@@ -17,19 +17,19 @@ import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition } from "../shared/resource-types";
+import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
-import { withResources } from "../shared/state";
-import type { AddedResource, Deployment } from "../shared/state";
+import type { Deployment } from "../shared/state";
 import type { CommandContext, OutputStream } from "../shared/terminal";
 import { declaredOf, moduleResource } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languageNamed, planImport } from "./import-file";
 import type { Language } from "./import-file";
-import { importedResources } from "./imported-state";
-import { KnownRecords } from "./known-records";
+import { importedResources, withResources } from "./imported-state";
+import { knownRecords } from "./known-records";
 import { configValuesOf } from "./module-source";
-import { ConfigKeys, Names } from "./names";
+import { Names } from "./names";
 import { planProgram, splits } from "./program-files";
 import { readProgram } from "./program-text";
 import { exportText } from "./report";
@@ -95,7 +95,7 @@ Examples:
       // Commander would miss a required option before it notices one that does not exist.
       if (out === undefined) return command.error("error: required option '--out <dir>' not specified");
       const report = await exportAccount({ ...options, out }, context);
-      context.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : exportText(report));
+      context.stdout.write(options.json ? jsonText(report) : exportText(report));
     });
 }
 
@@ -116,8 +116,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
-  const managed = stack.deployment?.deployment.resources ?? [];
-  const { forAccount } = await commandSettings(options, context, stack.location);
+  const managed = stack.found?.deployment.deployment.resources ?? [];
+  const { forAccount } = await commandSettings(options, context, stack.found?.location);
   const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
@@ -126,8 +126,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   );
   const records = (await Promise.all(kindRecords)).flat();
   const program = readProgram(project);
-  const known = new KnownRecords(program, managed, account, settings);
-  const fresh = records.filter((record) => !known.has(record));
+  const { isManaged, importOf } = knownRecords(program, managed, account, settings);
+  const fresh = records.filter((record) => !isManaged(record) && !importOf(record));
 
   const names = new Names([
     // No resource of a program in YAML can have this name.
@@ -135,17 +135,24 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     ...program.resources.flatMap(({ name }) => name ?? []),
     ...managed.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
   ]);
-  const keys = new ConfigKeys(program.configKeys);
+  const keys = new Set(program.configKeys);
   const declared = new Map(
     fresh.map((record) => [record, moduleResource(record, account, names, keys)] as const),
   );
   const resources = [...declared.values()];
   const missing = records.flatMap((record) => {
-    const name = declared.get(record)?.name ?? known.nameInProgram(record);
-    return known.isInState(record) || name === undefined ? [] : [{ ...record, name }];
+    const name = declared.get(record)?.name ?? importOf(record)?.name;
+    return isManaged(record) || name === undefined ? [] : [{ ...record, name }];
   });
   const added = state === undefined ? [] : await importedResources(missing, connectTo, account, session.keys);
-  const deployment = added.length > 0 ? await stateWith(added, stack, project) : undefined;
+  const deployment =
+    added.length > 0 && stack.found
+      ? withResources(
+          stack.found.deployment,
+          { stack: await stackOf(stack.found.deployment, stack.found.location), project: project.name },
+          added,
+        )
+      : undefined;
 
   // The reader of the steps is in the project's folder.
   const fromProject = (path: string | undefined): string | undefined =>
@@ -228,10 +235,9 @@ function selectedDefinitions({ only, searchBy, statusPage }: ExportOptions): rea
   return selected;
 }
 
-/** The stack that the program is for; with neither if there is none, or if it cannot be read. */
+/** The stack that the program is for, if there is one and it can be read. */
 interface ReadStack {
-  readonly location?: StackLocation;
-  readonly deployment?: Deployment;
+  readonly found?: { readonly location: StackLocation; readonly deployment: Deployment };
   readonly notes: readonly string[];
 }
 
@@ -249,7 +255,7 @@ async function readStack(
   if (!exists) return { notes: [] };
   const location = { cwd: directory, env, stack };
   try {
-    return { location, deployment: await exportedState(location, false), notes: [] };
+    return { found: { location, deployment: await exportedState(location, false) }, notes: [] };
   } catch (error) {
     if (isAsked || !(error instanceof UptimeError)) throw error;
     const note = `The project's stack cannot be read, so only records whose id is in the program count as known. ${error.message}`;
@@ -265,24 +271,11 @@ async function readKind(
   const { definition } = account;
   const records = await readRecords(account, stderr, filter);
   const escaped = isEscaped(records);
-  return records.map((record) => ({
-    definition,
-    record,
-    declaration: declaredOf(definition, record, escaped),
-  }));
+  return records.map((record) => declaredOf(definition, record, escaped));
 }
 
-async function stateWith(
-  added: readonly AddedResource[],
-  { deployment, location }: ReadStack,
-  { name: project }: Project,
-): Promise<Deployment> {
-  if (!deployment || !location) throw new UptimeError("The stack has no state to add to.");
-  const [first] = deployment.deployment.resources ?? [];
-  const stack = first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
-  return withResources(deployment, { stack, project }, added);
-}
-
-function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+/** The short name of the stack that a state is of. */
+async function stackOf({ deployment }: Deployment, location: StackLocation): Promise<string> {
+  const [first] = deployment.resources ?? [];
+  return first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
 }

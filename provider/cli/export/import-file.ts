@@ -1,6 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import { nearest } from "../../definitions/nearest";
 import { pluginType } from "../../definitions/pulumi";
+import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf } from "./module-source";
@@ -56,8 +57,7 @@ export function planImport(written: WrittenExport, language: GeneratedLanguage):
     accepted.length > 0 ? importSteps({ ...written, resources: accepted }, language, importFile) : [];
   const { commands, page } = nextSteps([...steps, ...refusedList(resources, language)]);
   const files = new Map<string, string>();
-  if (accepted.length > 0)
-    files.set(importFile, `${JSON.stringify({ resources: accepted.map(importOf) }, undefined, 2)}\n`);
+  if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
   return {
     files,

@@ -1,14 +1,28 @@
+import { randomUUID } from "node:crypto";
+
 import type { Definition } from "../../definitions/field";
+import { isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
-import { providerCode } from "../../definitions/pulumi";
+import { markKey, secretMark } from "../../definitions/marks";
+import { providerCode, typeToken } from "../../definitions/pulumi";
 import { cleanAttributes, secretsIn } from "../../engine/clean";
 import { encodeInputs, encodeOutputs } from "../../engine/request";
 import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { read } from "../../lifecycle/read";
 import type { DeclaredRecord } from "./declared-values";
-import { typeToken } from "../shared/resource-types";
-import type { AddedResource } from "../shared/state";
+import type { Deployment, StateResource } from "../shared/state";
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** A resource as an import would have it in state, with its secrets in the clear. */
+interface ImportedResource {
+  readonly definition: Definition;
+  readonly name: string;
+  readonly id: string;
+  readonly inputs: Properties;
+  readonly outputs: Properties;
+}
 
 /** Records as an import by the provider would have them in state. A record that it would refuse is left out. */
 export async function importedResources(
@@ -16,13 +30,13 @@ export async function importedResources(
   connectTo: (definition: Definition) => Connect,
   account: string | undefined,
   keys: ReadonlySet<string>,
-): Promise<AddedResource[]> {
+): Promise<ImportedResource[]> {
   const added = await Promise.all(
-    records.map(async ({ definition, record, declaration, name }): Promise<AddedResource[]> => {
+    records.map(async ({ definition, record, values, name }): Promise<ImportedResource[]> => {
       const connect = connectTo(definition);
       const owner = `${typeToken(definition)}::${name}`;
       const { inputs, problems } = await check(definition, connect, {
-        declared: Object.fromEntries(declaration.values),
+        declared: Object.fromEntries(values),
         account,
         importId: record.id,
         options: { owner },
@@ -46,21 +60,62 @@ export async function importedResources(
       if (!state) return [];
       const secrets = [...keys, ...secretsIn(definition, state.outputs.values)];
       const attributes = cleanAttributes(definition, state.outputs.attributes, secrets);
-      const hidden = { __options: { resource: owner }, __provider: providerCode(definition) };
-      return [
-        {
-          type: typeToken(definition),
-          name,
-          id: state.id,
-          inputs: encodeInputs(inputs, hidden),
-          outputs: {
-            ...encodeOutputs({ ...state.outputs, attributes }, hidden),
-            __provider: hidden.__provider,
-          },
-          secrets: Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret),
-        },
-      ];
+      const __provider = providerCode(definition);
+      const hidden = { __options: { resource: owner }, __provider };
+      const outputs = { ...encodeOutputs({ ...state.outputs, attributes }, hidden), __provider };
+      return [{ definition, name, id: state.id, inputs: encodeInputs(inputs, hidden), outputs }];
     }),
   );
   return added.flat();
+}
+
+const dynamicHostType = "pulumi:providers:pulumi-nodejs";
+const stackType = "pulumi:pulumi:Stack";
+
+/** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
+export function withResources(
+  base: Deployment,
+  { stack, project }: { readonly stack: string; readonly project: string },
+  added: readonly ImportedResource[],
+): Deployment {
+  const present = base.deployment.resources ?? [];
+  const urnOf = (type: string, name: string): string => `urn:pulumi:${stack}::${project}::${type}::${name}`;
+  const root: StateResource = present.find(({ type }) => type === stackType) ?? {
+    urn: urnOf(stackType, `${project}-${stack}`),
+    custom: false,
+    type: stackType,
+  };
+  const host = present.find(({ urn }) => urn.endsWith(`::${dynamicHostType}::default`)) ?? {
+    urn: urnOf(dynamicHostType, "default"),
+    custom: true,
+    id: randomUUID(),
+    type: dynamicHostType,
+  };
+  const resources = added.map(({ definition, name, id, inputs, outputs }): StateResource => {
+    const type = typeToken(definition);
+    const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
+    return {
+      urn: urnOf(type, name),
+      custom: true,
+      id,
+      type,
+      inputs: encrypted(inputs, secrets),
+      outputs: encrypted(outputs, secrets),
+      parent: root.urn,
+      protect: true,
+      provider: `${host.urn}::${host.id ?? ""}`,
+      ...(secrets.length > 0 && { additionalSecretOutputs: secrets }),
+    };
+  });
+  const rest = present.filter((resource) => resource !== root && resource !== host);
+  return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...resources] } };
+}
+
+/** Marks values as secrets that the engine must encrypt when it imports the state. */
+function encrypted(properties: Properties, secrets: readonly string[]): Record<string, unknown> {
+  const marked = Object.entries(properties).map(([key, value]) => {
+    const isSecret = secrets.includes(key) && !isEmpty(value);
+    return [key, isSecret ? { [markKey]: secretMark, plaintext: JSON.stringify(value) } : value];
+  });
+  return Object.fromEntries(marked) as Record<string, unknown>;
 }

@@ -7,53 +7,40 @@ import type { DeclaredResource, ProgramText } from "./program-text";
 
 const keyOf = (label: string, id: string): string => `${label} ${id}`;
 
-/** Which records of an account the program imports already, or the stack has. */
-export class KnownRecords {
-  private readonly imported: ReadonlyMap<string, DeclaredResource>;
-  private readonly managed: ReadonlySet<string>;
+/** Which records of an account are known. */
+export interface KnownRecords {
+  /** Whether the stack has a record. */
+  readonly isManaged: (record: DeclaredRecord) => boolean;
+  /** The resource of the program that imports a record. */
+  readonly importOf: (record: DeclaredRecord) => DeclaredResource | undefined;
+}
 
-  constructor(
-    { resources }: ProgramText,
-    state: readonly StateResource[],
-    account: string | undefined,
-    settings: Settings,
-  ) {
-    const named = account && literalText(account);
-    this.imported = new Map(
-      resources
-        .filter((resource) => [account, named].includes(resource.account))
-        .map((resource) => [keyOf(resource.label, resource.importId ?? ""), resource]),
-    );
-    this.managed = new Set(
-      state.flatMap(({ type, id = "", external, outputs }) => {
-        const definition = findDefinition(type);
-        if (!definition || external === true || outputs?.account !== account) return [];
-        const { hash } = settings[definition.baseUrl];
-        // On another server, the same id is another record.
-        const isHere = [undefined, hash, ...settings.movedFrom].some(
-          (server) => outputs?.__server === server,
-        );
-        return isHere ? [keyOf(definition.label, id)] : [];
-      }),
-    );
-  }
-
-  has(record: DeclaredRecord): boolean {
-    return this.isInState(record) || this.inProgram(record) !== undefined;
-  }
-
-  isInState({ definition, record }: DeclaredRecord): boolean {
-    return this.managed.has(keyOf(definition.label, record.id));
-  }
-
-  /** The name of the resource that imports a record; undefined if there is none, or if the program computes the name. */
-  nameInProgram(record: DeclaredRecord): string | undefined {
-    return this.inProgram(record)?.name;
-  }
-
-  private inProgram({ definition: { label }, record: { id } }: DeclaredRecord): DeclaredResource | undefined {
-    return this.imported.get(keyOf(label, id)) ?? this.imported.get(keyOf(label, literalText(id)));
-  }
+export function knownRecords(
+  { resources }: ProgramText,
+  state: readonly StateResource[],
+  account: string | undefined,
+  settings: Settings,
+): KnownRecords {
+  const accounts = [account, account && literalText(account)];
+  const imports = new Map(
+    resources
+      .filter((resource) => accounts.includes(resource.account))
+      .map((resource) => [keyOf(resource.label, resource.importId ?? ""), resource]),
+  );
+  const managed = new Set(
+    state.flatMap(({ type, id = "", external, outputs }) => {
+      const definition = findDefinition(type);
+      if (!definition || external === true || outputs?.account !== account) return [];
+      // On another server, the same id is another record.
+      const servers: unknown[] = [undefined, settings[definition.baseUrl].hash, ...settings.movedFrom];
+      return servers.includes(outputs?.__server) ? [keyOf(definition.label, id)] : [];
+    }),
+  );
+  return {
+    isManaged: ({ definition, record }) => managed.has(keyOf(definition.label, record.id)),
+    importOf: ({ definition: { label }, record: { id } }) =>
+      imports.get(keyOf(label, id)) ?? imports.get(keyOf(label, literalText(id))),
+  };
 }
 
 /** A string as a program writes it, without the quotes. */

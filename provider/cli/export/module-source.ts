@@ -1,6 +1,7 @@
 import type { Definition } from "../../definitions/field";
 import type { Value } from "../../definitions/kinds";
 import { isObject } from "../../definitions/kinds";
+import type { Name } from "./names";
 import { stringLiteral, visible } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */
@@ -24,11 +25,9 @@ export interface SecretHeader {
 export type PropertyValue = Exclude<Value, null> | ConfigValue | readonly SecretHeader[];
 
 /** A resource that a module declares. */
-export interface ModuleResource {
+export interface ModuleResource extends Name {
   readonly definition: Definition;
   readonly id: string;
-  readonly name: string;
-  readonly identifier: string;
   readonly properties: ReadonlyMap<string, PropertyValue>;
   /** Why the provider would refuse it; such a resource is written as a comment. */
   readonly problems: readonly string[];

@@ -61,19 +61,10 @@ function camelCase(words: string): string {
   return words.replace(/-+([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 }
 
-/** Gives each secret a key of the stack's configuration that nothing else uses. */
-export class ConfigKeys {
-  private readonly keys: Set<string>;
-
-  /** @param taken the keys that the program reads, or that are set */
-  constructor(taken: Iterable<string> = []) {
-    this.keys = new Set(taken);
-  }
-
-  give(wanted: string): string {
-    let key = wanted;
-    for (let number = 2; this.keys.has(key); number++) key = `${wanted}-${number}`;
-    this.keys.add(key);
-    return key;
-  }
+/** Gives a secret a key of the stack's configuration that nothing else uses. */
+export function giveKey(taken: Set<string>, wanted: string): string {
+  let key = wanted;
+  for (let number = 2; taken.has(key); number++) key = `${wanted}-${number}`;
+  taken.add(key);
+  return key;
 }

@@ -1,6 +1,6 @@
+import { typeToken } from "../../definitions/pulumi";
 import { parseUrl } from "../../definitions/url";
 import type { Project } from "../shared/project";
-import { typeToken } from "../shared/resource-types";
 import { scaffold } from "../shared/scaffold";
 import { slug } from "../shared/slug";
 import { moduleSource } from "./module-source";

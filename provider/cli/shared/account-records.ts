@@ -2,7 +2,7 @@ import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import type { Account } from "../../lifecycle/account";
 import { readAll } from "../../lifecycle/records";
-import { Progress } from "./terminal";
+import { withProgress } from "./terminal";
 import type { OutputStream } from "./terminal";
 
 /** Which records of an account are wanted. */
@@ -23,15 +23,12 @@ export async function readRecords(
     ...(search !== undefined && { search, ...(searchBy !== undefined && { search_by: searchBy }) }),
     ...(statusPage !== undefined && { status_page_id: statusPage }),
   };
-  const progress = new Progress(stderr);
-  try {
-    progress.show(`Reading ${definition.plural} …`);
-    const records = await readAll(account, new Operation(), filter, (count) => {
-      progress.show(`Reading ${definition.plural}: ${count} …`);
+  const records = await withProgress(stderr, (show) => {
+    show(`Reading ${definition.plural} …`);
+    return readAll(account, new Operation(), filter, (count) => {
+      show(`Reading ${definition.plural}: ${count} …`);
     });
-    // Ids are numbers of any size: of two, the longer is the larger.
-    return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
-  } finally {
-    progress.end();
-  }
+  });
+  // Ids are numbers of any size: of two, the longer is the larger.
+  return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
 }

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-import { isObject } from "../../definitions/kinds";
+import { z } from "zod";
+
 import { packageAbove } from "../../sdk/package";
+import { exists, readText } from "./files";
+import { parseAs } from "./json";
 
 /** The dependency that gives a project this package: its version, or the file or folder that it did not get from a registry. */
 export function dependency(from = __dirname): string {
@@ -13,15 +15,13 @@ export function dependency(from = __dirname): string {
   return source?.startsWith("file:") ? `file:${resolve(dirname(modules), source.slice(5))}` : `^${version}`;
 }
 
+const lock = z.object({
+  packages: z.object({ "node_modules/pulumi-uptime": z.object({ resolved: z.string() }) }),
+});
+
 /** Where npm has copied this package from, if npm has written that down. */
 function npmSource(modules: string): string | undefined {
-  try {
-    const lock: unknown = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8"));
-    const packages = isObject(lock) && isObject(lock.packages) ? lock.packages : {};
-    const own = packages["node_modules/pulumi-uptime"];
-    return isObject(own) && typeof own.resolved === "string" ? own.resolved : undefined;
-  } catch {
-    // It was not npm, or an old version of it.
-    return undefined;
-  }
+  const file = join(modules, ".package-lock.json");
+  const found = exists(file) ? parseAs(lock, readText(file)) : undefined;
+  return found?.packages["node_modules/pulumi-uptime"].resolved;
 }

@@ -5,10 +5,15 @@ import { message, messageOf, UptimeError } from "../../api/errors";
 
 /** A file's text. Throws an error for the person who named the file. */
 export function readText(path: string): string {
+  return explained(`${path} cannot be read`, () => readFileSync(path, "utf8"));
+}
+
+/** Tries something with a file. If that fails, throws an error for the person who named the file. */
+export function explained<T>(failure: string, attempt: () => T): T {
   try {
-    return readFileSync(path, "utf8");
+    return attempt();
   } catch (error) {
-    throw new UptimeError(message`${path} cannot be read: ${messageOf(error)}`);
+    throw new UptimeError(message`${failure}: ${messageOf(error)}`);
   }
 }
 
@@ -42,15 +47,9 @@ export function exists(path: string): boolean {
 }
 
 function writeNewFile(path: string, content: string, mode: number): void {
-  try {
+  assertFree(path);
+  explained(`${path} cannot be written`, () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content, { flag: "wx", mode });
-  } catch (error) {
-    if (isExisting(error)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
-    throw new UptimeError(message`${path} cannot be written: ${messageOf(error)}`);
-  }
-}
-
-function isExisting(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST";
+  });
 }

@@ -17,7 +17,7 @@ const stepState = z.looseObject({
 });
 
 /** What `pulumi preview --json` prints, as far as it is used here. */
-const preview = z.looseObject({
+export const previewReport = z.looseObject({
   steps: z
     .array(
       z.looseObject({
@@ -40,17 +40,8 @@ const preview = z.looseObject({
     .nullish(),
 });
 
-export type Preview = z.infer<typeof preview>;
+export type Preview = z.infer<typeof previewReport>;
 export type PreviewStep = NonNullable<Preview["steps"]>[number];
-
-/** The preview in the text of a file; undefined if it is none. */
-export function parsePreview(text: string): Preview | undefined {
-  try {
-    return preview.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
 
 /** What becomes of a resource. An adoption is a create to Pulumi, and no preview tells it. */
 const operations = ["create", "import", "adopt", "update", "replace", "delete"] as const;
@@ -83,7 +74,7 @@ export interface PlannedProperty {
 }
 
 /** What a preview changes, in the order of the preview. */
-export function plannedChanges({ steps }: Pick<Preview, "steps">): PlannedChange[] {
+export function plannedChanges({ steps }: Preview): PlannedChange[] {
   return (steps ?? []).flatMap((step) => changeOf(step) ?? []);
 }
 
@@ -106,7 +97,14 @@ export function errorsIn({ diagnostics }: Preview): string[] {
     });
 }
 
-function changeOf({ op, urn, oldState, newState, detailedDiff }: PreviewStep): PlannedChange | undefined {
+/** What a step does to its resource, if it is not a part of another step. */
+export function changeOf({
+  op,
+  urn,
+  oldState,
+  newState,
+  detailedDiff,
+}: PreviewStep): PlannedChange | undefined {
   const change = { urn, title: titleOf({ urn }), importId: undefined, properties: [] };
   const after = visibleIn(newState?.inputs);
   switch (op) {

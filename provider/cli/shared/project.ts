@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { parse } from "yaml";
+import { z } from "zod";
 
-import { message, messageOf, UptimeError } from "../../api/errors";
 import { isObject } from "../../definitions/kinds";
-import { exists, readText } from "./files";
+import { exists, explained, readText } from "./files";
+import { parseAs } from "./json";
 import { slug } from "./slug";
 
 /** A folder that holds a Pulumi project, or will hold one. */
@@ -41,7 +42,9 @@ export function isProject(directory: string): boolean {
 
 /** Reads a folder, which need not exist. */
 export function readProject(directory: string): Project {
-  const entries = entriesOf(directory);
+  const entries = exists(directory)
+    ? explained(`${directory} cannot be read`, () => readdirSync(directory))
+    : [];
   const file = projectFiles.find((name) => entries.includes(name));
   const settings = file === undefined ? {} : readYaml(join(directory, file));
   const { runtime } = settings;
@@ -66,25 +69,11 @@ function newName(folder: string): string {
   return name === "" || name === "uptime" ? "monitoring" : name;
 }
 
-function entriesOf(directory: string): string[] {
-  if (!exists(directory)) return [];
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    throw new UptimeError(message`${directory} cannot be read: ${messageOf(error)}`);
-  }
-}
-
 /** What a YAML file holds, if that is a map. */
 export function readYaml(path: string): Readonly<Record<string, unknown>> {
-  let settings: unknown;
-  try {
-    settings = parse(readText(path), { logLevel: "silent" });
-  } catch (error) {
-    if (error instanceof UptimeError) throw error;
-    throw new UptimeError(message`${path} is not YAML: ${messageOf(error)}`);
-  }
-  return isObject(settings) ? settings : {};
+  const text = readText(path);
+  const content = explained(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
+  return isObject(content) ? content : {};
 }
 
 /** A string that a person may have written without quotes although it looks like a number. */
@@ -92,13 +81,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
+/** A package.json that cannot be read is refused by npm, with a better message. */
 function isModule(directory: string, entries: readonly string[]): boolean {
   if (!entries.includes("package.json")) return false;
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-    return isObject(manifest) && manifest.type === "module";
-  } catch {
-    // npm refuses it with a better message.
-    return false;
-  }
+  return (
+    parseAs(z.looseObject({ type: z.literal("module") }), readText(join(directory, "package.json"))) !==
+    undefined
+  );
 }

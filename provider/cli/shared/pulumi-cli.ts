@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { errorsIn, parsePreview } from "./preview";
+import { parseAs } from "./json";
+import { errorsIn, previewReport } from "./preview";
 import type { Preview } from "./preview";
 import { isProject } from "./project";
 import { firstWords } from "./quoting";
@@ -29,12 +30,16 @@ export interface ConfiguredValue {
 interface Printed {
   readonly code: number | null;
   readonly out: string;
-  readonly err: string;
+  /** What the command and its failure are, for an error. */
+  readonly failure: string;
+  /** What it has said of its failure; the CLI prints no secret of the stack to its standard error. */
+  readonly said: string;
 }
 
 /** Runs the Pulumi CLI; that it fails is a result like any other. */
 async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "stack">): Promise<Printed> {
   const all = [...args, "--non-interactive", "--color", "never"];
+  const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
   return new Promise((resolve, reject) => {
     const child = spawn("pulumi", all, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const out: Buffer[] = [];
@@ -46,27 +51,21 @@ async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "s
         error.code === "ENOENT"
           ? `the Pulumi CLI is not on PATH, or ${cwd} does not exist`
           : `it could not be started (${error.message})`;
-      reject(new UptimeError(`${nameOf(args)} in ${cwd}: ${reason}.`));
+      reject(new UptimeError(`${name}: ${reason}.`));
     });
     child.on("close", (code) => {
-      resolve({ code, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() });
+      const said = firstWords(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
+      const failure = `${name} failed: ${said.replace(/^error: /, "")}`;
+      resolve({ code, out: Buffer.concat(out).toString(), failure, said });
     });
   });
 }
 
-const nameOf = (args: readonly string[]): string => `\`pulumi ${args.slice(0, 2).join(" ")}\``;
-
-function failureOf(args: readonly string[], cwd: string, { code, err }: Printed): UptimeError {
-  // The CLI prints no secret of the stack to its standard error.
-  const said = firstWords(err).replace(/^error: /, "");
-  return new UptimeError(`${nameOf(args)} in ${cwd} failed: ${said || `it ended with code ${String(code)}`}`);
-}
-
 /** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
 async function output(args: readonly string[], location: Omit<StackLocation, "stack">): Promise<string> {
-  const printed = await run(args, location);
-  if (printed.code === 0) return printed.out;
-  throw failureOf(args, location.cwd, printed);
+  const { code, out, failure } = await run(args, location);
+  if (code === 0) return out;
+  throw new UptimeError(failure);
 }
 
 /** The arguments of a command about a stack. */
@@ -98,13 +97,11 @@ export async function installPlugin(
 
 /** What a preview would do. A preview that fails says why; it is an error only if it says nothing at all. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
-  const args = onStack(["preview", "--json"], location);
-  const printed = await run(args, location);
-  const preview = parsePreview(printed.out);
-  if (!preview) throw failureOf(args, location.cwd, printed);
-  if (printed.code === 0 || errorsIn(preview).length > 0) return preview;
-  const message = firstWords(printed.err) || `it ended with code ${String(printed.code)}`;
-  return { ...preview, diagnostics: [{ severity: "error", message }] };
+  const { code, out, failure, said } = await run(onStack(["preview", "--json"], location), location);
+  const preview = parseAs(previewReport, out);
+  if (!preview) throw new UptimeError(failure);
+  if (code === 0 || errorsIn(preview).length > 0) return preview;
+  return { ...preview, diagnostics: [{ severity: "error", message: said }] };
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */
@@ -126,12 +123,8 @@ const configuration = z.record(
 /** A stack's configuration by full key, such as `uptime:baseUrl`. */
 export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<string, ConfiguredValue>> {
   const printed = await output(onStack(["config", "--show-secrets", "--json"], location), location);
-  let parsed;
-  try {
-    parsed = configuration.parse(JSON.parse(printed));
-  } catch {
-    throw new UptimeError("What `pulumi config --json` printed is not a configuration.");
-  }
+  const parsed = parseAs(configuration, printed);
+  if (!parsed) throw new UptimeError("What `pulumi config --json` printed is not a configuration.");
   return new Map(
     Object.entries(parsed).flatMap(([key, { value, objectValue, secret }]) => {
       const text = value ?? (objectValue === undefined ? undefined : JSON.stringify(objectValue));

@@ -3,8 +3,6 @@ import type { Definition } from "../../definitions/field";
 import { parseUrn } from "../../definitions/urn";
 import { pluginType, typeToken } from "../../definitions/pulumi";
 
-export { pluginType, typeToken };
-
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {
   return definitions.find((definition) => [typeToken(definition), pluginType(definition)].includes(type));

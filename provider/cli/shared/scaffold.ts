@@ -1,6 +1,5 @@
-import { parse, stringify } from "yaml";
-
 import { dependency } from "./dependency";
+import { jsonText } from "./json";
 import type { Project } from "./project";
 
 const compilerOptions = {
@@ -15,7 +14,6 @@ const compilerOptions = {
 
 /** The files of a new project by name, all but the modules that declare its resources. */
 export function scaffold({ name }: Pick<Project, "name">, program: string): Map<string, string> {
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   const uptime = dependency();
   const manifest = {
     name,
@@ -25,25 +23,19 @@ export function scaffold({ name }: Pick<Project, "name">, program: string): Map<
     devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
   };
   return new Map([
-    ["Pulumi.yaml", `name: ${yamlText(name)}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`],
-    ["package.json", json(manifest)],
+    // In quotes, because Pulumi would read a name such as 2024 or yes as another type.
+    [
+      "Pulumi.yaml",
+      `name: ${JSON.stringify(name)}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`,
+    ],
+    ["package.json", jsonText(manifest)],
     [
       "tsconfig.json",
-      json({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
+      jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
     [".gitignore", "node_modules/\n"],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
     ...(uptime.startsWith("file:") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
     ["index.ts", program],
   ]);
-}
-
-/** A string in YAML. Pulumi reads YAML with rules of both versions, so what either takes for another type is quoted. */
-function yamlText(text: string): string {
-  const isText = (["1.1", "1.2"] as const).every((version) => {
-    const plain = stringify(text, { version }).trimEnd();
-    return plain === text && parse(text, { version }) === text;
-  });
-  // 1e3 is a number to Pulumi, although YAML 1.1 asks for a point in it.
-  return isText && !/^[\d.]+e\d+$/i.test(text) ? text : JSON.stringify(text);
 }

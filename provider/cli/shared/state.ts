@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { isEmpty } from "../../definitions/kinds";
-import { isSecret, markKey, secretMark, unmarked } from "../../definitions/marks";
+import { parseAs } from "./json";
+import { isSecret, unmarked } from "../../definitions/marks";
 
 const stateResource = z.looseObject({
   urn: z.string(),
@@ -36,11 +34,9 @@ export type Deployment = z.infer<typeof deployment>;
 
 /** The deployment in the text of a file or an output. */
 export function parseDeployment(text: string, source: string): Deployment {
-  try {
-    return deployment.parse(JSON.parse(text));
-  } catch {
-    throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
-  }
+  const parsed = parseAs(deployment, text);
+  if (parsed) return parsed;
+  throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
 }
 
 /** The resources of a state that are neither only read nor about to be deleted. */
@@ -77,70 +73,4 @@ export function clearProperties(properties: Readonly<Record<string, unknown>> = 
     plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
     encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
   };
-}
-
-/** A resource to add to a state: its own properties as Pulumi keeps them. */
-export interface AddedResource {
-  readonly type: string;
-  readonly name: string;
-  readonly id: string;
-  readonly inputs: Readonly<Record<string, unknown>>;
-  readonly outputs: Readonly<Record<string, unknown>>;
-  /** Properties to encrypt. */
-  readonly secrets: readonly string[];
-}
-
-const dynamicHostType = "pulumi:providers:pulumi-nodejs";
-const stackType = "pulumi:pulumi:Stack";
-
-/** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
-export function withResources(
-  base: Deployment,
-  { stack, project }: { readonly stack: string; readonly project: string },
-  added: readonly AddedResource[],
-): Deployment {
-  const present = base.deployment.resources ?? [];
-  const urnOf = (type: string, name: string): string => `urn:pulumi:${stack}::${project}::${type}::${name}`;
-  const root: StateResource = present.find(({ type }) => type === stackType) ?? {
-    urn: urnOf(stackType, `${project}-${stack}`),
-    custom: false,
-    type: stackType,
-  };
-  const isHost = ({ type, urn }: StateResource): boolean =>
-    type === dynamicHostType && urn.endsWith(`::${dynamicHostType}::default`);
-  const host = present.find(isHost) ?? {
-    urn: urnOf(dynamicHostType, "default"),
-    custom: true,
-    id: randomUUID(),
-    type: dynamicHostType,
-  };
-  const resources = added.map(({ type, name, id, inputs, outputs, secrets }): StateResource => ({
-    urn: urnOf(type, name),
-    custom: true,
-    id,
-    type,
-    inputs: encrypted(inputs, secrets),
-    outputs: encrypted(outputs, secrets),
-    parent: root.urn,
-    protect: true,
-    provider: `${host.urn}::${host.id ?? ""}`,
-    ...(secrets.length > 0 && { additionalSecretOutputs: [...secrets] }),
-  }));
-  const rest = present.filter((resource) => resource !== root && resource !== host);
-  return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...resources] } };
-}
-
-/** Marks values as secrets that the engine must encrypt when it imports the state. */
-function encrypted(
-  properties: Readonly<Record<string, unknown>>,
-  secrets: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [
-      key,
-      secrets.includes(key) && !isEmpty(value)
-        ? { [markKey]: secretMark, plaintext: JSON.stringify(value) }
-        : value,
-    ]),
-  );
 }

@@ -21,21 +21,18 @@ export interface CommandContext {
   readonly exit: (code: number) => void;
 }
 
-/** A line that is rewritten as work goes on, on a terminal only. */
-export class Progress {
-  private isShown = false;
-
-  constructor(private readonly stream: OutputStream) {}
-
-  show(text: string): void {
-    if (!this.stream.isTTY) return;
-    this.stream.write(`\r\u001B[K${text}`);
-    this.isShown = true;
-  }
-
-  end(): void {
-    if (this.isShown) this.stream.write("\r\u001B[K");
-    this.isShown = false;
+/** Works, and shows on a terminal how far it is: in a line that is rewritten, and gone at the end. */
+export async function withProgress<T>(
+  stream: OutputStream,
+  work: (show: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  const rewrite = (text: string): void => {
+    if (stream.isTTY) stream.write(`\r\u001B[K${text}`);
+  };
+  try {
+    return await work(rewrite);
+  } finally {
+    rewrite("");
   }
 }
 
