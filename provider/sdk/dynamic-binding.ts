@@ -57,8 +57,8 @@ export function optionsOf(
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
-    // `up --replace` compares nothing, and a replacement that is created first would import the record that is deleted after it.
-    ...(options.import !== undefined && { deleteBeforeReplace: true }),
+    // `up --replace` compares nothing, and a replacement that is created first would import or adopt the very same record.
+    ...(mayClaim(options) && { deleteBeforeReplace: true }),
   };
 }
 
