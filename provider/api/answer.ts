@@ -87,16 +87,16 @@ export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolea
 /** Whether a server that keeps deleted records shows this one as deleted. */
 export function isDeleted({ shown }: ApiRecord): boolean {
   const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
-  return ![deleted_at, trashed_at].every(isEmpty) || [deleted, is_deleted, trashed].some(isTrue);
+  return ![deleted_at, trashed_at].every(saysNothing) || [deleted, is_deleted, trashed].some(isTrue);
 }
 
 /** Whether an answer to a request for one record holds nothing at all. */
 export function holdsNothing(body: unknown, { singular }: Definition): boolean {
-  if (isEmpty(body)) return true;
+  if (saysNothing(body)) return true;
   return (
     isObject(body) &&
     idIn(body) === undefined &&
-    [singular, "data"].some((key) => key in body && isEmpty(body[key]))
+    [singular, "data"].some((key) => key in body && saysNothing(body[key]))
   );
 }
 
@@ -109,8 +109,8 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
   return (
     isFalse(success) ||
-    !isEmpty(error) ||
-    !isEmpty(errors) ||
+    !saysNothing(error) ||
+    !saysNothing(errors) ||
     // What shows an id may be a record of which nothing else is shown.
     (isWord && record === undefined) ||
     (method === "DELETE" && isFalse(deleted))
@@ -118,7 +118,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
 }
 
 /** Whether a value says nothing; PHP writes an empty object as a list. */
-const isEmpty = (value: unknown): boolean =>
+const saysNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||
@@ -149,9 +149,9 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   const links = linksOf(body);
   const meta = metaOf(body);
   const address = links.next ?? body.next_page_url ?? meta.next_page_url;
-  if (!isEmpty(address)) return queryIn(address) ?? "more";
+  if (!saysNothing(address)) return queryIn(address) ?? "more";
   const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
-    (value) => !isEmpty(value),
+    (value) => !saysNothing(value),
   );
   if (cursor !== undefined)
     return typeof cursor === "string" || typeof cursor === "number"

@@ -48,6 +48,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const adopted = settings.adoptExisting ? await adopt(account, sent, owner, operation) : undefined;
   const created = adopted ?? (await make(account, sent, owner ?? unnamed, operation));
   const { id, record } = created;
+  // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 
   try {
@@ -68,7 +69,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
     throw new PartialFailureError(
       id,
       outputs,
-      message`The ${definition.label} was created with the id ${id}, but ${messageOf(error)}`,
+      message`The ${definition.label} was ${adopted ? "adopted" : "created"} with the id ${id}, but ${messageOf(error)}`,
       { cause: error },
     );
   }

@@ -40,7 +40,7 @@ export class Session {
   readonly keys = new Set<string>();
   readonly clock: Clock;
   private readonly accounts = new Map<string, SharedAccount>();
-  private readonly logs = new Map<LogLevel, Log>();
+  private log: Log | undefined;
   private readonly transport: Transport;
   private readonly neighbors: Neighbors;
   private readonly print: Surroundings["print"];
@@ -95,17 +95,15 @@ export class Session {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
-  /** The log of this process, whatever resources and addresses it serves. */
+  /** The log of this process, whatever resources and addresses it serves. It keeps the level that it begins with. */
   logOf(level: LogLevel): Log {
-    let log = this.logs.get(level);
-    if (!log) this.logs.set(level, (log = new Log(level, this.print, this.clock)));
-    return log;
+    return (this.log ??= new Log(level, this.print, this.clock));
   }
 
   /** Prints the log's summary. */
   endLogs(): void {
-    for (const log of this.logs.values()) log.end();
-    this.logs.clear();
+    this.log?.end();
+    this.log = undefined;
   }
 
   private connect(definition: Definition, settings: Settings): Account {
