@@ -322,22 +322,6 @@ test("--unmanaged lists the records that no resource has: code 2", async () => {
   expect(emulator.writes()).toEqual([]);
 });
 
-test("resources of the plugin are compared like the others", async () => {
-  const entries = (await state({ home: ["monitor", home] })) as { type: string; urn: string }[];
-  const [entry] = entries;
-  if (entry)
-    Object.assign(entry, {
-      type: "uptime:index:Monitor",
-      urn: "urn:pulumi:a::b::uptime:index:Monitor::home",
-    });
-  writeState([entry]);
-  emulator.monitors.edit(1, { interval: 300 });
-  const { code, stdout } = await drift("--unmanaged");
-  expect(code).toBe(2);
-  expect(stdout).toMatch(/^Monitor home +interval +60 +300$/m);
-  expect(stdout).toContain("0 records not managed");
-});
-
 describe("a stack with dynamic and native resources, and an explicit provider", () => {
   let elsewhere: Emulator;
   beforeEach(async () => {
