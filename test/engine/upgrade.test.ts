@@ -1,27 +1,16 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Deployment } from "../support/workspace";
 
 // The emulator writes into its file, and the corpus stays as it is.
 let servers: string;
 beforeEach(() => {
-  servers = mkdtempSync(join(tmpdir(), "pulumi-uptime-corpus-"));
+  servers = newFolder();
 });
-afterEach(async () => {
-  await stopStacks();
-  rmSync(servers, { recursive: true });
-});
+afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const corpus = join(repository, "test", "corpus");

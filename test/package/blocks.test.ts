@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ts from "typescript";
+import { newFolder } from "../support/folder";
 import { blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import * as uptime from "../../provider";
@@ -199,7 +199,7 @@ test("the request in docs/testing.md edits a monitor of the emulator", async () 
 });
 
 test("the unit test in docs/testing.md passes, and fails for another program", () => {
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-docs-"));
+  const folder = newFolder();
   const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_|TS_)/.test(name)),
@@ -218,13 +218,9 @@ test("the unit test in docs/testing.md passes, and fails for another program", (
     expect(stdout).toMatch(/(# |ℹ )tests 2\b/);
     return status === 0;
   };
-  try {
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    expect(passes((code) => code)).toBe(true);
-    expect(passes((code) => code.replace("/health`,", "/wrong`,"))).toBe(false);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  expect(passes((code) => code)).toBe(true);
+  expect(passes((code) => code.replace("/health`,", "/wrong`,"))).toBe(false);
 });
 
 test("the field in CONTRIBUTING.md is added by that block alone", async () => {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { Emulator } from "../../provider/emulator";
@@ -14,12 +14,9 @@ let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
   emulator = await Emulator.start();
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-drift-"));
+  folder = newFolder();
 });
-afterEach(async () => {
-  await emulator.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => emulator.stop());
 
 type Kind = "monitor" | "domain";
 const labels = { monitor: "Monitor", domain: "Domain" };

@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { newFolder } from "../support/folder";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
 import { plainStored } from "../support/monitors";
 
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
 const running: Emulator[] = [];
-const directory = mkdtempSync(join(tmpdir(), "emulator-test-"));
 
 async function start(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await Emulator.start(options);
@@ -17,9 +16,6 @@ async function start(options: EmulatorOptions = {}): Promise<Emulator> {
 }
 
 afterEach(() => Promise.all(running.splice(0).map((emulator) => emulator.stop())));
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
 
 interface Reply {
   status: number;
@@ -546,7 +542,7 @@ describe("faults", () => {
 
 describe("the file", () => {
   test("keeps records and the next id over a restart", async () => {
-    const file = join(directory, "state.json");
+    const file = join(newFolder(), "state.json");
     const first = await start({ file });
     await call(first, "POST", "/domains", "name=a");
     await call(first, "POST", "/domains", "name=b");
@@ -560,7 +556,7 @@ describe("the file", () => {
   });
 
   test("is written soon after a change", async () => {
-    const file = join(directory, "soon.json");
+    const file = join(newFolder(), "soon.json");
     const emulator = await start({ file });
     emulator.domains.add({ name: "a" });
     await sleep(250);
@@ -570,7 +566,7 @@ describe("the file", () => {
   test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
     "of another content is refused: %s",
     async (content) => {
-      const file = join(directory, "other.json");
+      const file = join(newFolder(), "other.json");
       writeFileSync(file, content);
       await expect(start({ file })).rejects.toThrow("is not a file of the emulator");
       expect(readFileSync(file, "utf8")).toBe(content);
