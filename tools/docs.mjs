@@ -10,7 +10,7 @@ import { runAsCommand, writeGenerated } from "./main.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** The path of a resource's page. */
-export const pathOf = ({ singular }) => `docs/${singular}.md`;
+const pathOf = ({ singular }) => `docs/${singular}.md`;
 
 /**
  * A resource's page: the present one with its generated parts renewed, or a new one for a resource that has none.
@@ -28,7 +28,7 @@ export function pageOf(definition, { source = sourceOf(definition), present = ne
 }
 
 /** The page of the settings, with the entries of all settings renewed. */
-export function settingsPageOf(declared, present) {
+function settingsPageOf(declared, present) {
   return withParts(settingsPath, present, { settings: settingsOf(declared) });
 }
 

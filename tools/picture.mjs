@@ -5,7 +5,7 @@ const [fontSize, lineHeight, margin] = [13, 19, 16];
 /** The width of a character in the fonts that are named below, or a little more. */
 const advance = 0.605 * fontSize;
 /** The terminal's width: a line of this length can still be read on a phone that is 400 pixels wide. */
-export const columns = 56;
+const columns = 56;
 
 /** What was printed, without colours and times, which are different in each run. */
 export function stable(printed) {
@@ -52,7 +52,7 @@ ${drawn.join("\n")}
 }
 
 /** The text that a picture shows. */
-export function textIn(svg) {
+function textIn(svg) {
   return [...svg.matchAll(/<text ([^>]*)>(.*)<\/text>/g)]
     .map(([, attributes, part]) => (attributes.includes("data-continues") ? "" : "\n") + unescaped(part))
     .join("")
@@ -60,7 +60,7 @@ export function textIn(svg) {
 }
 
 /** The engine's version that has printed it. */
-export function engineIn(svg) {
+function engineIn(svg) {
   return /Printed by Pulumi (\S+),/.exec(svg)?.[1];
 }
 

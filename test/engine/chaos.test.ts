@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Emulator, Fault, FaultDecision, ReceivedRequest, Table } from "../../provider/emulator";
 import { defaultsOf, domain, monitor } from "../../provider/emulator/resources";
+import { newFolder } from "../support/folder";
 import { isFull } from "../support/size";
 import { type Declared, programOf, startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
@@ -16,14 +15,12 @@ const secret = "canary-of-a-secret-0815";
 const seeds =
   process.env.CHAOS_SEEDS?.split(",").map(Number) ?? range(isFull ? 10 : 1).map((index) => index + 1);
 
-/** Processes and folders of a test, to be ended and removed after it. */
+/** Processes of a test, to be ended after it. */
 const started: number[] = [];
-const folders: string[] = [];
 
 afterEach(async () => {
   for (const pid of started.splice(0)) kill(pid);
   await stopStacks();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
 });
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
@@ -190,9 +187,7 @@ describe("a server on a bad day, that is restarted in the middle", () => {
     "loses, doubles and leaks nothing (seed %d)",
     async (seed) => {
       const random = randomOf(seed);
-      const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-chaos-"));
-      folders.push(folder);
-      const options = { apiKey, file: join(folder, "emulator.json") };
+      const options = { apiKey, file: join(newFolder(), "emulator.json") };
       const { emulator: first, workspace } = await startStack({ emulator: options });
       const trial = new Trial(workspace);
       const bad = chaos(random, perSecond);

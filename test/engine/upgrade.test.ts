@@ -1,27 +1,11 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 import type { Deployment } from "../support/workspace";
 
-// The emulator writes into its file, and the corpus stays as it is.
-let servers: string;
-beforeEach(() => {
-  servers = mkdtempSync(join(tmpdir(), "pulumi-uptime-corpus-"));
-});
-afterEach(async () => {
-  await stopStacks();
-  rmSync(servers, { recursive: true });
-});
+afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const corpus = join(repository, "test", "corpus");
@@ -89,7 +73,8 @@ const withoutSources = (key: string, value: unknown) =>
 
 /** A server that holds what a version has left there, at an address that its state names. */
 async function serverOf(folder: string) {
-  const file = join(servers, `${basename(folder)}.json`);
+  // The emulator writes into its file, and the corpus stays as it is.
+  const file = join(newFolder(), `${basename(folder)}.json`);
   copyFileSync(join(folder, "records.json"), file);
   const emulator = await startEmulator({ file });
   return { emulator, movedFrom: JSON.parse(read(folder, "address.json")) as string };

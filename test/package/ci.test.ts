@@ -1,20 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "../support/folder";
 import { bodyOf, gitHubWorkflow, gitLabPipeline, marker, Shell, stepOf } from "../support/workflow";
 
 const workflows = ["preview", "apply", "drift"];
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
 /** Steps whose commands are all replaced; the test of that name in `engine` has the real ones. */
 function newShell(): Shell {
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-ci-"));
-  folders.push(folder);
-  return new Shell(folder, { PATH: process.env.PATH ?? "" });
+  return new Shell(newFolder(), { PATH: process.env.PATH ?? "" });
 }
 
 const values = {

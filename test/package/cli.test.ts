@@ -1,20 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
+import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { Emulator } from "../../provider/emulator";
@@ -26,10 +18,7 @@ import { sample } from "../support/size";
 const root = join(__dirname, "..", "..");
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-cli-"));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = newFolder();
 });
 
 const run = (...args: string[]): Promise<Outcome> => cli({ url: "", apiKey: "" }, folder, args);

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
@@ -26,13 +26,9 @@ fullTest(
   "the site can be read on a phone, in light and dark, searched, and each link leads somewhere",
   async () => {
     const { buildSite, problemsIn } = await import("../../tools/site.mjs");
-    const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-site-"));
-    try {
-      buildSite(folder);
-      expect(await problemsIn(folder)).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = newFolder();
+    buildSite(folder);
+    expect(await problemsIn(folder)).toEqual([]);
   },
 );
 

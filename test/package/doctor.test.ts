@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { Emulator } from "../../provider/emulator";
@@ -87,11 +87,8 @@ test("uses colours on a terminal, unless it is asked not to", async () => {
 describe("in a project", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-doctor-"));
+    folder = newFolder();
     write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
   });
 
   const write = (file: string, content: string, mode = 0o666): void => {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { Emulator } from "../../provider/emulator";
@@ -14,12 +14,9 @@ let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
   emulator = await Emulator.start();
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-drift-"));
+  folder = newFolder();
 });
-afterEach(async () => {
-  await emulator.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => emulator.stop());
 
 type Kind = "monitor" | "domain";
 const labels = { monitor: "Monitor", domain: "Domain" };
@@ -320,22 +317,6 @@ test("--unmanaged lists the records that no resource has: code 2", async () => {
   // Without being asked, it reads no more than the stack has.
   expect((await drift()).code).toBe(0);
   expect(emulator.writes()).toEqual([]);
-});
-
-test("resources of the plugin are compared like the others", async () => {
-  const entries = (await state({ home: ["monitor", home] })) as { type: string; urn: string }[];
-  const [entry] = entries;
-  if (entry)
-    Object.assign(entry, {
-      type: "uptime:index:Monitor",
-      urn: "urn:pulumi:a::b::uptime:index:Monitor::home",
-    });
-  writeState([entry]);
-  emulator.monitors.edit(1, { interval: 300 });
-  const { code, stdout } = await drift("--unmanaged");
-  expect(code).toBe(2);
-  expect(stdout).toMatch(/^Monitor home +interval +60 +300$/m);
-  expect(stdout).toContain("0 records not managed");
 });
 
 describe("a stack with dynamic and native resources, and an explicit provider", () => {

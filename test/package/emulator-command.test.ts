@@ -1,14 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "../support/folder";
 import { Emulator } from "../../provider/emulator";
-
-const directory = mkdtempSync(join(tmpdir(), "emulator-test-"));
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
 
 const compiled = join(__dirname, "..", "..", "dist", "provider", "emulator");
 
@@ -23,7 +18,7 @@ async function output(command: ChildProcess): Promise<{ code: unknown; out: stri
 const run = (...args: string[]) => spawn(process.execPath, [join(compiled, "cli.js"), ...args]);
 
 test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
-  const file = join(directory, `${signal}.json`);
+  const file = join(newFolder(), `${signal}.json`);
   const command = run(
     "--api-key",
     "k",

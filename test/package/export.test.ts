@@ -3,7 +3,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,12 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import ts from "typescript";
 import ts6 from "typescript6";
 
+import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
@@ -34,12 +33,9 @@ let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
   emulator = await Emulator.start();
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-export-"));
+  folder = newFolder();
 });
-afterEach(async () => {
-  await emulator.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => emulator.stop());
 
 const out = (...path: string[]): string => join(folder, "out", ...path);
 const text = (...path: string[]): string => readFileSync(out(...path), "utf8");

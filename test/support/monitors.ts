@@ -1,4 +1,5 @@
 import { canary } from "./canary.cjs";
+import { snake, toRecord } from "./oracle";
 
 /** Every input of a Monitor, none at its default. */
 export const everything = {
@@ -23,25 +24,11 @@ export const everything = {
   pause: true,
 };
 
-/** The same in the API. */
-export const everythingStored = {
-  name: "Checkout",
-  url: "https://pay.example/health",
-  interval: 300,
-  alert_condition: "url_no_text",
-  alert_text_lookup: "all good",
-  alert_channel_ids: [1, 2],
-  request_method: "POST",
-  request_headers: everything.requestHeaders,
-  request_auth_username: "user",
-  request_auth_password: canary("declared-password"),
-  cache_buster: 1,
-  ssl_alert_days: 14,
-  domain_alert_days: 30,
-  maintenance_start_at: "2030-01-31T22:00:00",
-  maintenance_end_at: "2030-01-31T23:30:00",
-  pause: true,
-};
+/** Inputs as the API holds them. */
+export const storedOf = (inputs: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(inputs).map(([key, value]) => [snake(key), toRecord(key, value)]));
+
+export const everythingStored = storedOf(everything);
 
 /** What a Monitor holds in the API of which nothing but its name, URL and interval was declared. */
 export const plainStored = {

@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { newFolder } from "../support/folder";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
 import { plainStored } from "../support/monitors";
 
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const site = { name: "Site", url: "https://example.com", interval: "60" };
 const running: Emulator[] = [];
-const directory = mkdtempSync(join(tmpdir(), "emulator-test-"));
 
 async function start(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await Emulator.start(options);
@@ -17,9 +16,6 @@ async function start(options: EmulatorOptions = {}): Promise<Emulator> {
 }
 
 afterEach(() => Promise.all(running.splice(0).map((emulator) => emulator.stop())));
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
 
 interface Reply {
   status: number;
@@ -326,18 +322,6 @@ describe("dialects", () => {
       if (value === undefined) expect(json).not.toHaveProperty(name);
   });
 
-  test.each<[Partial<Dialect>, Record<string, unknown>]>([
-    [{ headers: "list" }, { request_headers: [] }],
-    [{ headers: "map" }, { request_headers: {} }],
-    [{ headers: "emptyListMap" }, { request_headers: [] }],
-    [{ pauseShown: "paused_at" }, { paused_at: null }],
-    [{ password: "masked" }, { request_auth_password: null }],
-  ])("of an empty monitor: %j", async (dialect, expected) => {
-    const emulator = await start({ dialect: { ...dialect, record: "bare" } });
-    emulator.monitors.add(site);
-    expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject(expected);
-  });
-
   test.each<[Partial<Dialect>, string, number, unknown]>([
     [{ record: "data" }, "POST", 201, { data: { id: 2, name: "new" } }],
     [{ record: "bare" }, "POST", 201, { id: 2, name: "new" }],
@@ -499,22 +483,6 @@ describe("strange answers", () => {
     expect([emulator.monitors.size, emulator.domains.size]).toEqual([2, 1]);
   });
 
-  const idsOf = ({ json }: Reply) => (json as { data: { id: number }[] }).data.map(({ id }) => id);
-
-  test("lists are in an order of their own, and their pages still hold each record once", async () => {
-    const emulator = await start({ dialect: { order: "byId" } });
-    for (let id = 1; id <= 25; id++) emulator.domains.add({ name: `d${id}` });
-    const all = Array.from({ length: 25 }, (_, index) => index + 1);
-    expect(idsOf(await call(emulator, "GET", "/domains?sort=desc&per_page=25"))).toEqual(all);
-    emulator.dialect = { order: "none" };
-    const pages = [];
-    for (const page of [1, 2, 3])
-      pages.push(...idsOf(await call(emulator, "GET", `/domains?sort=asc&page=${page}`)));
-    expect(pages).not.toEqual(all);
-    expect(pages).not.toEqual(all.toReversed());
-    expect(pages.toSorted((a, b) => a - b)).toEqual(all);
-  });
-
   test("lists in a record are JSON text, and the pause is a Unix time", async () => {
     const dialect = { listsAsText: true, pauseShown: "paused_at", pausedAt: "unix", record: "bare" } as const;
     const emulator = await start({ dialect, now: () => new Date("2030-01-01T00:00:00Z") });
@@ -529,17 +497,6 @@ describe("strange answers", () => {
     emulator.dialect = { ...dialect, headers: "map" };
     expect((await call(emulator, "GET", "/monitors/1")).json).toMatchObject({ request_headers: '{"a":"b"}' });
   });
-});
-
-test("a deleted record is marked, in the dialect that keeps it", async () => {
-  const emulator = await start({ dialect: { deletion: "marked" } });
-  emulator.domains.add({ name: "a.example" });
-  expect((await call(emulator, "DELETE", "/domains/1")).status).toBe(204);
-  const deleted_at = expect.stringMatching(/^\d{4}-/) as string;
-  expect((await call(emulator, "GET", "/domains/1")).json).toMatchObject({ data: { id: 1, deleted_at } });
-  expect((await call(emulator, "GET", "/domains")).json).toMatchObject({ data: [{ id: 1, deleted_at }] });
-  expect((await call(emulator, "DELETE", "/domains/1")).status).toBe(404);
-  expect((await call(emulator, "POST", "/domains", "name=a.example")).status).toBe(201);
 });
 
 describe("faults", () => {
@@ -585,7 +542,7 @@ describe("faults", () => {
 
 describe("the file", () => {
   test("keeps records and the next id over a restart", async () => {
-    const file = join(directory, "state.json");
+    const file = join(newFolder(), "state.json");
     const first = await start({ file });
     await call(first, "POST", "/domains", "name=a");
     await call(first, "POST", "/domains", "name=b");
@@ -599,21 +556,17 @@ describe("the file", () => {
   });
 
   test("is written soon after a change", async () => {
-    const file = join(directory, "soon.json");
+    const file = join(newFolder(), "soon.json");
     const emulator = await start({ file });
     emulator.domains.add({ name: "a" });
     await sleep(250);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ domains: { records: [{ name: "a" }] } });
   });
 
-  test("that cannot be written is refused at the start", async () => {
-    await expect(start({ file: join(directory, "none", "state.json") })).rejects.toThrow("ENOENT");
-  });
-
   test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
     "of another content is refused: %s",
     async (content) => {
-      const file = join(directory, "other.json");
+      const file = join(newFolder(), "other.json");
       writeFileSync(file, content);
       await expect(start({ file })).rejects.toThrow("is not a file of the emulator");
       expect(readFileSync(file, "utf8")).toBe(content);

@@ -149,25 +149,6 @@ function table(rows) {
   return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
 }
 
-/**
- * What each machine has measured, with the results of a later run: they take the place of what that machine has measured
- * before, and the machine comes first. Figures of two machines are never compared.
- */
-export function merged(all, after) {
-  const { machine } = after;
-  const before = all.find((results) => results.machine === machine) ?? { runs: [], sizes: [] };
-  const program = ({ n, latency, kind }) => `${n} ${latency} ${kind}`;
-  const run = (one) => `${program(one)} ${one.command}`;
-  const join = (name, key) => {
-    const again = new Set(after.runs.map(key));
-    return [...before[name].filter((one) => !again.has(key(one))), ...after[name]].sort(
-      (a, b) => a.n - b.n || a.latency - b.latency,
-    );
-  };
-  const latest = { machine, runs: join("runs", run), sizes: join("sizes", program) };
-  return [latest, ...all.filter((results) => results.machine !== machine)];
-}
-
 /** A file of what each machine has measured, with one measurement in a line. */
 export function textOf(all) {
   const list = (name, items) => `"${name}": [\n${items.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
@@ -276,20 +257,6 @@ function figuresOf(results) {
 function withoutEmptyColumns(rows) {
   const [, ...figures] = rows;
   return rows.map((row) => row.filter((_, column) => figures.some((cells) => cells[column] !== "–")));
-}
-
-/** Markdown of what Pulumi's own options change. */
-export function optionsMarkdown({ date, machine, n, latency, rows }) {
-  return [
-    `Measured on ${date}: ${machine}. N = ${n}, latency of the API ${latency} ms; wall seconds of one run each.`,
-    table([
-      ["", "`up`", "`refresh`", "`destroy`", "state, kB"],
-      ...rows.map(({ title, up, refresh, destroy, state }) => [
-        title,
-        ...[up, refresh, destroy, Math.round(state / 1000)].map(format),
-      ]),
-    ]),
-  ].join("\n\n");
 }
 
 /** A text with what is between two markers replaced. */

@@ -19,8 +19,6 @@ import {
   limitsOf,
   markdownOf,
   measuredOnce,
-  merged,
-  optionsMarkdown,
   ownBytes,
   svgOf,
   textOf,
@@ -34,14 +32,11 @@ const usage = `Usage: npm run bench -- [options]
   --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
   --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
   --quick           100 monitors at 20 ms: about two minutes
-  --options         instead: what Pulumi's own options change, with 500 monitors at 20 ms
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
-  --write           write docs/performance.md and .svg also when not everything was measured; what tools/bench/results.json
-                    holds of the rest, from this machine, is kept
   --help            this text
 
 On a machine that has nothing else to do. The conventional provider and YAML are measured once for each size; above 500
-monitors only at the highest latency, since it takes minutes.
+monitors only at the highest latency, since it takes minutes. The figures in docs/ are written if everything was measured.
 `;
 const yes = ["--yes", "--skip-preview"];
 const argsOf = {
@@ -80,18 +75,18 @@ async function main() {
     "state in local files";
   console.log(machine);
   await warmUp(engine);
-  if (options.options) return measureOptions(engine, machine, options);
 
   const results = { machine, runs: [], sizes: [] };
   for (const n of options.n)
     for (const latency of options.latency) await measure(engine, results, options, n, latency);
   console.log(`\n${markdownOf([results])}`);
-  if (options.write) {
+  if (!options.isPart) {
     const file = join(root, "tools", "bench", "results.json");
-    const all = options.isPart ? merged(JSON.parse(readFileSync(file, "utf8")), results) : [results];
-    writeFileSync(file, textOf(all));
-    write("bench", `![Seconds of each command](performance.svg)\n\n${markdownOf(all)}`);
-    writeFileSync(join(root, "docs", "performance.svg"), svgOf(all));
+    writeFileSync(file, textOf([results]));
+    const page = join(root, "docs", "performance.md");
+    const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf([results])}`;
+    writeFileSync(page, between(readFileSync(page, "utf8"), "bench", figures));
+    writeFileSync(join(root, "docs", "performance.svg"), svgOf([results]));
     console.log("\ndocs/performance.md, docs/performance.svg and tools/bench/results.json are written.");
   }
   const failed = limitsOf(results).filter(({ holds }) => holds === false);
@@ -110,9 +105,7 @@ function readOptions() {
       commands: { type: "string", default: Object.keys(commands).join() },
       repeat: { type: "string", default: "3" },
       quick: { type: "boolean", default: false },
-      options: { type: "boolean", default: false },
       limits: { type: "boolean", default: true },
-      write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -125,8 +118,7 @@ function readOptions() {
     if (list.every((value) => Number.isInteger(value) && value >= least)) return list;
     throw new Error(`--${name} takes whole numbers from ${least}, separated by commas, not "${text}".`);
   };
-  const [n, latency] =
-    values.quick || values.options ? [values.quick ? "100" : "500", "20"] : ["100,500,1000", "0,20"];
+  const [n, latency] = values.quick ? ["100", "20"] : ["100,500,1000", "0,20"];
   const names = (option, known) => {
     const list = values[option].split(",");
     const unknown = list.find((name) => !(name in known));
@@ -152,7 +144,6 @@ function readOptions() {
     repeat: numbers("repeat", values.repeat, 1)[0],
     only,
     isPart,
-    write: values.write || !isPart,
   };
 }
 
@@ -238,51 +229,4 @@ function sizeOf(kind, project) {
   if (kind !== "ours") return { state: state.length };
   const { monitor } = createRequire(import.meta.url)("../../dist/provider/definitions/monitor.js");
   return { state: state.length, own: ownBytes(state.toString(), Object.keys(monitor.fields)) };
-}
-
-/** What the engine offers to a person who finds it slow, one at a time. */
-async function measureOptions(engine, machine, { n: [n], latency: [latency], write: writing }) {
-  const variants = [
-    { title: "the defaults" },
-    {
-      title: "`--parallel 32` and `uptime:maxConcurrency` 32",
-      args: ["--parallel", "32"],
-      config: { "uptime:maxConcurrency": "32" },
-    },
-    { title: "`PULUMI_DIY_BACKEND_ZSTD=true`", env: { PULUMI_DIY_BACKEND_ZSTD: "true" } },
-    {
-      title: "`PULUMI_SKIP_CHECKPOINTS=true` and `uptime:adoptExisting`",
-      env: { PULUMI_SKIP_CHECKPOINTS: "true" },
-      config: { "uptime:adoptExisting": "true" },
-    },
-    { title: `five stacks of ${Math.ceil(n / 5)}, one after another`, stacks: 5 },
-  ];
-  const rows = [];
-  for (const { title, args = [], env = {}, config = {}, stacks = 1 } of variants) {
-    const project = await newProject(engine, "ours");
-    const row = { title, up: 0, refresh: 0, destroy: 0, state: 0 };
-    await project.write(programOf("ours", Math.ceil(n / stacks)));
-    for (let index = 0; index < stacks; index++) {
-      const stack = `bench${index}`;
-      await project.pulumi(["stack", "init", stack], env);
-      for (const [key, value] of Object.entries(config))
-        await project.pulumi(["config", "set", key, value], env);
-      await project.api.take(latency);
-      for (const command of ["up", "refresh", "destroy"]) {
-        row[command] += await project.pulumi([...argsOf[command], ...args], env);
-        if (command === "up") row.state += project.state(stack).length;
-      }
-    }
-    console.log(JSON.stringify(row));
-    rows.push(row);
-    await end(project);
-  }
-  const markdown = optionsMarkdown({ date, machine, n, latency, rows });
-  console.log(`\n${markdown}`);
-  if (writing) write("options", markdown);
-}
-
-function write(marker, markdown) {
-  const file = join(root, "docs", "performance.md");
-  writeFileSync(file, between(readFileSync(file, "utf8"), marker, markdown));
 }

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { clearTimeout } from "node:timers";
+import { promisify } from "node:util";
 
 /** The first file of that name on PATH that can be executed, or undefined. */
 export function which(name, path = "") {
@@ -22,45 +22,24 @@ export function isExecutable(file) {
 }
 
 /** Runs a command to its end and returns what it printed; rejects with the end of its output when it fails. */
-export function run(command, args, { cwd, env, timeoutSeconds }) {
-  // A process group of its own: npm starts node, which starts a shell, which starts curl, and all must end together.
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  const endGroup = () => {
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // It has ended already.
-    }
-  };
-  const interrupted = (signal) => {
-    endGroup();
-    process.kill(process.pid, signal);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, interrupted);
-
-  return new Promise((resolve, reject) => {
-    let output = "";
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      endGroup();
-    }, timeoutSeconds * 1000);
-    const settle = (error) => {
-      clearTimeout(timer);
-      for (const signal of ["SIGINT", "SIGTERM"]) process.removeListener(signal, interrupted);
-      if (error) reject(error);
-      else resolve(output);
-    };
-    const what = `\`${[command, ...args].join(" ")}\``;
-    child.stdout.on("data", (chunk) => (output += chunk));
-    child.stderr.on("data", (chunk) => (output += chunk));
-    child.on("error", (error) => settle(new Error(`${what} could not be started: ${error.message}`)));
-    child.on("close", (code, signal) => {
-      if (code === 0) return settle();
-      const end = timedOut
-        ? `did not end within ${timeoutSeconds} s`
-        : `ended with ${signal ?? `code ${code}`}`;
-      settle(new Error(`${what} ${end}:\n${output.trimEnd().split("\n").slice(-8).join("\n")}`));
+export async function run(command, args, { cwd, env, timeoutSeconds }) {
+  const timeout = timeoutSeconds * 1000;
+  try {
+    const { stdout, stderr } = await promisify(execFile)(command, args, {
+      cwd,
+      env,
+      timeout,
+      killSignal: "SIGKILL",
+      maxBuffer: 2 ** 26,
     });
-  });
+    return stdout + stderr;
+  } catch (error) {
+    const { killed, signal, code, stdout = "", stderr = "", message } = error;
+    const what = `\`${[command, ...args].join(" ")}\``;
+    if (typeof code === "string")
+      throw new Error(`${what} could not be started: ${message}`, { cause: error });
+    const end = killed ? `did not end within ${timeoutSeconds} s` : `ended with ${signal ?? `code ${code}`}`;
+    const last = (stdout + stderr).trimEnd().split("\n").slice(-8).join("\n");
+    throw new Error(`${what} ${end}:\n${last}`, { cause: error });
+  }
 }

@@ -1,4 +1,4 @@
-// Finds a Pulumi engine, or installs one. `node test/engine/install.mjs` prints what it found.
+// Finds a Pulumi engine, or installs one. `node tools/engine/install.mjs` prints what it found.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";

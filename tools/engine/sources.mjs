@@ -19,7 +19,7 @@ const modules = ["cli/go.mod", "cli/go.sum", "host/go.mod", "host/go.sum"].map((
   readFileSync(join(here, name), "utf8"),
 );
 
-/** The engine version that is installed where there is none: the one that test/engine/cli/go.mod pins. */
+/** The engine version that is installed where there is none: the one that tools/engine/cli/go.mod pins. */
 export const pinnedVersion = new RegExp(`${CLI_PACKAGE} v(\\S+)`).exec(modules[0])[1];
 
 /** Two clones share an installed engine when all that it is made from is the same. */
