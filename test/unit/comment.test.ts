@@ -71,8 +71,10 @@ function writeLargeStack(): void {
     if (index < 25) return step("create", name, undefined, inputs(name));
     return step("delete", name, inputs(name));
   });
-  // As Pulumi prints it: what stays as it is is only counted, and so is the stack.
-  write("preview.json", { steps, changeSummary: { create: 5, update: 20, delete: 5, same: 971 } });
+  // As Pulumi prints it: of what stays as it is, only the stack is a step, and all are counted.
+  const stack = { op: "same", urn: "urn:pulumi:prod::team::pulumi:pulumi:Stack::team-prod" };
+  const changeSummary = { create: 5, update: 20, delete: 5, same: 971 };
+  write("preview.json", { steps: [stack, ...steps], changeSummary });
   write("drift.json", {
     checked: 1000,
     drifted: Array.from({ length: 20 }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),

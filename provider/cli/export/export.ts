@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { pluginType, typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped } from "../../lifecycle/records";
@@ -192,7 +193,10 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     kinds: kinds.map(({ singular }) => singular),
     files: [...plan.files.keys()],
     language,
-    resources: plan.resources,
+    resources: [...plan.places].map(([{ definition, id, name, problems }, file]) => {
+      const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
+      return { type, id, name, file, problems };
+    }),
     known: records.length - fresh.length,
     secrets: configValues.map(({ key, optional, of }) => ({ key, optional, of })),
     state: deployment && state,

@@ -10,7 +10,6 @@ import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-
 import type { Step, WrittenExport } from "./next-steps";
 import { freeName } from "./program-files";
 import type { ExportPlan } from "./program-files";
-import { reported } from "./report";
 
 /** Languages whose code Pulumi itself generates, with the program that it is copied to. */
 const generated = {
@@ -59,11 +58,7 @@ export function planImport(written: WrittenExport, language: GeneratedLanguage):
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
-  return {
-    files,
-    resources: resources.map((resource) => reported(resource, pluginType, importFile)),
-    commands,
-  };
+  return { files, places: new Map(resources.map((resource) => [resource, importFile])), commands };
 }
 
 /** A resource in the file that `pulumi import --file` reads. */

@@ -54,16 +54,14 @@ export function moduleSource(resources: readonly ModuleResource[]): string {
 /** The imports that the resources need; those that only commented resources need are comments too. */
 function importsOf(active: readonly ModuleResource[], all: readonly ModuleResource[]): string[] {
   const sdk = 'import * as pulumi from "@pulumi/pulumi";';
-  const classesOf = (resources: readonly ModuleResource[]): string[] =>
-    [...new Set(resources.map(({ definition }) => definition.label))].sort();
-  const classImport = (names: readonly string[]): string =>
-    `import { ${names.join(", ")} } from "pulumi-uptime";`;
-  const used = classesOf(active);
-  const unused = classesOf(all).filter((name) => !used.includes(name));
+  const used = new Set(active.map(({ definition }) => definition.label));
+  const unused = new Set(all.map(({ definition }) => definition.label).filter((label) => !used.has(label)));
+  const classes = (names: ReadonlySet<string>): string =>
+    `import { ${[...names].sort().join(", ")} } from "pulumi-uptime";`;
   return [
     ...(active.some(usesConfig) ? [sdk] : all.some(usesConfig) ? [`// ${sdk}`] : []),
-    ...(used.length > 0 ? [classImport(used)] : []),
-    ...(unused.length > 0 ? [`// ${classImport(unused)}`] : []),
+    ...(used.size > 0 ? [classes(used)] : []),
+    ...(unused.size > 0 ? [`// ${classes(unused)}`] : []),
   ];
 }
 

@@ -1,4 +1,3 @@
-import { typeToken } from "../../definitions/pulumi";
 import { parseUrl } from "../../definitions/url";
 import type { Project } from "../shared/project";
 import { scaffold } from "../shared/scaffold";
@@ -7,8 +6,6 @@ import { moduleSource } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { nextSteps, programSteps } from "./next-steps";
 import type { WrittenExport } from "./next-steps";
-import { reported } from "./report";
-import type { ExportedResource } from "./report";
 
 /** How a program can be divided into files. */
 export const splits = ["kind", "host", "prefix"] as const;
@@ -18,7 +15,8 @@ type Split = (typeof splits)[number];
 export interface ExportPlan {
   /** By name; none if nothing is new. */
   readonly files: ReadonlyMap<string, string>;
-  readonly resources: readonly ExportedResource[];
+  /** The file that each resource is in. */
+  readonly places: ReadonlyMap<ModuleResource, string>;
   readonly commands: readonly string[];
 }
 
@@ -38,10 +36,10 @@ export function planProgram(written: WrittenExport, split: Split): ExportPlan {
     for (const [name, resources] of modules) files.set(`${name}.ts`, moduleSource(resources));
     files.set(freeName(project, "NEXT-STEPS", ".md"), page);
   }
-  const resources = [...modules].flatMap(([module, members]) =>
-    members.map((resource) => reported(resource, typeToken, `${module}.ts`)),
+  const places = [...modules].flatMap(([name, members]) =>
+    members.map((resource) => [resource, `${name}.ts`] as const),
   );
-  return { files, resources, commands };
+  return { files, places: new Map(places), commands };
 }
 
 /** The modules to write: their names without an extension, each with its resources. */

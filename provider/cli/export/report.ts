@@ -1,8 +1,6 @@
-import type { Definition } from "../../definitions/field";
 import { visible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 import { counted } from "../../api/text";
-import type { ModuleResource } from "./module-source";
 
 /** What an export did, or would do in a dry run. */
 export interface ExportReport {
@@ -36,14 +34,6 @@ export interface ExportedResource {
   readonly file: string;
   /** Why the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
   readonly problems: readonly string[];
-}
-
-export function reported(
-  { definition, id, name, problems }: ModuleResource,
-  typeOf: (definition: Definition) => string,
-  file: string,
-): ExportedResource {
-  return { type: typeOf(definition), id, name, file, problems };
 }
 
 const kindOf = (type: string): string => labelIn(type).toLowerCase();
