@@ -101,16 +101,12 @@ function writeComment(options: CommentOptions, cwd: string): string {
   ];
   const sections = {
     program: [
-      listSection("checks", "", checks),
-      listSection(
-        "errors",
-        "",
-        errors.map((error) => codeBlock(error.trim().split(/\r?\n/))),
-      ),
+      listSection("checks", checks),
+      listSection("errors", errors.map(errorBlock)),
       changesSection(changes),
     ],
     drift: drift ? driftSections(drift) : [],
-    details: [listSection("long values", "", longValues(changes, drift))],
+    details: [listSection("long values", longValues(changes, drift))],
   };
   return layOut(head, sections, options.limit, options.fullAt);
 }
@@ -128,7 +124,9 @@ function failedChecks(text: string): string[] {
   return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
 }
 
-function listSection(noun: string, heading: string, entries: readonly string[]): CommentSection {
+const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
+
+function listSection(noun: string, entries: readonly string[], heading = ""): CommentSection {
   return { noun, heading, open: "", close: "", entries };
 }
 
@@ -204,7 +202,7 @@ function driftSections(drift: DriftReport): CommentSection[] {
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
       { heads, rows: rows.map((row) => row.map(shortForm)) },
     ),
-    listSection("resources", "#### Not compared", drift.errors.map(uncomparedItem)),
+    listSection("resources", drift.errors.map(uncomparedItem), "#### Not compared"),
     tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
   ];
 }
