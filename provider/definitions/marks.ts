@@ -6,21 +6,21 @@ import { isObject } from "./kinds";
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The key of whatever is no plain map: a secret, an asset. */
-export const markKey = "4dabf18193072939515e22adb298388d";
+export const specialSigKey = "4dabf18193072939515e22adb298388d";
 
 /** What stands under it in a secret; beside it is the value, in state its JSON as `plaintext` or its `ciphertext`. */
-export const secretMark = "1b47061264138c4ac30d75fd1eb44270";
+export const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
 /** A value as the engine keeps it secret. */
 export function secretOf(value: unknown): Record<string, unknown> {
-  return { [markKey]: secretMark, value };
+  return { [specialSigKey]: specialSecretSig, value };
 }
 
 /** Whether a value is marked as a secret. */
 export function isSecret(
   value: unknown,
 ): value is { readonly plaintext?: unknown; readonly value?: unknown } {
-  return isObject(value) && value[markKey] === secretMark;
+  return isObject(value) && value[specialSigKey] === specialSecretSig;
 }
 
 /** A value with its secrets in the clear, at any depth; undefined if one is still encrypted. */

@@ -8,7 +8,7 @@ import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { milliseconds } from "./duration";
-import { markKey, unknownValue } from "../definitions/marks";
+import { specialSigKey, unknownValue } from "../definitions/marks";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -152,6 +152,6 @@ export function withoutMarks(properties: Properties): Properties {
   return changedDeep(
     properties,
     (leaf) => (leaf === unknownValue ? "[unknown]" : leaf),
-    (name) => (name === markKey ? `${name}_` : name),
+    (name) => (name === specialSigKey ? `${name}_` : name),
   );
 }

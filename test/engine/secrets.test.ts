@@ -6,18 +6,18 @@ import type { StateResource } from "../support/workspace";
 afterEach(stopStacks);
 
 /** By this key the engine marks what is a secret in state. */
-const secretMark = "4dabf18193072939515e22adb298388d";
+const specialSecretSig = "4dabf18193072939515e22adb298388d";
 const token = canary("token");
 
 function expectEncrypted(resource: StateResource | undefined, ...keys: ("inputs" | "outputs")[]): void {
   for (const key of keys)
     expect(resource?.[key]).toMatchObject({
       requestAuthPassword: {
-        [secretMark]: expect.any(String) as string,
+        [specialSecretSig]: expect.any(String) as string,
         ciphertext: expect.any(String) as string,
       },
       requestHeaders: {
-        [secretMark]: expect.any(String) as string,
+        [specialSecretSig]: expect.any(String) as string,
         ciphertext: expect.any(String) as string,
       },
     });
@@ -165,7 +165,10 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   const refreshed = await workspace.resources();
   for (const name of ["plain", "paused", "refused", "transformed"])
     expectEncrypted(refreshed[name], "inputs", "outputs");
-  const headers = { [secretMark]: expect.any(String) as string, ciphertext: expect.any(String) as string };
+  const headers = {
+    [specialSecretSig]: expect.any(String) as string,
+    ciphertext: expect.any(String) as string,
+  };
   expect(refreshed.removed).toMatchObject({
     inputs: { requestHeaders: headers },
     outputs: { requestHeaders: headers },

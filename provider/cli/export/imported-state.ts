@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
-import { markKey, secretMark } from "../../definitions/marks";
+import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { providerCode, typeToken } from "../../definitions/pulumi";
 import { cleanAttributes, secretsIn } from "../../engine/clean";
 import { encodeInputs, encodeOutputs } from "../../engine/request";
@@ -115,7 +115,7 @@ export function withResources(
 function encrypted(properties: Properties, secrets: readonly string[]): Record<string, unknown> {
   const marked = Object.entries(properties).map(([key, value]) => {
     const isSecret = secrets.includes(key) && !isEmpty(value);
-    return [key, isSecret ? { [markKey]: secretMark, plaintext: JSON.stringify(value) } : value];
+    return [key, isSecret ? { [specialSigKey]: specialSecretSig, plaintext: JSON.stringify(value) } : value];
   });
   return Object.fromEntries(marked) as Record<string, unknown>;
 }
