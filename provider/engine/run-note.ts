@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -18,11 +18,18 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
     if (address === undefined) return undefined;
     return join(tmpdir(), `pulumi-uptime-${userInfo().username}`, hashOf(address));
   };
+  const written = new Set<string>();
   return {
     tell(record) {
       const path = file();
       if (path === undefined) return;
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      // All processes of a run end with it.
+      if (!written.has(path))
+        process.once("exit", () => {
+          rmSync(path, { force: true });
+        });
+      written.add(path);
       if (isOwn(dirname(path))) appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
     },
     have(record) {
