@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import type { Neighbors } from "../lifecycle/account";
@@ -16,7 +16,8 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
   const file = (): string | undefined => {
     const address = engineAddress();
     if (address === undefined) return undefined;
-    return join(tmpdir(), `pulumi-uptime-${userInfo().username}`, hashOf(address));
+    // A container's user may have no name. On Windows, which has no such ids, each user has a folder for temporary files.
+    return join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`, hashOf(address));
   };
   const written = new Set<string>();
   return {
