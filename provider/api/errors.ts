@@ -3,7 +3,7 @@ import { excerpt } from "./text";
 /** Of longer words only the beginning is kept; a person is shown much less of it. */
 const quoteLimit = 64 * 1024;
 
-/** Words that are not ours, such as a server's. Whoever shows them removes secrets first, and cuts them then. */
+/** Words that are not ours, such as a server's. To show them, remove secrets first, and cut them then. */
 export class Quote {
   readonly text: string;
 

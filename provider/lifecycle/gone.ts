@@ -1,4 +1,4 @@
-import { GoneError, message, unfinished, UptimeError } from "../api/errors";
+import { message, unfinished, UptimeError } from "../api/errors";
 import type { MissingError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import type { Listing } from "../api/listing";
@@ -37,14 +37,14 @@ export function noteState({ definition, evidence, ledger }: Account, id: string,
   evidence.expect(definition, id, outputs.values);
 }
 
-/** Whether a missing record is gone. If not, throws why that cannot be said. */
+/** Returns if a missing record is gone; otherwise throws why that cannot be said. */
 export async function proveGone(
   account: Account,
   id: string,
   outputs: Outputs,
   missing: MissingError,
   operation: Operation,
-): Promise<GoneError> {
+): Promise<void> {
   const { definition, evidence, settings } = account;
   const { label, plural } = definition;
   const answer = unfinished(missing);
@@ -66,7 +66,6 @@ export async function proveGone(
       message`${label} ${id} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${account.address.source} (${account.address.url}) and the API key. ${sameAccount}.`,
       { cause: missing },
     );
-  return new GoneError(message`${label} ${id} does not exist (${answer}).`, { cause: missing });
 }
 
 /** The list, which must not hold a record that is missing at its own address. */
