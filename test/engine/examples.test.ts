@@ -9,7 +9,7 @@ afterEach(stopStacks);
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");
 /** Each project, and what it is written in. Python needs an SDK, so languages.test.ts runs that one. */
-const projects = { quickstart: "ts", team: "ts", yaml: "yaml", python: "python" } as const;
+const projects = { quickstart: "ts", team: "ts", fleet: "ts", yaml: "yaml", python: "python" } as const;
 const programs = { ts: "index.ts", yaml: "Pulumi.yaml", python: "__main__.py" };
 
 test("each example is a project: manifest, project file, what git ignores, and a page", () => {

@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { cpSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+
+import { limitKinds } from "../support/limits";
+import { fullTest, sample } from "../support/size";
+import { startStack, stopStacks } from "../support/stack";
+import type { Stack } from "../support/stack";
+
+afterEach(stopStacks);
+
+const repository = join(__dirname, "..", "..");
+const teams = 8;
+const monitors = 15;
+
+/** examples/fleet as a user's copy of it is after `npm install` and `tsc`. */
+async function startFleet(): Promise<Stack> {
+  const stack = await startStack({ language: "ts", packages: ["@types/node"] });
+  const { project } = stack.workspace;
+  for (const file of readdirSync(project)) if (file !== "node_modules") rmSync(join(project, file));
+  const example = join(repository, "examples", "fleet");
+  cpSync(example, project, {
+    recursive: true,
+    filter: (path) => !path.startsWith(join(example, "node_modules")),
+  });
+  execFileSync(process.execPath, [join(repository, "node_modules", "typescript", "bin", "tsc")], {
+    cwd: project,
+  });
+  const commands = join(project, "node_modules", ".bin");
+  mkdirSync(commands);
+  const main = join(repository, "dist", "provider", "cli", "main.js");
+  writeFileSync(join(commands, "pulumi-uptime"), `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, {
+    mode: 0o755,
+  });
+  return stack;
+}
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly ended: Promise<{ code: number | null; output: string }>;
+}
+
+/** Runs the example in a process group of its own, as a shell does. */
+function start({ workspace }: Stack, ...args: string[]): Run {
+  const env = workspace.environment as NodeJS.ProcessEnv;
+  const child = spawn(process.execPath, ["index.js", ...args], {
+    cwd: workspace.project,
+    env,
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, output }));
+  return { child, ended };
+}
+
+const run = (stack: Stack, ...args: string[]): Run["ended"] => start(stack, ...args).ended;
+
+const namesOf = ({ emulator }: Stack): string[] => emulator.monitors.all().map(({ name }) => String(name));
+
+// The others differ in who is told alone.
+const interruptions = [
+  ["SIGINT to the process group, as a terminal sends it", "SIGINT", true],
+  ...sample<[string, NodeJS.Signals, boolean][]>(
+    [],
+    [],
+    [
+      ["SIGINT to the program alone", "SIGINT", false],
+      ["SIGTERM to the program alone", "SIGTERM", false],
+    ],
+  ),
+] as const;
+
+test.each(interruptions)(
+  "eight stacks, interrupted by %s: each CLI hears of it once, and the next run makes the rest and nothing twice",
+  async (_, signal, isGroup) => {
+    const fleet = await startFleet();
+    const { emulator } = fleet;
+    const stray = emulator.monitors.add({ name: "Stray", url: "https://stray.example/", interval: 60 });
+    let posts = 0;
+    const sent = new Promise<void>((resolve) => {
+      emulator.fault = ({ method }) => {
+        if (method !== "POST") return undefined;
+        if (++posts === 6) resolve();
+        return { kind: "delay", answerDelayMs: 4000 };
+      };
+    });
+    const { child, ended } = start(fleet, "--yes", "--at-once", "4");
+    await sent;
+    process.kill(isGroup ? -(child.pid ?? 0) : (child.pid ?? 0), signal);
+    const { code, output } = await ended;
+    expect({ code, output }).toMatchObject({ code: 1 });
+    // A CLI that is interrupted once waits for what it has begun. Those of the second half never began.
+    expect(output.match(/^\w+ +(interrupted|applied) /gm)).toHaveLength(4);
+    expect(output.match(/^\w+ +never began /gm)).toHaveLength(teams - 4);
+
+    emulator.fault = undefined;
+    const again = await run(fleet, "--yes", "--at-once", "8");
+    expect(again).toMatchObject({ code: 0 });
+    const names = namesOf(fleet);
+    expect(names).toHaveLength(monitors + 1);
+    expect(new Set(names).size).toBe(monitors + 1);
+    // What no stack has.
+    expect(again.output).toMatch(new RegExp(`^Monitor +${stray.id} +Stray$`, "m"));
+    expect(again.output).toContain(`${monitors} resources compared, no drift, 1 record not managed`);
+  },
+);
+
+// It waits for several minutes.
+fullTest(
+  "nothing is applied without --yes, and all stacks together never exceed the account's limit",
+  async () => {
+    const fleet = await startFleet();
+    const { emulator } = fleet;
+    expect(await run(fleet, "--at-once", "8")).toMatchObject({ code: 2 });
+    expect(emulator.requests).toEqual([]);
+
+    const limit = limitKinds.sliding(8, 60_000);
+    const refused: unknown[] = [];
+    emulator.fault = ({ method, path }) => {
+      if (limit(Date.now()).wait === 0) return undefined;
+      refused.push([method, path]);
+      return { kind: "answer", effect: false, status: 429 };
+    };
+    const { code, output } = await run(fleet, "--yes", "--at-once", "4", "--requests-per-minute", "8");
+    expect({ code, output, refused }).toMatchObject({ code: 0, refused: [] });
+    expect(namesOf(fleet)).toHaveLength(monitors);
+
+    const unchanged = await run(fleet);
+    expect(unchanged).toMatchObject({ code: 0 });
+    expect(unchanged.output.match(/^\w+ +unchanged +no changes$/gm)).toHaveLength(teams);
+  },
+);
