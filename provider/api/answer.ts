@@ -139,6 +139,11 @@ export function pageIn(body: unknown, definition: Definition): Page | undefined 
   return { records, next: nextPage(body), last: lastPage(body), total: numberIn(total) };
 }
 
+/** An id that is a number. */
+export function idNumber(id: string): bigint | undefined {
+  return /^\d+$/.test(id) ? BigInt(id) : undefined;
+}
+
 function idIn(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);

@@ -119,14 +119,15 @@ export class Client {
       const result = await this.limiter.run({ operation, isWrite: method !== "GET", denied }, async () => {
         const begun = this.clock.now();
         const ended = await this.attempt(request, name);
-        this.log.sent({
-          method,
-          path: this.withoutKey(path),
-          outcome: outcomeOf(ended.result),
-          milliseconds: this.clock.now() - begun,
-          attempt,
-          waited: begun - ready,
-        });
+        if (this.log.isOn)
+          this.log.sent({
+            method,
+            path: this.withoutKey(path),
+            outcome: outcomeOf(ended.result),
+            milliseconds: this.clock.now() - begun,
+            attempt,
+            waited: begun - ready,
+          });
         return ended;
       });
       if (!("failure" in result)) return result;

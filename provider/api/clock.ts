@@ -8,20 +8,17 @@ export interface Clock {
   date(): number;
   /** Rejects when it is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** A signal that aborts after some time. */
+  /** A signal that aborts after a whole number of milliseconds, {@link longestTimer} at most. */
   timeout(milliseconds: number): AbortSignal;
 }
 
 /** The longest time in milliseconds that a timer takes; a longer one would end at once. */
-const longestTimer = 2 ** 31 - 1;
-
-/** A timer takes whole numbers. */
-const timerOf = (milliseconds: number): number =>
-  Math.min(Math.max(0, Math.ceil(milliseconds)), longestTimer);
+export const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  now: () => performance.now(),
-  date: () => Date.now(),
-  sleep: (milliseconds, signal) => delay(timerOf(milliseconds), undefined, signal ? { signal } : {}),
-  timeout: (milliseconds) => AbortSignal.timeout(timerOf(milliseconds)),
+  now: performance.now.bind(performance),
+  date: Date.now,
+  sleep: (milliseconds, signal) =>
+    delay(Math.min(Math.ceil(milliseconds), longestTimer), undefined, signal ? { signal } : {}),
+  timeout: AbortSignal.timeout.bind(AbortSignal),
 };

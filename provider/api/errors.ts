@@ -1,15 +1,8 @@
 import { excerpt } from "./text";
 
-/** Of longer words only the beginning is kept; a person is shown much less of it. */
-const quoteLimit = 64 * 1024;
-
 /** Words that are not ours, such as a server's. To show them, remove secrets first, and cut them then. */
 export class Quote {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text.length > quoteLimit ? `${text.slice(0, quoteLimit)}…` : text;
-  }
+  constructor(readonly text: string) {}
 }
 
 /** A message for a person, in which the words of others are kept apart from ours. */

@@ -30,12 +30,16 @@ export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();
   private retries = 0;
+  /** Whether it wants to know of each request. */
+  readonly isOn: boolean;
 
   constructor(
     private readonly level: LogLevel,
     private readonly write: (line: string) => unknown = printed,
     private readonly clock: Pick<Clock, "date"> = systemClock,
-  ) {}
+  ) {
+    this.isOn = level !== "off";
+  }
 
   sent(request: SentRequest): void {
     add(this.methods, request.method);
@@ -68,7 +72,7 @@ export class Log {
 
   /** Prints the summary. */
   end(): void {
-    if (this.level === "off") return;
+    if (!this.isOn) return;
     const requests = total(this.methods);
     const failures = [...this.outcomes].filter(([outcome]) => !/^[23]\d\d$/.test(outcome));
     const values = {

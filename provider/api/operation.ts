@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 
-import { systemClock } from "./clock";
+import { longestTimer, systemClock } from "./clock";
 import type { Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, unfinished } from "./errors";
 import type { UptimeError } from "./errors";
@@ -42,7 +42,8 @@ export class Operation {
   /** Ends requests: those that were sent get their answers, unless the time is over. */
   get timeSignal(): AbortSignal | undefined {
     if (this.end === Infinity) return undefined;
-    return (this.over ??= this.clock.timeout(Math.max(0, this.timeLeft)));
+    const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), longestTimer);
+    return (this.over ??= this.clock.timeout(left));
   }
 
   /** Ends waits: the time is over, or Pulumi is interrupted. */

@@ -107,7 +107,7 @@ class SecretDetector {
     return this.values.has(text);
   }
 
-  /** Whether a text holds one of the secrets, or ends within one. */
+  /** Whether a text holds one of the secrets. */
   finds(text: string): boolean {
     if (this.secrets.length === 0) return false;
     if (this.has(text)) return true;
@@ -116,13 +116,10 @@ class SecretDetector {
     const plain = folded(decoded);
     const base64 = decoded.replaceAll("-", "+").replaceAll("_", "/");
     const isChanged = plain !== source;
-    const isCut = /…|\.{3}/.test(decoded);
-    const holds = (where: string, part: string): boolean =>
-      where.includes(part) || (isCut && endsWithin(where, part.trimStart()));
     return this.secrets.some((secret) => {
       if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
-      if (holds(source, secret.value) || secret.base64.some((part) => holds(base64, part))) return true;
-      if (secret.plain.length >= leastLength) return holds(plain, secret.plain);
+      if (source.includes(secret.value) || secret.base64.some((part) => base64.includes(part))) return true;
+      if (secret.plain.length >= leastLength) return plain.includes(secret.plain);
       // What is left of it without its escapes may be part of ordinary words.
       return (
         isWholeIn(plain, secret.plain) || (isChanged && secret.plain !== "" && plain.includes(secret.plain))
@@ -142,22 +139,6 @@ function isWholeIn(text: string, secret: string): boolean {
       at = text.indexOf(quoted, at + 1);
     return at >= 0;
   });
-}
-
-/** The dots of somebody who has cut a text, behind what is left of an escape: a character's first bytes, or a reference. */
-const cutMark = /(?:[\x80-\xff]{0,3}(?:%[0-9a-f]?)?|&[#\w]{0,10}|u[0-9a-f]{0,3})(?:…|\.{3})/iy;
-
-/** Whether the first characters of a secret stand before dots. */
-function endsWithin(text: string, secret: string): boolean {
-  const beginning = secret.slice(0, leastLength);
-  if (beginning.length < leastLength) return false;
-  for (let start = text.indexOf(beginning); start >= 0; start = text.indexOf(beginning, start + 1))
-    for (let length = leastLength; ; length++) {
-      cutMark.lastIndex = start + length;
-      if (cutMark.test(text)) return true;
-      if (length === secret.length || text[start + length] !== secret[length]) break;
-    }
-  return false;
 }
 
 /**

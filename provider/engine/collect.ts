@@ -8,10 +8,11 @@ import { Operation } from "../api/operation";
 import { unmarked } from "../definitions/marks";
 import type { Account, Connect } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
+import { baselineOf } from "../lifecycle/create";
+import type { Baseline } from "../lifecycle/creates";
 import { identityOf, wantedIn } from "../lifecycle/difference";
-import type { Handover } from "./handover";
 import { decodeInputs } from "./request";
-import type { Properties } from "./request";
+import type { Encoder, Properties } from "./request";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. `check` then writes
@@ -80,14 +81,14 @@ export function isRefused(news: Properties): boolean {
 /** Collects what a preview would refuse of one kind of resource. */
 export class Collector {
   private readonly label: string;
-  private readonly baselines = new Map<Account, Promise<unknown>>();
+  private readonly baselines = new Map<Account, Promise<Baseline>>();
 
   constructor(
     private readonly file: string,
-    readonly handover: Handover,
+    readonly encoder: Encoder,
     private readonly connect: Connect,
   ) {
-    this.label = handover.definition.label;
+    this.label = encoder.definition.label;
   }
 
   add(line: CollectedResource | CollectedProvider): void {
@@ -117,7 +118,7 @@ export class Collector {
       if (provider !== undefined) await this.probe(provider, connected);
       if (!isInState && importId === undefined) alike = await this.alike(connected, inputs);
     } catch (error) {
-      if (problems.length === 0) problems = [this.handover.told(error, news)];
+      if (problems.length === 0) problems = [this.encoder.error(error, news)];
     }
     this.add({
       key,
@@ -140,7 +141,7 @@ export class Collector {
       key,
       label: this.label,
       isInState: true,
-      problems: [this.handover.told(error, news)],
+      problems: [this.encoder.error(error, news)],
     });
   }
 
@@ -152,7 +153,7 @@ export class Collector {
       await this.baseline(account);
       this.add({ provider, address: url });
     } catch (error) {
-      this.add({ provider, address: url, problem: this.handover.told(error) });
+      this.add({ provider, address: url, problem: this.encoder.error(error) });
     }
   }
 
@@ -162,8 +163,8 @@ export class Collector {
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
     if (!settings.adoptExisting || identityOf(definition).some((key) => !sent.has(key))) return undefined;
-    await this.baseline(account);
-    const namesakes = await namesakesOf(account, sent, new Operation(account));
+    const baseline = await this.baseline(account);
+    const namesakes = await namesakesOf(account, sent, baseline, new Operation(account));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
@@ -171,8 +172,8 @@ export class Collector {
   }
 
   /** Reads the list that a create reads first. If that fails, it is not tried again for each resource. */
-  private baseline(account: Account): Promise<unknown> {
-    const baseline = this.baselines.get(account) ?? account.creates.baseline(new Operation(account));
+  private baseline(account: Account): Promise<Baseline> {
+    const baseline = this.baselines.get(account) ?? baselineOf(account, new Operation(account));
     this.baselines.set(account, baseline);
     return baseline;
   }

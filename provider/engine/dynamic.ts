@@ -15,13 +15,13 @@ import type { Options, Outputs } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
 import { Collector, collecting, collectVariable } from "./collect";
-import { Handover } from "./handover";
 import {
   decodeDeclaration,
   decodeInputs,
   decodeOptions,
   decodeOutputs,
   encodeInputs,
+  Encoder,
   isManaged,
 } from "./request";
 import type { Properties } from "./request";
@@ -37,17 +37,17 @@ export function dynamicProvider(definition: Definition, session = new Session())
   const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
   const connect = session.connector(definition, settingsOf);
   const engineCalls = new EngineCalls();
-  const handover = new Handover(definition, session.keys);
+  const encoder = new Encoder(definition, session.keys);
 
   const stateOf = (outputs: Outputs, from: Properties): Properties =>
-    handover.marked(handover.encodeOutputs(outputs, from));
+    encoder.marked(encoder.outputs(outputs, from));
 
   /** Runs an operation; what it throws is an error as the host needs it. */
   const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
       return await session.run(run);
     } catch (error) {
-      const text = handover.told(error, ...properties);
+      const text = encoder.error(error, ...properties);
       // The host prints the name, the message and then the stack: the message is to be read once.
       const failure = Object.assign(new Error(text), { stack: "" });
       if (!(error instanceof PartialFailureError)) throw failure;
@@ -80,10 +80,10 @@ export function dynamicProvider(definition: Definition, session = new Session())
       guarded(async () => {
         const { inputs, problems, notes } = await check(definition, connect, decodeDeclaration(olds, news));
         // The engine shows what its plugins print.
-        for (const note of notes) console.warn(handover.toldMessage(note, news));
+        for (const note of notes) console.warn(encoder.message(note, news));
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
-        const failures = handover.toldProblems(problems, news).map((reason) => ({ property: "", reason }));
-        return { inputs: handover.marked(encodeInputs(inputs, news)), failures };
+        const failures = encoder.problems(problems, news).map((reason) => ({ property: "", reason }));
+        return { inputs: encoder.marked(encodeInputs(inputs, news)), failures };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       guarded(
@@ -129,8 +129,8 @@ export function dynamicProvider(definition: Definition, session = new Session())
         engineCalls.noteRead(id, outputs);
         const state = await read(account, id, outputs, optionsOf(properties));
         if (!state) return {};
-        const plain = handover.encodeOutputs(state.outputs, properties);
-        const props = handover.marked(plain);
+        const plain = encoder.outputs(state.outputs, properties);
+        const props = encoder.marked(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
@@ -160,7 +160,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
   };
   const file = process.env[collectVariable];
   if (!file) return provider;
-  return collecting(provider, new Collector(file, handover, connect));
+  return collecting(provider, new Collector(file, encoder, connect));
 }
 
 /**

@@ -1,14 +1,18 @@
 import * as z from "zod/mini";
 
+import { message } from "../api/errors";
+import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { changedDeep, isObject } from "../definitions/kinds";
+import { changedDeep, isEmpty, isObject } from "../definitions/kinds";
 import type { Value } from "../definitions/kinds";
+import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
 import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
+import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
+import { cleanAttributes, secretsIn, told, toldMessage } from "./clean";
 import { milliseconds } from "./duration";
-import { specialSigKey, unknownValue } from "../definitions/marks";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -90,23 +94,6 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
-/** Outputs as the engine keeps them; `from` are the inputs or outputs that they follow. */
-export function encodeOutputs(outputs: Outputs, from: Properties): Properties {
-  const { values, attributes, account, importId, serverHash, keyFingerprint, claim } = outputs;
-  return {
-    ...withoutMarks(values),
-    attributes: withoutMarks(attributes),
-    ...(account !== undefined && { account }),
-    ...(importId !== undefined && { importId }),
-    ...hiddenOf(from, ["__options"]),
-    ...(serverHash !== undefined && { __server: serverHash }),
-    ...(keyFingerprint !== undefined && { __key: keyFingerprint }),
-    ...(claim !== undefined && { __claim: claim }),
-    ...(outputs.isPartial && { __partial: true }),
-    ...(outputs.isReadOnly && { __readOnly: true }),
-  };
-}
-
 /** What the engine keeps to itself, and the program's class has passed on. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
@@ -120,6 +107,61 @@ export function decodeOptions(properties: Properties, operation?: "create" | "up
     timeout: timeout === 0 ? undefined : timeout,
     owner: resource ?? importer,
   };
+}
+
+/** What the engine gets to read of one kind of resource: secrets are marked, and nothing repeats one. */
+export class Encoder {
+  constructor(
+    readonly definition: Definition,
+    /** The API keys in use. */
+    private readonly keys: ReadonlySet<string>,
+  ) {}
+
+  /** Properties with marks on the secrets; the engine itself encrypts only what the program or state has marked. */
+  marked(properties: Properties): Properties {
+    const isSecret = (key: string, value: unknown): boolean =>
+      this.definition.fields[key]?.secret === true && !isEmpty(value);
+    return Object.fromEntries(
+      Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
+    );
+  }
+
+  /** Outputs as the engine keeps them, not marked yet; `from` are the inputs or outputs that they follow. */
+  outputs(outputs: Outputs, from: Properties = {}): Properties {
+    const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
+    const secrets = this.secretsOf(from, values);
+    return {
+      ...withoutMarks(values),
+      attributes: withoutMarks(cleanAttributes(this.definition, outputs.attributes, secrets)),
+      ...(account !== undefined && { account }),
+      ...(importId !== undefined && { importId }),
+      ...hiddenOf(from, ["__options"]),
+      ...(serverHash !== undefined && { __server: serverHash }),
+      ...(keyFingerprint !== undefined && { __key: keyFingerprint }),
+      ...(claim !== undefined && { __claim: claim }),
+      ...(outputs.isPartial && { __partial: true }),
+      ...(outputs.isReadOnly && { __readOnly: true }),
+    };
+  }
+
+  /** The text of an error about a resource with some properties. */
+  error(error: unknown, ...properties: readonly Properties[]): string {
+    return told(error, this.secretsOf(...properties));
+  }
+
+  /** The text of a message about a resource with some properties. */
+  message(text: Message, ...properties: readonly Properties[]): string {
+    return toldMessage(text, this.secretsOf(...properties));
+  }
+
+  /** What is wrong with inputs, each with its property in the text. */
+  problems(problems: readonly ImportProblem[], inputs: Properties): string[] {
+    return problems.map(({ property, reason }) => this.message(message`${property} ${reason}`, inputs));
+  }
+
+  private secretsOf(...properties: readonly Properties[]): string[] {
+    return [...this.keys, ...secretsIn(this.definition, ...properties)];
+  }
 }
 
 /** Whether properties are those of a resource that is managed, and not only read. */

@@ -5,7 +5,8 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { recordName } from "./account";
 import type { Account } from "./account";
-import type { CreatedRecord } from "./creates";
+import { nameKey } from "./creates";
+import type { Baseline, CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, identityOf, namedRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./ledger";
@@ -29,13 +30,14 @@ interface AdoptedRecord extends CreatedRecord {
 export async function adopt(
   account: Account,
   values: Values,
+  baseline: Baseline,
   owner: string | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger, neighbors } = account;
   const isFree = ({ id }: ApiRecord): boolean =>
     ledger.standing(id) === "free" && !neighbors.have(recordName(account, id));
-  const found = await namesakesOf(account, values, operation, isFree);
+  const found = await namesakesOf(account, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));
   const equal = free.filter((one) => one.differences.length === 0);
@@ -64,8 +66,9 @@ export async function adopt(
 
 /** The records that were there before the first create of this process and have the same name (a monitor: and URL). */
 export async function namesakesOf(
-  { creates, definition, reader, traits }: Account,
+  { definition, reader, traits }: Account,
   values: Values,
+  { byName }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean = () => true,
 ): Promise<readonly Namesake[]> {
@@ -75,9 +78,8 @@ export async function namesakesOf(
     [...identity].every(
       ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
     );
-  const { named } = await creates.baseline(operation);
   const found: Namesake[] = [];
-  for (const brief of named(identity.get(names[0] ?? ""))) {
+  for (const brief of byName.get(nameKey(identity.get(names[0] ?? ""))) ?? []) {
     if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
     const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
     if (isRecordOf(definition, record) && hasName(record))

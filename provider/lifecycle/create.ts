@@ -1,35 +1,29 @@
-import { isRecordOf } from "../api/answer";
+import { idNumber, isRecordOf } from "../api/answer";
+import type { ApiRecord } from "../api/answer";
+import type { Written } from "../api/collection";
 import {
   AnotherRecordError,
-  ApiError,
   LostAnswerError,
   message,
   messageOf,
   MissingError,
   NotStoredError,
-  unfinished,
   UptimeError,
 } from "../api/errors";
-import { PartialFailureError } from "./resource";
 import { Operation } from "../api/operation";
-import type { Definition } from "../definitions/field";
+import type { Account } from "./account";
 import { adopt } from "./adopt";
+import { readBaseline } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, fieldOf, shows, wantedIn } from "./difference";
 import type { Values } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
-import { findLost, mayExist } from "./lost-create";
+import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
+import { PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
-import type { Account } from "./account";
 import { encode, sendUpdate, store, verify } from "./write";
-
-/**
- * How often a create is sent at most, each time after looks that show that the last one had no effect. A server that cuts
- * off five in a row does so for a reason.
- */
-const mostSends = 5;
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
 export async function create(account: Account, inputs: Inputs, options: Options): Promise<State> {
@@ -45,8 +39,9 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const wanted = wantedIn(definition, inputs.values);
   const sent = wantedIn(definition, inputs.values, (_, field) => !field.updateOnly);
   const late = [...wanted].filter(([key]) => !sent.has(key));
-  const adopted = settings.adoptExisting ? await adopt(account, sent, owner, operation) : undefined;
-  const created = adopted ?? (await make(account, sent, owner ?? unnamed, operation));
+  const baseline = await baselineOf(account, operation);
+  const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
+  const created = adopted ?? (await make(account, sent, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
@@ -75,114 +70,123 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   }
 }
 
+/** The records that were there before the first create of this process. */
+export function baselineOf(
+  { collection, creates, settings }: Account,
+  operation: Operation,
+): Promise<Baseline> {
+  creates.baseline ??= readBaseline(collection, settings.adoptExisting, operation).then(
+    (baseline) => {
+      creates.highest = baseline.highest;
+      return baseline;
+    },
+    (error: unknown) => {
+      creates.baseline = undefined;
+      throw error;
+    },
+  );
+  return operation.inTime(creates.baseline);
+}
+
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
 async function make(
   account: Account,
   values: Values,
+  baseline: Baseline,
   owner: string,
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const baseline = await creates.baseline(operation);
   const form = JSON.stringify(encode(definition, values, traits.emptyForms));
-  return creates.inTurn(form, operation, async () => {
-    const since = creates.highestSince(baseline);
+  return inTurn(creates.turns, form, operation, async () => {
+    const search = { values, owner, baseline, since: creates.highest };
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
-      const search = { values, owner, baseline, since };
-      const post = send(account, values, owner, baseline, operation);
+      const post = send(account, values, baseline, owner, operation);
       creates.inFlight.add(post);
-      let result: CreatedRecord | LostAnswerError;
       try {
-        result = await post.finally(() => creates.inFlight.delete(post));
+        return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        if (!lost) throw withWayOut(definition, error);
-        // What is refused as a duplicate may be what the last one has made.
-        const status = refusalOf(error)?.status;
-        const isDuplicate = status === 409 || status === 422;
-        const found = isDuplicate && (await findLost(account, { ...search, lost, isDuplicate }, operation));
-        if (found) return found;
-        throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, {
-          cause: error,
-        });
+        const found = await recoverCreate(account, { ...search, lost, sends }, error, operation);
+        if (!(found instanceof LostAnswerError)) return found;
+        lost = found;
       }
-      if (!(result instanceof LostAnswerError)) return result;
-      lost = result;
-      const found = await findLost(account, { ...search, lost }, operation);
-      if (found) return found;
-      if (lost.next !== "send again" || sends >= mostSends)
-        throw new UptimeError(message`${lost} ${mayExist(definition)}`, { cause: lost });
     }
   });
 }
 
-/** Sends a create once, and takes the record that it is answered with. */
+/** Lets creates that send the same go one after the other, so that a lost one is not taken for another. */
+async function inTurn<T>(
+  turns: Map<string, Promise<unknown>>,
+  form: string,
+  operation: Operation,
+  run: () => Promise<T>,
+): Promise<T> {
+  const before = turns.get(form);
+  const turn = (async () => {
+    if (before) await operation.inTime(Promise.allSettled([before]));
+    return run();
+  })();
+  turns.set(form, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(form) === turn) turns.delete(form);
+  }
+}
+
+/** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
 async function send(
   account: Account,
   values: Values,
-  owner: string,
   baseline: Baseline,
+  owner: string,
   operation: Operation,
-): Promise<CreatedRecord | LostAnswerError> {
+): Promise<CreatedRecord> {
   const { creates, definition, ledger } = account;
   const { singular } = definition;
-  let written;
-  try {
-    written = await store(account, values, operation);
-  } catch (error) {
-    if (error instanceof LostAnswerError) return error;
-    throw error;
-  }
-  const { id, record, status, request } = written;
+  const written = await store(account, values, operation);
+  const { id, status, request } = written;
   if (id === undefined)
-    return new LostAnswerError(
+    throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,
       "keep looking",
     );
+  const number = idNumber(id);
   const standing = ledger.standing(id);
-  if (standing === "held" || (standing !== "ended" && baseline.has(id)))
+  if (standing === "held" || (standing !== "ended" && baseline.ids.has(number ?? id)))
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
   ledger.note(id, { is: "taken", owner });
-  if (record && isRecordOf(definition, record)) {
-    creates.learn(id, baseline);
-    return { id, record, status };
-  }
+  const record = await recordOf(account, id, written, operation);
+  const { highest } = creates;
+  if (highest !== undefined && (number === undefined || number < (baseline.highest ?? -1n)))
+    creates.highest = undefined;
+  else if (highest !== undefined && number !== undefined && number > highest) creates.highest = number;
+  return { id, record, status };
+}
 
-  // An id alone may be that of something else, such as a job.
+/** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
+async function recordOf(
+  { definition, ledger, reader }: Account,
+  id: string,
+  { record, request }: Written,
+  operation: Operation,
+): Promise<ApiRecord | undefined> {
+  if (record && isRecordOf(definition, record)) return record;
   try {
-    const shown = await account.reader.show(id, operation);
-    creates.learn(id, baseline);
-    return { id, record: shown, status };
+    return await reader.show(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
     // Whatever else is wrong, the id is known and must be kept.
-    if (!isAnother && !(error instanceof MissingError)) return { id, status };
+    if (!isAnother && !(error instanceof MissingError)) return undefined;
     ledger.note(id, { is: "given back" });
-    const problem = isAnother ? "another record is there" : `there is no such ${singular}`;
-    return new LostAnswerError(
+    const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
+    throw new LostAnswerError(
       message`${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
       isAnother ? "give up" : "keep looking",
       { cause: error },
       isAnother ? undefined : id,
     );
   }
-}
-
-/** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
-function withWayOut({ fields, singular }: Definition, error: unknown): unknown {
-  const refusal = refusalOf(error);
-  const [key, field] = Object.entries(fields).find(([, one]) => one.replace) ?? [];
-  if (!refusal || !field || !(error instanceof UptimeError)) return error;
-  const isAboutIt = refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(field.wire);
-  if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
-  return new UptimeError(
-    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${String(key)}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
-    { cause: error },
-  );
-}
-
-function refusalOf(error: unknown): ApiError | undefined {
-  if (error instanceof ApiError) return error;
-  return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
 }

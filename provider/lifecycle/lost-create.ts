@@ -1,15 +1,27 @@
-import { isRecordOf } from "../api/answer";
+import { idNumber, isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joined, message, messageOf, UptimeError } from "../api/errors";
-import type { LostAnswerError, Message } from "../api/errors";
+import {
+  ApiError,
+  joined,
+  LostAnswerError,
+  message,
+  messageOf,
+  unfinished,
+  UptimeError,
+} from "../api/errors";
+import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { numberOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, identityOf, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
 import type { Account } from "./account";
 
+/**
+ * How often a create is sent at most, each time after looks that show that the last one had no effect. A server that cuts
+ * off five in a row does so for a reason.
+ */
+const mostSends = 5;
 /** Milliseconds between two looks: enough for a server or a list that is a little behind. */
 const lookPause = 5000;
 /** How many looks must find nothing before a create counts as not done. */
@@ -17,15 +29,23 @@ const enoughLooks = 2;
 /** How many milliseconds a create is looked for that the server may still be at work on, or while looks fail. */
 const longSearch = 60_000;
 
-/** A create whose answer was lost. */
-interface LostCreate {
+/** A create that was sent. */
+interface SentCreate {
   readonly values: Values;
   readonly owner: string;
   readonly baseline: Baseline;
   /** The id above which all records are that it may have made; undefined if ids do not tell. */
   readonly since: bigint | undefined;
+  /** How often it was sent. */
+  readonly sends: number;
+  /** What the last answer before was, which was lost. */
+  readonly lost: LostAnswerError | undefined;
+}
+
+/** A create that is looked for. */
+interface LostCreate extends SentCreate {
   readonly lost: LostAnswerError;
-  /** The create was sent again and refused as a duplicate. */
+  /** It was sent again and refused as a duplicate. */
   readonly isDuplicate?: boolean;
 }
 
@@ -38,10 +58,36 @@ interface Candidates {
 }
 
 /**
+ * What a create that failed has made after all. Returns the error if it surely made nothing, so that it may be sent again;
+ * throws if it must not be.
+ */
+export async function recoverCreate(
+  account: Account,
+  create: SentCreate,
+  error: unknown,
+  operation: Operation,
+): Promise<CreatedRecord | LostAnswerError> {
+  const { definition } = account;
+  const { lost, sends } = create;
+  if (error instanceof LostAnswerError) {
+    const found = await findLost(account, { ...create, lost: error }, operation);
+    if (found) return found;
+    if (error.next === "send again" && sends < mostSends) return error;
+    throw new UptimeError(message`${error} ${mayExist(definition)}`, { cause: error });
+  }
+  if (!lost) throw withWayOut(definition, error);
+  // What is refused as a duplicate may be what the last one has made.
+  const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
+  const found = isDuplicate && (await findLost(account, { ...create, lost, isDuplicate }, operation));
+  if (found) return found;
+  throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, { cause: error });
+}
+
+/**
  * Looks for the record of a create whose answer was lost. Throws if it may be one that cannot be told from somebody else's;
  * returns undefined if there is none.
  */
-export async function findLost(
+async function findLost(
   account: Account,
   create: LostCreate,
   operation: Operation,
@@ -103,8 +149,26 @@ export async function findLost(
   }
 }
 
+/** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
+function withWayOut({ fields, singular }: Definition, error: unknown): unknown {
+  const refusal = refusalOf(error);
+  const [key, field] = Object.entries(fields).find(([, one]) => one.replace) ?? [];
+  if (!refusal || !field || !(error instanceof UptimeError)) return error;
+  const isAboutIt = refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(field.wire);
+  if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
+  return new UptimeError(
+    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${String(key)}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    { cause: error },
+  );
+}
+
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
+}
+
 /** What every error after a lost create says. */
-export function mayExist({ singular }: Definition): string {
+function mayExist({ singular }: Definition): string {
   return (
     `The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true ` +
     "(`pulumi config set uptime:adoptExisting true`); without it, it may be created again."
@@ -118,14 +182,14 @@ async function look(
 ): Promise<Candidates> {
   const { collection, creates, definition, ledger, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
-    const number = numberOf(id);
+    const number = idNumber(id);
     const isLater = since === undefined || number === undefined || number > since;
-    return isLater && !baseline.has(id) && ledger.standing(id) !== "held";
+    return isLater && !baseline.ids.has(number ?? id) && ledger.standing(id) !== "held";
   };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) {
     listed.push(...page.filter(isNew));
-    if (since !== undefined && page.some(({ id }) => (numberOf(id) ?? since) <= since)) break;
+    if (since !== undefined && page.some(({ id }) => (idNumber(id) ?? since) <= since)) break;
   }
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));

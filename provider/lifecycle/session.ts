@@ -126,7 +126,7 @@ export class Session {
       evidence,
       reader,
       traits,
-      creates: new Creates(collection, settings.adoptExisting),
+      creates: new Creates(),
       checkedImports: new Map(),
       neighbors: this.neighbors,
       clock,

@@ -96,37 +96,9 @@ describe.each(Object.entries(echoes))("a text with a secret %s", (_form, echo) =
   });
 });
 
-describe("the beginning of a secret where a text was cut", () => {
-  test.each([
-    ["the key abcdef… is", false],
-    ["the key abcd...", false],
-    ["the key abcdefgh%C3%B…", false],
-    ["the key abcdefgh&quo…", false],
-    ["the key abc…", true],
-    ["the key xyz…", true],
-    ["the key abcdef is", true],
-  ])("%j is shown: %s", (text, isShown) => {
-    expect(shown(text, 'abcdefgh"ijkl')).toBe(isShown ? text : notice);
-  });
-
-  test("is found in Base64", () => {
-    const cut = base64("bob:correct horse battery").slice(0, 20);
-    expect(shown(`Basic ${cut}… is wrong`, "correct horse battery")).toBe(notice);
-  });
-
-  test("is found whatever the length", () => {
-    fc.assert(
-      fc.property(odd, fc.nat(12), (secret, length) => {
-        const start = secret.trimStart().slice(0, 4 + length);
-        expect(shown(`It begins with ${start}…`, secret)).not.toContain(start);
-      }),
-    );
-  });
-
-  test("is found where we cut a long text ourselves", () => {
-    const secret = "correct horse battery ".repeat(5000);
-    expect(shown(`The value ${secret} is too long`, secret)).toBe(notice);
-  });
+test("a secret is found in a text of any length", () => {
+  const secret = "correct horse battery ".repeat(5000);
+  expect(shown(`The value ${secret} is too long`, secret)).toBe(notice);
 });
 
 describe("a secret of one to three characters", () => {

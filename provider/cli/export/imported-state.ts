@@ -5,8 +5,7 @@ import { isEmpty } from "../../definitions/kinds";
 import type { Value } from "../../definitions/kinds";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { providerCode, typeToken } from "../../definitions/pulumi";
-import { cleanAttributes, secretsIn } from "../../engine/clean";
-import { encodeInputs, encodeOutputs } from "../../engine/request";
+import { encodeInputs, Encoder } from "../../engine/request";
 import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { read } from "../../lifecycle/read";
@@ -58,11 +57,9 @@ export async function importedResources(
         {},
       );
       if (!state) return [];
-      const secrets = [...keys, ...secretsIn(definition, state.outputs.values)];
-      const attributes = cleanAttributes(definition, state.outputs.attributes, secrets);
       const __provider = providerCode(definition);
       const hidden = { __options: { resource: owner }, __provider };
-      const outputs = { ...encodeOutputs({ ...state.outputs, attributes }, hidden), __provider };
+      const outputs = { ...new Encoder(definition, keys).outputs(state.outputs, hidden), __provider };
       return [{ definition, name, id: state.id, inputs: encodeInputs(inputs, hidden), outputs }];
     }),
   );

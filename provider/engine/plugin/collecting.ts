@@ -74,7 +74,7 @@ export class CollectingResources extends PluginResources {
     } catch (error) {
       this.found.set(urn, {
         id,
-        problem: `import of ${this.definition.singular} ${id} is not possible: ${this.collector.handover.told(error)}`,
+        problem: `import of ${this.definition.singular} ${id} is not possible: ${this.collector.encoder.error(error)}`,
       });
       return { id, outputs: {}, inputs: {} };
     }

@@ -15,7 +15,6 @@ import { get, read, readOnly } from "../../lifecycle/read";
 import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
-import type { Handover } from "../handover";
 import {
   decodeDeclared,
   decodeInputs,
@@ -25,7 +24,7 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import type { Properties } from "../request";
+import type { Encoder, Properties } from "../request";
 import { importedRecord, wrongAccount } from "./imported-record";
 
 /** What the engine tells in a request about a resource. What it does not tell is empty. */
@@ -72,7 +71,7 @@ interface Imported {
 
 /** What a run of the plugin gives to its resources. */
 export interface Host {
-  readonly handover: Handover;
+  readonly encoder: Encoder;
   readonly connect: Connect;
   /** Shows a person something about a resource. */
   readonly note: (urn: string, message: string) => void;
@@ -91,7 +90,7 @@ export class PluginResources {
   private readonly declared = new Set<string>();
 
   constructor(private readonly host: Host) {
-    this.definition = host.handover.definition;
+    this.definition = host.encoder.definition;
   }
 
   async check(request: ResourceRequest): Promise<{ inputs: Properties; problems: string[] }> {
@@ -110,13 +109,13 @@ export class PluginResources {
       old: isInState ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const { handover, note } = this.host;
-    for (const one of notes) note(urn, handover.toldMessage(one, request.inputs));
+    const { encoder, note } = this.host;
+    for (const one of notes) note(urn, encoder.message(one, request.inputs));
     const strays = stray === undefined ? [] : [{ property: "account", reason: stray }];
     return {
       // The engine imports by itself, so the id is no input.
-      inputs: handover.marked(encodeInputs({ ...inputs, importId: undefined }, {})),
-      problems: handover.toldProblems([...problems, ...strays], request.inputs),
+      inputs: encoder.marked(encodeInputs({ ...inputs, importId: undefined }, {})),
+      problems: encoder.problems([...problems, ...strays], request.inputs),
     };
   }
 
@@ -166,7 +165,7 @@ export class PluginResources {
     const present = presentInputs(this.definition, decodeInputs(inputs), state.outputs);
     if (!present) return result;
     const mark = isImported(inputs) ? { [importMark]: true } : {};
-    return { ...result, inputs: { ...this.host.handover.marked(encodeInputs(present, {})), ...mark } };
+    return { ...result, inputs: { ...this.host.encoder.marked(encodeInputs(present, {})), ...mark } };
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
@@ -189,7 +188,7 @@ export class PluginResources {
 
   /** An error as the engine may read it. One after which the record exists keeps the resource in state. */
   failureOf(error: unknown, { inputs, oldInputs, oldOutputs }: ResourceRequest): Error {
-    const failure = new Error(this.host.handover.told(error, inputs, oldInputs, oldOutputs));
+    const failure = new Error(this.host.encoder.error(error, inputs, oldInputs, oldOutputs));
     if (!(error instanceof PartialFailureError)) return failure;
     const kept: KeptResource = { id: error.id, outputs: this.encodeOutputs(error.outputs, inputs) };
     return Object.assign(failure, kept);
@@ -197,7 +196,7 @@ export class PluginResources {
 
   /** Outputs as state keeps them, with secrets marked. */
   private encodeOutputs(outputs: Outputs, from?: Properties): Properties {
-    return this.host.handover.marked(this.host.handover.encodeOutputs(outputs, from));
+    return this.host.encoder.marked(this.host.encoder.outputs(outputs, from));
   }
 
   /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
@@ -251,7 +250,7 @@ export class PluginResources {
 
   /** Outputs in a preview: what else the API will show is not known yet. */
   private expected(inputs: Properties): Properties {
-    return this.host.handover.marked({ ...withoutHidden(inputs), attributes: unknownValue });
+    return this.host.encoder.marked({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
   private optionsOf({ urn, timeout, ignoreChanges }: ResourceRequest): Options {

@@ -8,9 +8,9 @@ import type { Connect } from "../../lifecycle/account";
 import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
 import { Collector, collectVariable } from "../collect";
-import { Handover } from "../handover";
 import { lookUp } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
+import { Encoder } from "../request";
 import type { Properties } from "../request";
 import { runNote } from "../run-note";
 import { CollectingResources } from "./collecting";
@@ -98,9 +98,9 @@ export class PluginSession {
     let resources = this.resources.get(definition);
     if (!resources) {
       const connect = this.connect(definition);
-      const handover = new Handover(definition, this.session.keys);
+      const encoder = new Encoder(definition, this.session.keys);
       const host: Host = {
-        handover,
+        encoder,
         connect,
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
@@ -109,7 +109,7 @@ export class PluginSession {
       };
       const file = this.env[collectVariable];
       resources = file
-        ? new CollectingResources(host, new Collector(file, handover, connect), () => this.provider)
+        ? new CollectingResources(host, new Collector(file, encoder, connect), () => this.provider)
         : new PluginResources(host);
       this.resources.set(definition, resources);
     }
