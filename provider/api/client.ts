@@ -1,7 +1,7 @@
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
-import { isLoopback, parseUrl } from "../definitions/url";
+import { parseUrl } from "../definitions/url";
 import { complaintIn, parseJson } from "./answer";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
@@ -23,7 +23,7 @@ import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
-import { bodyLimit, hasProxy, httpTransport } from "./transport";
+import { bodyLimit, httpTransport, isProxied } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
 import { counted } from "./text";
 
@@ -262,8 +262,7 @@ export class Client {
         ),
       };
     const { kind, text } = networkFailure(error, method === "POST");
-    const isProxied = hasProxy() && !isLoopback(new URL(this.address.url).hostname);
-    const network = isProxied
+    const network = isProxied(new URL(this.address.url))
       ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
       : " and the network";
     return {

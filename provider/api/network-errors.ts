@@ -30,17 +30,18 @@ export function networkFailure(error: unknown, isPost: boolean): NetworkFailure 
       default:
         return failed("unreachable", `connecting was not possible (${String(code)})`);
     }
-  const refusedBy =
-    code === "UND_ERR_ABORTED" ? /^Proxy response \((\d+)\)/.exec(reason ?? "")?.[1] : undefined;
+  // A CONNECT is refused by any status but 200, a request in the plain by 407.
+  const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
     return failed(
       refusedBy === "407" ? "final" : "unreachable",
       `the proxy refused the connection with status ${refusedBy}`,
     );
-  if (code === "ERR_INVALID_URL") return failed("final", "the proxy's address is not a URL");
+  if (code === "ERR_INVALID_URL" || reason?.startsWith("Invalid URL protocol"))
+    return failed("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
-  if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
+  if (code !== undefined && /PRX_TLS|CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
     return failed("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
