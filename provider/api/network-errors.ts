@@ -11,7 +11,9 @@ interface NetworkFailure {
 }
 
 /** What an error of a connection means. `isPost` tells whether the request had its effect at most once. */
-export function networkFailure(error: unknown, isPost: boolean): NetworkFailure {
+export function networkFailure(given: unknown, isPost: boolean): NetworkFailure {
+  // Behind a proxy undici wraps the error of a certificate for another name.
+  const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
   // The same request would get the same answer, but a create may have had its effect.
   const cutOrFinal = isPost ? "cut" : "final";
@@ -41,7 +43,7 @@ export function networkFailure(error: unknown, isPost: boolean): NetworkFailure 
     return failed("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
-  if (code !== undefined && /PRX_TLS|CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
+  if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
     return failed("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
