@@ -67,8 +67,8 @@ interface Response {
 
 /** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
 const redirectLimit = 3;
-/** Nobody can see here whether the option is given, so errors that it explains always say so. */
-const staleSettings =
+/** For the errors of an operation that may have old settings. */
+export const oldSettings =
   "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
@@ -273,21 +273,15 @@ export class Client {
     };
   }
 
-  private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string | Message {
+  private hint(status: number, { path, operation }: ApiRequest, target: URL | undefined): string | Message {
     const { source } = this.address;
-    if (status === 401)
-      return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}`;
-    if (status === 403)
-      return `The key from ${this.settings.apiKeySource} may not do this. If you have changed it: ${staleSettings}`;
-    if (status === 404) {
-      const isList = /^\/api\/v1\/[^/]+$/.test(path);
-      return [
-        isList && `There is no API at this address: check ${source}`,
-        method === "GET" && `If you have changed settings: ${staleSettings}`,
-      ]
-        .filter((part) => part !== false)
-        .join(". ");
-    }
+    const key = this.settings.apiKeySource;
+    const ifChanged = (what: string): string =>
+      operation.mayHaveOldSettings ? `. If you have changed ${what}: ${oldSettings}` : "";
+    if (status === 401) return `The API does not accept the key from ${key}${ifChanged("it")}`;
+    if (status === 403) return `The key from ${key} may not do this${ifChanged("it")}`;
+    if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
+      return `There is no API at this address: check ${source}${ifChanged("it")}`;
     if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
     if (target) {
       // What follows the path may be a secret of the server that redirects, such as a session.

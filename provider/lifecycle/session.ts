@@ -39,6 +39,8 @@ export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly keys = new Set<string>(proxyPasswords());
   readonly clock: Clock;
+  /** Whether a program has declared a resource, so that the settings are its own. */
+  hasProgram = false;
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
   private readonly transport: Transport;
