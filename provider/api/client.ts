@@ -1,7 +1,7 @@
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 
 import type { Pair } from "../definitions/kinds";
-import { isLoopback, parseUrl } from "../definitions/url";
+import { parseUrl } from "../definitions/url";
 import { complaintIn, parseJson } from "./answer";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
@@ -23,7 +23,7 @@ import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
 import type { Address, Settings } from "./settings";
-import { bodyLimit, hasProxy, httpTransport } from "./transport";
+import { bodyLimit, httpTransport, isProxied } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
 import { counted } from "./text";
 
@@ -67,8 +67,8 @@ interface Response {
 
 /** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
 const redirectLimit = 3;
-/** Nobody can see here whether the option is given, so errors that it explains always say so. */
-const staleSettings =
+/** For the errors of an operation that may have old settings. */
+export const oldSettings =
   "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
@@ -263,8 +263,7 @@ export class Client {
         ),
       };
     const { kind, text } = networkFailure(error, method === "POST");
-    const isProxied = hasProxy() && !isLoopback(new URL(this.address.url).hostname);
-    const network = isProxied
+    const network = isProxied(new URL(this.address.url))
       ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
       : " and the network";
     return {
@@ -275,21 +274,15 @@ export class Client {
     };
   }
 
-  private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string | Message {
+  private hint(status: number, { path, operation }: ApiRequest, target: URL | undefined): string | Message {
     const { source } = this.address;
-    if (status === 401)
-      return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}`;
-    if (status === 403)
-      return `The key from ${this.settings.apiKeySource} may not do this. If you have changed it: ${staleSettings}`;
-    if (status === 404) {
-      const isList = /^\/api\/v1\/[^/]+$/.test(path);
-      return [
-        isList && `There is no API at this address: check ${source}`,
-        method === "GET" && `If you have changed settings: ${staleSettings}`,
-      ]
-        .filter((part) => part !== false)
-        .join(". ");
-    }
+    const key = this.settings.apiKeySource;
+    const ifChanged = (what: string): string =>
+      operation.mayHaveOldSettings ? `. If you have changed ${what}: ${oldSettings}` : "";
+    if (status === 401) return `The API does not accept the key from ${key}${ifChanged("it")}`;
+    if (status === 403) return `The key from ${key} may not do this${ifChanged("it")}`;
+    if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
+      return `There is no API at this address: check ${source}${ifChanged("it")}`;
     if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
     if (target) {
       // What follows the path may be a secret of the server that redirects, such as a session.

@@ -11,7 +11,9 @@ interface NetworkFailure {
 }
 
 /** What an error of a connection means. `isPost` tells whether the request had its effect at most once. */
-export function networkFailure(error: unknown, isPost: boolean): NetworkFailure {
+export function networkFailure(given: unknown, isPost: boolean): NetworkFailure {
+  // Behind a proxy undici wraps the error of a certificate for another name.
+  const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
   // The same request would get the same answer, but a create may have had its effect.
   const cutOrFinal = isPost ? "cut" : "final";
@@ -30,14 +32,15 @@ export function networkFailure(error: unknown, isPost: boolean): NetworkFailure 
       default:
         return failed("unreachable", `connecting was not possible (${String(code)})`);
     }
-  const refusedBy =
-    code === "UND_ERR_ABORTED" ? /^Proxy response \((\d+)\)/.exec(reason ?? "")?.[1] : undefined;
+  // A CONNECT is refused by any status but 200, a request in the plain by 407.
+  const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
     return failed(
       refusedBy === "407" ? "final" : "unreachable",
       `the proxy refused the connection with status ${refusedBy}`,
     );
-  if (code === "ERR_INVALID_URL") return failed("final", "the proxy's address is not a URL");
+  if (code === "ERR_INVALID_URL" || reason?.startsWith("Invalid URL protocol"))
+    return failed("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
   if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))

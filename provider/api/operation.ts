@@ -9,6 +9,8 @@ interface OperationOptions {
   readonly clock?: Clock;
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
+  /** Whether the settings may be those of the last `up`, which errors then say. */
+  readonly mayHaveOldSettings?: boolean | undefined;
   /** Aborts when Pulumi is interrupted. */
   readonly interruption?: AbortSignal | undefined;
 }
@@ -18,15 +20,22 @@ export class Operation {
   readonly clock: Clock;
   /** Whether a request that may change something was sent. Reads that find out what it did then outlive an interruption. */
   hasWritten = false;
+  readonly mayHaveOldSettings: boolean;
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh send nothing and wait for nothing, so signals and their timers are made when they are needed.
   private over: AbortSignal | undefined;
   private waits: AbortSignal | undefined;
 
-  constructor({ clock = systemClock, timeout = Infinity, interruption }: OperationOptions = {}) {
+  constructor({
+    clock = systemClock,
+    timeout = Infinity,
+    mayHaveOldSettings = false,
+    interruption,
+  }: OperationOptions = {}) {
     this.clock = clock;
     this.end = clock.now() + timeout;
+    this.mayHaveOldSettings = mayHaveOldSettings;
     this.interruption = interruption;
   }
 

@@ -37,6 +37,7 @@ export function httpTransport(): Transport {
     // Most runs of a provider's process send nothing, and loading it takes a tenth of a second.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     undici ??= require("undici") as typeof Undici;
+    const { Agent, EnvHttpProxyAgent, Pool } = undici;
     const options = {
       keepAliveTimeout: 10_000,
       maxResponseSize: bodyLimit,
@@ -44,10 +45,22 @@ export function httpTransport(): Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    const isProxied = hasProxy() && !isLoopback(url.hostname);
-    const dispatcher = isProxied
-      ? (proxied ??= new undici.EnvHttpProxyAgent({ ...options, proxyTls: { timeout } }))
-      : (direct ??= new undici.Agent({ ...options, connect: { timeout } }));
+    const connect = { timeout };
+    // To the proxy itself undici opens connections without these options.
+    const pool = (origin: string | URL, given: object): Dispatcher =>
+      new Pool(origin, { ...given, ...options });
+    const dispatcher = isProxied(url)
+      ? (proxied ??= new EnvHttpProxyAgent({
+          ...options,
+          connect,
+          proxyTls: connect,
+          requestTls: connect,
+          factory: pool,
+          clientFactory: pool,
+          // Many proxies allow CONNECT for https only.
+          proxyTunnel: false,
+        }))
+      : (direct ??= new Agent({ ...options, connect }));
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,
@@ -57,7 +70,18 @@ export function httpTransport(): Transport {
   };
 }
 
-/** Whether the environment names a proxy. */
-export function hasProxy({ env } = process): boolean {
-  return [env.http_proxy, env.HTTP_PROXY, env.https_proxy, env.HTTPS_PROXY].some(Boolean);
+/** Whether the environment names a proxy that a URL may be reached through. */
+export function isProxied({ hostname }: URL): boolean {
+  return !isLoopback(hostname) && proxies().length > 0;
+}
+
+/** The passwords of the proxies that the environment names, as they stand there. */
+export function proxyPasswords(): string[] {
+  return proxies().flatMap((proxy) => /^(?:\w+:\/\/)?[^/@:]*:([^/]+)@/.exec(proxy)?.[1] ?? []);
+}
+
+function proxies({ env } = process): string[] {
+  return [env.http_proxy, env.HTTP_PROXY, env.https_proxy, env.HTTPS_PROXY].filter(
+    (proxy) => proxy !== undefined && proxy !== "",
+  ) as string[];
 }

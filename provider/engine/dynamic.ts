@@ -22,6 +22,7 @@ import {
   decodeOutputs,
   encodeInputs,
   Encoder,
+  isInState,
   isManaged,
 } from "./request";
 import type { Properties } from "./request";
@@ -64,6 +65,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
 
   const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
     ...decodeOptions(properties, operation),
+    mayHaveOldSettings: isInState(properties) && !session.hasProgram,
     interruption: session.interruption,
   });
 
@@ -78,6 +80,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     },
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
+        session.hasProgram = true;
         const { inputs, problems, notes } = await check(definition, connect, decodeDeclaration(olds, news));
         // The engine shows what its plugins print.
         for (const note of notes) console.warn(encoder.message(note, news));
@@ -121,7 +124,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         const outputs = decodeOutputs(definition, properties);
         const account = connect(outputs.account);
         if (!isManaged(properties)) {
-          const found = await readOnly(account, id, outputs, optionsOf({}));
+          const found = await readOnly(account, id, outputs, optionsOf(properties));
           // The program declares nothing else, and the next preview compares with that.
           const inputs = outputs.account === undefined ? {} : { account: outputs.account };
           return found ? { id, props: stateOf(found.outputs, {}), inputs } : {};

@@ -163,10 +163,12 @@ export class Encoder {
     return [...this.keys, ...secretsIn(this.definition, ...properties)];
   }
 }
+/** Whether properties are those of a resource in state. */
+export const isInState = (properties: Properties): boolean => "attributes" in properties;
 
 /** Whether properties are those of a resource that is managed, and not only read. */
 export function isManaged(properties: Properties): boolean {
-  return "attributes" in properties && properties.__readOnly !== true;
+  return isInState(properties) && properties.__readOnly !== true;
 }
 
 /** Properties without those that Pulumi hides. */

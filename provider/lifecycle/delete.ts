@@ -17,7 +17,7 @@ export async function remove(
   const { collection, ledger, neighbors, reader } = account;
   if (ledger.stays(id, claimOf(outputs, options)) || neighbors.have(recordName(account, id))) return;
   const operation = new Operation({ ...options, clock: account.clock });
-  assertSameServer(account, outputs);
+  assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending" });
   const isOurs = isAccountOfState(account, outputs);

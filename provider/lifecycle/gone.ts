@@ -3,10 +3,11 @@ import type { MissingError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
+import { oldSettings } from "../api/client";
 import { keyHash } from "../api/settings";
 import { identityOf } from "./difference";
 import { agrees } from "./evidence";
-import type { Outputs } from "./resource";
+import type { Options, Outputs } from "./resource";
 import type { Account } from "./account";
 
 /** Whether the present address and key are those with which state was made. */
@@ -20,14 +21,17 @@ export function isAccountOfState(
 }
 
 /** The ids of another server mean other records. */
-export function assertSameServer({ address, settings }: Account, { serverHash }: Outputs): void {
+export function assertSameServer(
+  { address, settings }: Account,
+  { serverHash }: Outputs,
+  { mayHaveOldSettings }: Options,
+): void {
   if (serverHash === undefined || serverHash === address.hash) return;
   if (settings.movedFrom.some(({ hash }) => hash === serverHash)) return;
+  const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
   throw new UptimeError(
     `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +
-      `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back. If ` +
-      "you have already corrected it: `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last `up` " +
-      "unless you add --run-program.",
+      `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back.${hint}`,
   );
 }
 

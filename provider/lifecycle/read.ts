@@ -18,7 +18,7 @@ export async function read(
 ): Promise<State | undefined> {
   const { definition, ledger, reader, settings } = account;
   const { claim, importId } = outputs;
-  assertSameServer(account, outputs);
+  assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // An operation that failed half-way has left attributes that nobody has seen.

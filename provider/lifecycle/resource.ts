@@ -66,6 +66,8 @@ export interface Options {
   readonly isOwnerCertain?: boolean | undefined;
   /** Whether a `diff` is about what the program declares, and not about what a refresh has found. Default true. */
   readonly isDeclared?: boolean | undefined;
+  /** Whether the settings may be those of the last `up`: state's resource is asked for, and no program was heard of. */
+  readonly mayHaveOldSettings?: boolean | undefined;
   /** The engine was interrupted, which ends what waits. */
   readonly interruption?: AbortSignal | undefined;
 }

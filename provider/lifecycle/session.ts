@@ -6,7 +6,7 @@ import { Log } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
-import { httpTransport } from "../api/transport";
+import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Transport } from "../api/transport";
 import type { Definition } from "../definitions/field";
 import type { Account, Connect, Neighbors } from "./account";
@@ -36,9 +36,11 @@ const alone: Neighbors = { tell: () => undefined, have: () => false };
 
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {
-  /** The API keys in use, which no text may show. */
-  readonly keys = new Set<string>();
+  /** The API keys in use and the proxy's password, which no text may show. */
+  readonly keys = new Set<string>(proxyPasswords());
   readonly clock: Clock;
+  /** Whether a program has declared a resource, so that the settings are its own. */
+  hasProgram = false;
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
   private readonly transport: Transport;

@@ -22,7 +22,7 @@ export async function update(
   const { definition, reader } = account;
   const { label } = definition;
   const operation = new Operation({ ...options, clock: account.clock });
-  assertSameServer(account, outputs);
+  assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   const ignored = managedIn(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),

@@ -203,23 +203,26 @@ describe("what an error repeats", () => {
 });
 
 describe("the hint of an error", () => {
-  const stale =
+  const oldSettings =
     "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program.";
 
   test.each([
     ["GET", "/api/v1/monitors", 401, true, false],
     ["DELETE", "/api/v1/monitors/1", 401, true, false],
     ["GET", "/api/v1/monitors/1", 403, true, false],
-    ["GET", "/api/v1/monitors/1", 404, true, false],
+    ["GET", "/api/v1/monitors/1", 404, false, false],
     ["GET", "/api/v1/monitors", 404, true, true],
-    ["POST", "/api/v1/monitors", 404, false, true],
-    ["PATCH", "/api/v1/monitors/1", 404, false, false],
+    ["DELETE", "/api/v1/monitors/1", 404, false, false],
     ["GET", "/api/v1/monitors", 409, false, false],
-  ] as const)("of %s %s with status %i", async (method, path, status, isStale, isAddress) => {
-    const error = await errorOf(send(clientOf(await answering(status, "")), { method, path }));
-    expect(error).toBeInstanceOf(ApiError);
-    expect(error.message.endsWith(stale)).toBe(isStale);
-    expect(error.message.includes("check uptime:baseUrl")).toBe(isAddress);
+  ] as const)("of %s %s with status %i", async (method, path, status, mayBeOld, isAddress) => {
+    const client = clientOf(await answering(status, ""));
+    for (const mayHaveOldSettings of [true, false]) {
+      const operation = new Operation({ mayHaveOldSettings });
+      const error = await errorOf(send(client, { method, path, operation }));
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error.message.endsWith(oldSettings)).toBe(mayHaveOldSettings && mayBeOld);
+      expect(error.message.includes("check uptime:baseUrl")).toBe(isAddress);
+    }
   });
 });
 

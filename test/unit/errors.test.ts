@@ -1,4 +1,3 @@
-import { createPrivateKey } from "node:crypto";
 import dns from "node:dns";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
@@ -8,6 +7,7 @@ import { join } from "node:path";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
+import { certificateFor } from "../support/certificate";
 import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
@@ -88,7 +88,11 @@ const cases: Case[] = [
   {
     cause: "401: the key is not accepted",
     todo: "Set a key that the server accepts. If you have already changed it, add `--run-program` to the command; see [Drift](drift.md#run-the-program-with-every-refresh).",
-    provoke: () => stack({ "uptime:apiKey": "old-key" }).up(home),
+    provoke: later(async (one) => {
+      const other = stack({ "uptime:apiKey": "old-key" });
+      other.state = one.state;
+      await other.refresh();
+    }),
   },
   {
     cause: "403: the key may not do this",
@@ -170,7 +174,7 @@ const cases: Case[] = [
     cause: "The certificate is not trusted",
     todo: "Renew the certificate. If a certificate authority of your own issued it, name the file with that authority's certificate in `NODE_EXTRA_CA_CERTS`.",
     provoke: async () => {
-      const server = createSecureServer({ key: certificateKey, cert: certificate });
+      const server = createSecureServer(certificateFor("localhost"));
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;
       try {
@@ -378,26 +382,3 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
   if (process.env.UPDATE_DOCS === "1") writeFileSync(file, text);
   expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
 });
-
-/** No secret: the private key is the number one, so the public one is the curve's own base point. */
-const certificateKey = createPrivateKey({
-  format: "jwk",
-  key: {
-    kty: "EC",
-    crv: "P-256",
-    d: Buffer.alloc(32).fill(1, 31).toString("base64url"),
-    x: "axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
-    y: "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
-  },
-}).export({ format: "pem", type: "pkcs8" });
-
-/** Signed by itself, so nobody trusts it. */
-const certificate = `-----BEGIN CERTIFICATE-----
-MIIBETCBuAIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwIBcN
-MjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMMCWxvY2Fs
-aG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGsX0fLhLEJH+Lzm5WOkQPJ3
-A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUw
-CgYIKoZIzj0EAwIDSAAwRQIhALeS6awyCFIR6fFsWLXTp/YcrM8M3NKnV35wkaNB
-RAZ8AiAWa5biOLF8kMChJHg554cmjg9qvfrxu/AXi48MzhHB5w==
------END CERTIFICATE-----
-`;

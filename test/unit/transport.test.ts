@@ -1,8 +1,3 @@
-import { createServer } from "node:http";
-import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
-import type { AddressInfo } from "node:net";
-
 import type * as Undici from "undici";
 
 import { Client } from "../../provider/api/client";
@@ -10,41 +5,28 @@ import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { readSettings } from "../../provider/api/settings";
 import { httpTransport } from "../../provider/api/transport";
-import { Emulator } from "../../provider/emulator";
+import { failureOf, fronts, Program, Server } from "../support/program";
+import { host, Proxy } from "../support/proxy";
 
 const key = "canary-key";
-let emulator: Emulator;
-let received: IncomingMessage[];
-let proxyUrl: string;
-/** The status with which the proxy answers a CONNECT. */
-let status: number;
+const plain = `http://${host}`;
+const encrypted = `https://${host}`;
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+let server: Server;
+let proxy: Proxy;
 const { env } = process;
-const proxy = createServer();
-proxy.on("connect", (request, socket) => {
-  received.push(request);
-  if (status !== 200) return void socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
-  // Whatever the name, it leads to the emulator.
-  const target = connect(Number(new URL(emulator.url).port), "127.0.0.1");
-  socket.write("HTTP/1.1 200 Connected\r\n\r\n");
-  target.pipe(socket).pipe(target);
-  for (const end of [socket, target]) end.on("error", () => undefined);
-});
 
-beforeAll(async () => {
-  emulator = await Emulator.start({ apiKey: key });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  proxyUrl = `http://me:proxy-password@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-});
-beforeEach(() => {
-  received = [];
-  status = 200;
+beforeEach(async () => {
   process.env = { ...env };
+  for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"])
+    for (const variable of [name, name.toLowerCase()]) Reflect.deleteProperty(process.env, variable);
+  server = await Server.start();
+  proxy = await Proxy.start(server.emulator.url);
 });
-afterEach(() => (process.env = env));
-afterAll(async () => {
-  proxy.closeAllConnections();
-  proxy.close();
-  await emulator.stop();
+afterEach(async () => {
+  process.env = env;
+  proxy.stop();
+  await server.stop();
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
@@ -59,65 +41,158 @@ function send(url: string, method: "GET" | "POST" = "GET") {
   return client.send({ method, path: "/api/v1/domains", operation: new Operation() });
 }
 
+/** What a create is told that fails and surely had no effect. */
+async function refusalOf(url: string): Promise<string> {
+  const error: unknown = await send(url, "POST").catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Error);
+  expect(error).not.toBeInstanceOf(LostAnswerError);
+  expect(server.posts).toBe(0);
+  expect(String(error)).not.toContain(proxy.password);
+  return String(error);
+}
+
 describe("a proxy that the environment names", () => {
-  test.each(["HTTP_PROXY", "http_proxy"])("(%s) is used, and its CONNECT holds no key", async (name) => {
-    process.env[name] = proxyUrl;
-    expect((await send("http://api.example")).status).toBe(200);
-    const [{ url, headers } = {}] = received;
-    expect(url).toBe("api.example:80");
-    expect(headers?.["proxy-authorization"]).toMatch(/^Basic /);
-    expect(headers).not.toHaveProperty("authorization");
+  test.each(["HTTP_PROXY", "http_proxy"])(
+    "(%s) is asked for the whole address in plain http",
+    async (name) => {
+      process.env[name] = proxy.url;
+      expect((await send(plain)).status).toBe(200);
+      expect(proxy.received).toMatchObject([
+        { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${key}` } },
+      ]);
+      expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
+    },
+  );
+
+  test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"])(
+    "(%s) is asked for a tunnel for https, without the key; the server's certificate is checked in it",
+    async (name) => {
+      process.env[name] = proxy.url;
+      expect(await refusalOf(encrypted)).toContain("the server's certificate is not trusted");
+      expect(proxy.received).toMatchObject([{ method: "CONNECT", url: `${host}:443` }]);
+      expect(proxy.received[0]?.headers).toHaveProperty("proxy-authorization");
+      expect(JSON.stringify(proxy.received[0]?.headers)).not.toContain(key);
+      expect(proxy.received[0]?.headers).not.toHaveProperty("authorization");
+    },
+  );
+
+  test("is never used for this machine", async () => {
+    process.env.HTTP_PROXY = proxy.url;
+    for (const name of ["127.0.0.1", "localhost"])
+      expect((await send(server.emulator.url.replace("127.0.0.1", name))).status).toBe(200);
+    expect(proxy.received).toEqual([]);
   });
 
-  test("is not used for this machine, nor for what NO_PROXY names", async () => {
-    process.env.HTTP_PROXY = proxyUrl;
-    await send(emulator.url);
-    await send(emulator.url.replace("127.0.0.1", "localhost"));
-    process.env.NO_PROXY = "api.example";
-    await expect(send("http://api.example")).rejects.toThrow("the host name");
-    expect(received).toEqual([]);
+  test.each([host, ".example", "other.test, API.example", `${host}:80`, "*"])(
+    "is not used for what NO_PROXY names (%s)",
+    async (names) => {
+      Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
+      await expect(send(plain)).rejects.toThrow("the host name");
+      expect(proxy.received).toEqual([]);
+    },
+  );
+
+  test.each([`${host}:81`, "pi.example", "other.test"])(
+    "is used for other names (NO_PROXY=%s)",
+    async (names) => {
+      Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
+      expect((await send(plain)).status).toBe(200);
+    },
+  );
+});
+
+describe("a create that did not get through a proxy had no effect", () => {
+  test.each([plain, encrypted])("if it wants another password (407): %s", async (url) => {
+    process.env.HTTP_PROXY = proxy.url;
+    proxy.refusal = () => ({ status: 407, body: "<h1>Authenticate</h1>" });
+    expect(await refusalOf(url)).toContain(
+      "the proxy refused the connection with status 407. Check uptime:baseUrl, the network and the proxy",
+    );
+    expect(proxy.received).toHaveLength(1);
   });
+
+  test.each([403, 502, 503, 504])("if it refuses the tunnel (%i), which is tried again", async (status) => {
+    process.env.HTTP_PROXY = proxy.url;
+    proxy.refusal = () => ({ status });
+    expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
+    expect(proxy.received).toHaveLength(2);
+  });
+
+  test("if it cannot be reached", async () => {
+    process.env.HTTP_PROXY = proxy.url;
+    proxy.stop();
+    expect(await refusalOf(plain)).toContain("nothing accepts connections there");
+    expect(await refusalOf(encrypted)).toContain("nothing accepts connections there");
+  });
+
+  test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(
+    "if its address is not a URL (%s)",
+    async (address) => {
+      process.env.HTTP_PROXY = address;
+      expect(await refusalOf(plain)).toContain("the proxy's address is not a URL that begins with http://");
+      expect(await refusalOf(encrypted)).toContain(
+        "the proxy's address is not a URL that begins with http://",
+      );
+    },
+  );
+});
+
+describe.each(fronts)("a create that a proxy answers in plain http may have had an effect (%s)", (front) => {
+  const creating = () =>
+    new Program(server, front, { "uptime:baseUrl": plain, "uptime:allowHttp": "true" }).resource();
 
   test.each([
-    [407, 1],
-    [503, 2],
-  ])("that refuses with %i is named; no create was sent, so %i are tried", async (refusal, tries) => {
-    process.env.HTTP_PROXY = proxyUrl;
-    status = refusal;
-    const error: unknown = await send("http://api.example", "POST").catch((reason: unknown) => reason);
-    expect(error).not.toBeInstanceOf(LostAnswerError);
-    expect(String(error)).toContain(
-      `the proxy refused the connection with status ${refusal}. Check uptime:baseUrl, the network and the proxy`,
-    );
-    expect(String(error)).not.toContain("proxy-password");
-    expect(received).toHaveLength(tries);
+    [502, true],
+    [502, false],
+    [504, true],
+  ])("with status %i, and it is looked for; stored before: %j", async (status, effect) => {
+    process.env.HTTP_PROXY = proxy.url;
+    let refused = 0;
+    proxy.refusal = ({ method }) => (method === "POST" && refused++ === 0 ? { status, effect } : undefined);
+    const one = creating();
+    await one.up(home);
+    expect(server.ids()).toEqual([one.state?.id]);
+    expect(server.posts).toBe(1);
   });
 
-  test("by something that is no address is an error that says so", async () => {
-    process.env.HTTP_PROXY = "proxy-password@:";
-    const error: unknown = await send("http://api.example", "POST").catch((reason: unknown) => reason);
-    expect(String(error)).toContain("the proxy's address is not a URL");
-    expect(String(error)).not.toContain("proxy-password");
+  test("and its words are told without its password", async () => {
+    process.env.HTTP_PROXY = proxy.url;
+    const body = `<p>me:${proxy.password} may not do this</p>`;
+    proxy.refusal = () => ({ status: 403, body });
+    const failure = await failureOf(creating().up(home));
+    expect(failure).toContain("status 403: (the server repeats a secret)");
+    expect(failure).not.toContain(proxy.password);
   });
 });
 
-test("nothing but its signal ends a request, and connecting may take as long as the request", async () => {
+test("nothing but its signal ends a request, and connecting may take as long, whatever is between", async () => {
+  process.env.HTTP_PROXY = proxy.url;
   const undici = jest.requireActual<typeof Undici>("undici");
-  const { Agent } = undici;
+  const { Agent, EnvHttpProxyAgent, Pool } = undici;
   const agents = jest.spyOn(undici, "Agent").mockImplementation((options) => new Agent(options));
-  const answer = await httpTransport()({
-    url: new URL(`${emulator.url}/api/v1/domains`),
-    method: "GET",
-    headers: { accept: "application/json", authorization: `Bearer ${key}` },
-    body: null,
-    signal: new AbortController().signal,
-    timeout: 3_600_000,
-  });
-  expect(answer.status).toBe(200);
-  expect(agents.mock.calls[0]?.[0]).toMatchObject({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 3_600_000 },
-  });
-  agents.mockRestore();
+  const envAgents = jest
+    .spyOn(undici, "EnvHttpProxyAgent")
+    .mockImplementation((options) => new EnvHttpProxyAgent(options));
+  const pools = jest.spyOn(undici, "Pool").mockImplementation((...args) => new Pool(...args));
+  const transport = httpTransport();
+  for (const url of [server.emulator.url, plain]) {
+    const answer = await transport({
+      url: new URL(`${url}/api/v1/domains`),
+      method: "GET",
+      headers: { accept: "application/json", authorization: `Bearer ${key}` },
+      body: null,
+      signal: new AbortController().signal,
+      timeout: 3_600_000,
+    });
+    expect(answer.status).toBe(200);
+  }
+  const connect = { timeout: 3_600_000 };
+  const endless = { headersTimeout: 0, bodyTimeout: 0 };
+  expect(agents.mock.calls).toMatchObject([[{ ...endless, connect }]]);
+  expect(envAgents.mock.calls).toMatchObject([
+    [{ ...endless, connect, proxyTls: connect, requestTls: connect }],
+  ]);
+  expect(pools.mock.calls.length).toBeGreaterThan(0);
+  for (const [, options] of pools.mock.calls) expect(options).toMatchObject(endless);
+  jest.restoreAllMocks();
 });

@@ -41,7 +41,10 @@ export class Engine {
 
   private async send(severity: keyof typeof severities, message: string, urn: string): Promise<void> {
     if (this.present === undefined) return;
-    this.client ??= new EngineClient(this.present, credentials.createInsecure());
+    // The engine is on this machine, where a proxy cannot reach it.
+    this.client ??= new EngineClient(this.present, credentials.createInsecure(), {
+      "grpc.enable_http_proxy": 0,
+    });
     const { client } = this;
     const request = new LogRequest().setSeverity(severities[severity]).setMessage(message).setUrn(urn);
     // An engine that has ended shows nothing, and that must not fail what is being done.

@@ -14,12 +14,14 @@ import { adoptionClaim } from "../../lifecycle/ledger";
 import { get, read, readOnly } from "../../lifecycle/read";
 import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
+import type { Session } from "../../lifecycle/session";
 import { update } from "../../lifecycle/update";
 import {
   decodeDeclared,
   decodeInputs,
   decodeOutputs,
   encodeInputs,
+  isInState,
   isManaged,
   withoutHidden,
   withoutMarks,
@@ -75,8 +77,7 @@ export interface Host {
   readonly connect: Connect;
   /** Shows a person something about a resource. */
   readonly note: (urn: string, message: string) => void;
-  /** Aborted once the engine was interrupted. */
-  readonly interruption: AbortSignal;
+  readonly session: Pick<Session, "hasProgram" | "interruption">;
 }
 
 /**
@@ -96,17 +97,18 @@ export class PluginResources {
   async check(request: ResourceRequest): Promise<{ inputs: Properties; problems: string[] }> {
     const { urn, oldInputs } = request;
     this.declared.add(urn);
+    this.host.session.hasProgram = true;
     const { account, ...declared } = decodeDeclared(request.inputs);
     const imported = this.imports.get(urn);
     // What an import has found, and the program does not declare, was never managed.
-    const isInState = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
+    const isKnown = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
     const stray = imported && wrongAccount(account, imported.outputs.account, imported.id);
     const { inputs, problems, notes } = await check(this.definition, this.host.connect, {
       declared,
       account,
       importId: stray === undefined ? imported?.id : undefined,
       isImportedByEngine: true,
-      old: isInState ? decodeInputs(oldInputs) : undefined,
+      old: isKnown ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
     const { encoder, note } = this.host;
@@ -253,13 +255,15 @@ export class PluginResources {
     return this.host.encoder.marked({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
-  private optionsOf({ urn, timeout, ignoreChanges }: ResourceRequest): Options {
+  private optionsOf({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): Options {
+    const { hasProgram, interruption } = this.host.session;
     return {
       owner: ownerOf(urn),
       isOwnerCertain: true,
       timeout,
       ignoreChanges,
-      interruption: this.host.interruption,
+      mayHaveOldSettings: isInState(oldOutputs) && !hasProgram,
+      interruption,
     };
   }
 }

@@ -105,7 +105,7 @@ export class PluginSession {
         note: (urn, message) => {
           this.engine.log("warning", message, urn);
         },
-        interruption: this.session.interruption,
+        session: this.session,
       };
       const file = this.env[collectVariable];
       resources = file

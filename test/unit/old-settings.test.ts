@@ -1,0 +1,65 @@
+import type { ModelStack } from "../support/model";
+import { answer, failureOf, fronts, Program, Server } from "../support/program";
+
+const home = { name: "Home", url: "https://example.com/", interval: 60 };
+const hint = "use the settings of the last `up` unless you add --run-program";
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.stop());
+
+describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%s)", (front) => {
+  type Operation = (one: ModelStack) => Promise<unknown>;
+  const refresh: Operation = (one) => one.refresh();
+  const drop: Operation = (one) => one.drop();
+  const change: Operation = (one) => one.up({ ...home, interval: 300 });
+
+  /** What an operation on a resource in state fails with, if the key is refused or the address is another one. */
+  async function failuresOf(operation: Operation, { declares = false } = {}): Promise<string[]> {
+    const failures = [];
+    for (const isRefused of [true, false]) {
+      const program = new Program(server, front);
+      const one = program.resource();
+      server.fault = undefined;
+      await one.up(home);
+      program.nextRun(isRefused ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
+      if (declares) await program.resource().preview({ ...home, name: "Other" });
+      if (isRefused) server.fault = () => answer(401);
+      failures.push(await failureOf(operation(one)));
+    }
+    expect(failures[0]).toContain("status 401");
+    expect(failures[1]).toContain("State was made with another address");
+    return failures;
+  }
+
+  test.each([
+    ["a refresh", refresh],
+    ["a destroy", drop],
+  ])("if %s without the program fails", async (_, operation) => {
+    for (const failure of await failuresOf(operation)) expect(failure).toContain(hint);
+  });
+
+  test.each([
+    ["an update", change],
+    ["a refresh", refresh],
+    ["a delete", drop],
+  ])("not if %s fails in a run of the program", async (_, operation) => {
+    for (const failure of await failuresOf(operation, { declares: true }))
+      expect(failure).not.toContain(hint);
+  });
+
+  test("not of a create, nor of what the program reads", async () => {
+    const program = new Program(server, front);
+    server.fault = () => answer(401);
+    const failures = [
+      await failureOf(program.resource().up(home)),
+      await failureOf(program.providers.monitor.read("urn::type::name", "1", {}, {})),
+    ];
+    for (const failure of failures) {
+      expect(failure).toContain("status 401");
+      expect(failure).not.toContain(hint);
+    }
+  });
+});
