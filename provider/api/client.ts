@@ -22,6 +22,7 @@ import { isRefusal, RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
+import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
 import { bodyLimit, hasProxy, httpTransport } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
@@ -277,7 +278,7 @@ export class Client {
   private hint(status: number, { method, path }: ApiRequest, target: URL | undefined): string | Message {
     const { source } = this.address;
     if (status === 401)
-      return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}`;
+      return `The API does not accept the key from ${this.settings.apiKeySource}. If you have changed it: ${staleSettings}${this.formerProvider()}`;
     if (status === 403)
       return `The key from ${this.settings.apiKeySource} may not do this. If you have changed it: ${staleSettings}`;
     if (status === 404) {
@@ -297,6 +298,15 @@ export class Client {
     }
     if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
     return "";
+  }
+
+  /** What a provider still has that the program no longer uses is deleted with the settings in state. */
+  private formerProvider(): string {
+    const { provider } = this.settings;
+    if (provider === undefined) return "";
+    return provider === defaultProvider
+      ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
+      : `. If the program no longer has the provider ${provider}, declare it again, with a valid key, until this run succeeds`;
   }
 }
 
