@@ -22,6 +22,7 @@ import { isRefusal, RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Failure } from "./retry";
+import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
 import { bodyLimit, httpTransport, isProxied } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
@@ -279,7 +280,7 @@ export class Client {
     const key = this.settings.apiKeySource;
     const ifChanged = (what: string): string =>
       operation.mayHaveOldSettings ? `. If you have changed ${what}: ${oldSettings}` : "";
-    if (status === 401) return `The API does not accept the key from ${key}${ifChanged("it")}`;
+    if (status === 401) return `The API does not accept the key from ${key}${ifChanged("it")}${this.formerProvider()}`;
     if (status === 403) return `The key from ${key} may not do this${ifChanged("it")}`;
     if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
       return `There is no API at this address: check ${source}${ifChanged("it")}`;
@@ -291,6 +292,15 @@ export class Client {
     }
     if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
     return "";
+  }
+
+  /** What a provider still has that the program no longer uses is deleted with the settings in state. */
+  private formerProvider(): string {
+    const { provider } = this.settings;
+    if (provider === undefined) return "";
+    return provider === defaultProvider
+      ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
+      : `. If the program no longer has the provider ${provider}, declare it again, with a valid key, until this run succeeds`;
   }
 }
 

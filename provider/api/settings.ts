@@ -13,6 +13,8 @@ export interface Settings extends Omit<SettingValues, "accounts"> {
   readonly monitorsBaseUrl: Address;
   /** Where the key came from, for messages: the name of the setting. */
   readonly apiKeySource: string;
+  /** The plugin's provider: see {@link Config.provider}. */
+  readonly provider: string | undefined;
 }
 
 /** The address of a server, and the setting it came from. */
@@ -23,7 +25,12 @@ export interface Address extends Server {
 /** Reads stack configuration, under its full key such as `uptime:apiKey`. */
 export interface Config {
   get(key: string): string | undefined;
+  /** The plugin's provider that has these settings: its name in the program, or {@link defaultProvider}. */
+  readonly provider?: string | undefined;
 }
+
+/** The provider of the plugin that has the stack's configuration; a program does not make it. */
+export const defaultProvider = "default";
 
 /** What is set for a setting, without the white space around it. */
 interface SetValue {
@@ -44,9 +51,9 @@ export function readSettings(
   env: NodeJS.ProcessEnv = process.env,
   account?: string,
 ): Settings {
-  const all = Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as SetValues;
+  const all = setValues(config, env);
   const { accounts } = parse(["accounts"], all);
-  const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, env) };
+  const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, config, env) };
   const { baseUrl, monitorsBaseUrl, ...others } = parse(
     settingNames.filter((name) => name !== "accounts"),
     set,
@@ -57,7 +64,18 @@ export function readSettings(
     baseUrl: first,
     monitorsBaseUrl: monitorsBaseUrl ? { ...monitorsBaseUrl, source: set.monitorsBaseUrl.source } : first,
     apiKeySource: set.apiKey.source,
+    provider: config.provider,
   };
+}
+
+/** The names of the accounts; undefined is the one without a name. */
+export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | undefined)[] {
+  const { accounts } = parse(["accounts"], setValues(config, env));
+  return [undefined, ...Object.keys(accounts ?? {})];
+}
+
+function setValues(config: Config, env: NodeJS.ProcessEnv): SetValues {
+  return Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as SetValues;
 }
 
 /**
@@ -71,13 +89,19 @@ export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.en
 
 function find(config: Config, env: NodeJS.ProcessEnv, name: SettingName): SetValue {
   const { environment, secret, type } = settingOf(name);
-  const source = `uptime:${name}`;
-  const value = config.get(source)?.trim();
+  const key = `uptime:${name}`;
+  const source = sourceOf(config, name);
+  const value = config.get(key)?.trim();
   const given = environment === undefined ? undefined : env[environment]?.trim();
-  const command = `pulumi config set ${secret ? "--secret " : ""}${source}${type === "url" ? " https://…" : ""}`;
-  const todo = `run \`${command}\` or set ${environment ?? ""}`;
+  const command = `pulumi config set ${secret ? "--secret " : ""}${key}${type === "url" ? " https://…" : ""}`;
+  const todo = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
   if (!value && environment !== undefined && given) return { value: given, source: environment, todo };
   return { value: value === "" ? undefined : value, source, todo };
+}
+
+/** What a message calls a setting, or a part of one. */
+function sourceOf({ provider = defaultProvider }: Config, path: string): string {
+  return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
 }
 
 /** The values of some settings, with defaults for what is not set. Throws an error that names all that cannot be used. */
@@ -105,6 +129,7 @@ function parse<Name extends SettingName>(names: readonly Name[], set: SetValues)
 function settingsOf(
   account: string,
   accounts: SettingValues["accounts"],
+  config: Config,
   env: NodeJS.ProcessEnv,
 ): Partial<SetValues> {
   if (!accounts)
@@ -121,7 +146,7 @@ function settingsOf(
   const has = (name: keyof Account): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof Account): SetValue => ({
     value: has(name) ? own[name] : undefined,
-    source: `uptime:accounts.${account}.${name}`,
+    source: sourceOf(config, `accounts.${account}.${name}`),
     todo,
   });
   const keyInEnvironment = has("apiKey") ? undefined : env[variable]?.trim();

@@ -1,5 +1,5 @@
-import { keyHash, readSettings } from "../api/settings";
-import type { Config } from "../api/settings";
+import { accountNames, defaultProvider, keyHash, readSettings } from "../api/settings";
+import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue } from "../definitions/marks";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
@@ -18,7 +18,7 @@ export function checkedSettings(
   urn: string,
   given: Properties,
 ): { settings: Properties; warnings: string[] } {
-  const name = isDefaultProvider(urn) ? "default" : parseUrn(urn).name;
+  const name = isDefaultProvider(urn) ? defaultProvider : parseUrn(urn).name;
   const settings: Record<string, unknown> = { ...given, [nameKey]: name };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
@@ -33,27 +33,42 @@ export function changedSettings(old: Properties, present: Properties): string[] 
 }
 
 /**
- * Whether a resource that gets another provider must be replaced: one of another name, whose address or key differs. A
- * provider that stays and gets another key replaces nothing. What is not known yet replaces nothing either.
+ * Whether a resource that gets another provider must be replaced: one of another name, where the address or key of an
+ * account differs. A provider that stays and gets another key replaces nothing. What is not known yet replaces nothing
+ * either.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (old[nameKey] === undefined || old[nameKey] === present[nameKey]) return false;
-  if ([...Object.values(old), ...Object.values(present)].includes(unknownValue)) return false;
+  if (JSON.stringify([old, present]).includes(unknownValue)) return false;
+  const [before, after] = [configOf(old), configOf(present)];
+  // The engine does not say which account the resource is of.
+  return (usable(() => accountNames(before, env)) ?? []).some((account) => {
+    const [was, is] = [before, after].map((config) => usable(() => readSettings(config, env, account)));
+    return was !== undefined && is !== undefined && !is.sameAccount && differ(was, is);
+  });
+}
+
+function differ(one: Settings, other: Settings): boolean {
+  return (["baseUrl", "monitorsBaseUrl"] as const).some(
+    (address) => keyHash(one[address], one.apiKey) !== keyHash(other[address], other.apiKey),
+  );
+}
+
+/** Undefined for settings that are missing or malformed, which is reported where they are needed. */
+function usable<T>(read: () => T): T | undefined {
   try {
-    const [before, after] = [old, present].map((settings) => readSettings(configOf(settings), env));
-    if (!before || !after || after.sameAccount) return false;
-    return (["baseUrl", "monitorsBaseUrl"] as const).some(
-      (key) => keyHash(before[key], before.apiKey) !== keyHash(after[key], after.apiKey),
-    );
+    return read();
   } catch {
-    // What is missing or malformed is reported where it is needed.
-    return false;
+    return undefined;
   }
 }
 
 /** The settings under the names of a stack's configuration, such as `uptime:apiKey`. */
 export function configOf(settings: Properties): Config {
-  return { get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]) };
+  return {
+    get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
+    provider: stringOf(settings[nameKey]),
+  };
 }
 
 /** A setting as a stack's configuration holds it: always a string. SDKs send whatever is no string as JSON. */

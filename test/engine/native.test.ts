@@ -278,37 +278,6 @@ fullTest("Pulumi's options do what they say", async () => {
   expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
 });
 
-test("an interrupted run records what was sent, and sends nothing that waits", async () => {
-  const names = ["one", "two", "three", "limited"];
-  const resources = Object.fromEntries(names.map((name) => [name, monitor({ name })]));
-  const { emulator, workspace } = await start(resources);
-  let [left, hasArrived] = [names.length, (): void => undefined];
-  const arrived = new Promise<void>((resolve) => (hasArrived = resolve));
-  emulator.fault = ({ method, body }) => {
-    if (method !== "POST") return undefined;
-    if (--left === 0) hasArrived();
-    return body.some(([, value]) => value === "limited")
-      ? { kind: "answer", effect: false, status: 503, headers: { "Retry-After": "200" }, body: "" }
-      : { kind: "delay", answerDelayMs: 3000 };
-  };
-  const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
-  await arrived;
-  child.kill("SIGINT");
-  const interrupted = performance.now();
-  expect((await done).code).not.toBe(0);
-  expect(performance.now() - interrupted).toBeLessThan(30_000);
-  expect(Object.keys(await workspace.resources()).sort()).toEqual(["one", "three", "two"]);
-
-  emulator.fault = undefined;
-  await workspace.up();
-  expect(
-    emulator.monitors
-      .all()
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual([...names].sort());
-});
-
 fullTest("the log of requests and the warnings reach the engine", async () => {
   const { workspace } = await start({ home: monitor() });
   await workspace.setConfig({ "uptime:logLevel": "requests", "uptime:maxRetry": "3" });

@@ -1,4 +1,6 @@
+import { fullTest } from "../support/size";
 import { startStack, stopStacks } from "../support/stack";
+import type { StackOptions } from "../support/stack";
 
 afterEach(stopStacks);
 
@@ -6,51 +8,130 @@ const monitor = { name: "Home", url: "https://example.com/", interval: 60 };
 
 type Providers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A program with explicit providers, and a monitor of one of them. */
-const program = (providers: Providers, provider: string): string =>
+/** A program with explicit providers, and a monitor of one of them; without a name, of the default one. */
+const program = (providers: Providers, provider?: string, more: object = {}): string =>
   `resources: ${JSON.stringify({
     ...Object.fromEntries(
-      Object.entries(providers).map(([name, properties]) => [
+      Object.entries(providers).map(([name, { aliases, ...properties }]) => [
         name,
-        { type: "pulumi:providers:uptime", properties },
+        { type: "pulumi:providers:uptime", properties, options: { aliases } },
       ]),
     ),
-    home: { type: "uptime:Monitor", properties: monitor, options: { provider: `\${${provider}}` } },
+    home: {
+      type: "uptime:Monitor",
+      properties: { ...monitor, ...more },
+      options: provider === undefined ? {} : { provider: `\${${provider}}` },
+    },
   })}\n`;
 
-test("a resource that moves to a provider with another key is replaced, in the preview; a new key of its own replaces nothing", async () => {
-  const first = { apiKey: "first-key" };
-  const second = { apiKey: "second-key" };
-  const { emulator, workspace } = await startStack({
-    language: "yaml",
-    program: program({ first, second }, "first"),
-  });
-  // A server that takes every key, as that of one account with several people does.
-  emulator.fault = ({ headers }) => {
-    emulator.apiKey = headers.authorization?.replace("Bearer ", "") ?? "";
+/** A server that takes every key that is not revoked, as that of one account with several people does. */
+async function start(first: string, options: StackOptions = {}) {
+  const { emulator, workspace } = await startStack({ language: "yaml", ...options });
+  const revoked = new Set<string>();
+  const keysOfDeletes: string[] = [];
+  emulator.fault = ({ headers, method }) => {
+    const key = headers.authorization?.replace("Bearer ", "") ?? "";
+    if (method === "DELETE") keysOfDeletes.push(key);
+    emulator.apiKey = revoked.has(key) ? "another" : key;
     return undefined;
   };
+  await workspace.write(first.replaceAll("SERVER", emulator.url));
   await workspace.up();
+  return {
+    revoked,
+    keysOfDeletes,
+    workspace,
+    ids: () => emulator.monitors.all().map(({ id }) => id),
+    /** What a preview does to the monitor. */
+    preview: async (next: string) => {
+      await workspace.write(next.replaceAll("SERVER", emulator.url));
+      const steps = await workspace.previewSteps();
+      return steps.filter(({ urn, op }) => urn.endsWith("::home") && op !== "same").map(({ op }) => op);
+    },
+    failedUp: async () => {
+      const { code, output } = await workspace.run(["up", "--yes", "--skip-preview"]);
+      expect(code).not.toBe(0);
+      return output;
+    },
+  };
+}
 
-  // A rotation.
-  await workspace.write(program({ first: { apiKey: "rotated-key" }, second }, "first"));
-  expect((await workspace.preview("--diff")).output).not.toMatch(/replace/);
+const unchanged: string[] = [];
+const replaced = ["replace"];
+const [first, second, rotated] = [
+  { apiKey: "first-key" },
+  { apiKey: "second-key" },
+  { apiKey: "rotated-key" },
+];
+
+test("a resource that moves to a provider with another key is replaced, in the preview; a new key of its own replaces nothing", async () => {
+  const { ids, keysOfDeletes, preview, workspace } = await start(program({ first, second }, "first"));
+  expect(await preview(program({ first: rotated, second }, "first"))).toEqual(unchanged);
+  // Under another name, with the same key and with another one.
+  expect(await preview(program({ first, same: first }, "same"))).toEqual(unchanged);
+  const renamed = { ...second, aliases: [{ name: "first" }] };
+  expect(await preview(program({ renamed }, "renamed"))).toEqual(unchanged);
+  const sameAccount = { ...second, sameAccount: true };
+  expect(await preview(program({ first, second: sameAccount }, "second"))).toEqual(unchanged);
+  // The provider that it moves to, or the one that it leaves, gets another key in the same run.
+  expect(await preview(program({ first, second: first }, "second"))).toEqual(unchanged);
+  expect(await preview(program({ first: rotated, second }, "second"))).toEqual(replaced);
   await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
+  expect(ids()).toEqual([2]);
+  expect(keysOfDeletes).toEqual(["rotated-key"]);
+});
 
-  // The same key under another name.
-  await workspace.write(
-    program({ first: { apiKey: "rotated-key" }, same: { apiKey: "rotated-key" } }, "same"),
+test("a resource of a named account is replaced if that account's key differs, though the providers have no other", async () => {
+  const accounts = (apiKey: string) => ({ accounts: { eu: { baseUrl: "SERVER", apiKey } } });
+  const ofEu = (key: string) =>
+    program({ first: accounts("first-key"), second: accounts(key) }, "second", { account: "eu" });
+  const { preview } = await start(program({ first: accounts("first-key") }, "first", { account: "eu" }), {
+    env: {},
+  });
+  expect(await preview(ofEu("first-key"))).toEqual(unchanged);
+  expect(await preview(ofEu("second-key"))).toEqual(replaced);
+});
+
+test("a provider whose key was revoked gets a valid one, and what it still has is deleted then", async () => {
+  const { failedUp, ids, revoked, workspace } = await start(program({ first }, "first"));
+  revoked.add("first-key");
+  await workspace.write(program({ second }, "second"));
+  expect(await failedUp()).toMatch(
+    /does not accept the key from apiKey of the provider first\..*declare it again, with a valid key/,
   );
-  expect((await workspace.preview("--diff")).output).not.toMatch(/replace/);
-
-  await workspace.write(program({ first: { apiKey: "rotated-key" }, second }, "second"));
-  expect((await workspace.preview("--diff")).output).toMatch(/replace/);
+  await workspace.write(program({ first: rotated, second }, "second"));
   await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([{ id: 2 }]);
+  expect(ids()).toEqual([2]);
+  await workspace.write(program({ second }, "second"));
+  await workspace.up();
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+});
 
-  // The account is the one that state means.
-  const third = { apiKey: "third-key", sameAccount: true };
-  await workspace.write(program({ second, third }, "third"));
-  expect((await workspace.preview("--diff")).output).not.toMatch(/replace/);
+fullTest(
+  "a resource leaves the default provider, whose key was revoked, for one with another key",
+  async () => {
+    const { failedUp, ids, preview, revoked, workspace } = await start(program({}), {
+      config: { "uptime:apiKey": "first-key" },
+    });
+    expect(await preview(program({ first }, "first"))).toEqual(unchanged);
+    expect(await preview(program({ second }, "second"))).toEqual(replaced);
+    revoked.add("first-key");
+    expect(await failedUp()).toMatch(/the key from uptime:apiKey\..*let a lookup use it/);
+    await workspace.setConfig({ "uptime:apiKey": "rotated-key" });
+    const lookup = { "fn::invoke": { function: "uptime:getMonitors", arguments: {} } };
+    await workspace.write(`${program({ second }, "second")}variables: ${JSON.stringify({ lookup })}\n`);
+    await workspace.up();
+    expect(ids()).toEqual([2]);
+  },
+);
+
+fullTest("a key that is not known in the preview replaces nothing in it; the `up` compares it", async () => {
+  const next = program({ first, second: { apiKey: "key-of-${shop.id}" } }, "second").replace(
+    "resources: {",
+    `resources: { shop: { type: "uptime:Domain", properties: { name: "shop.example" }, options: { provider: "\${first}" } },`,
+  );
+  const { ids, preview, workspace } = await start(program({ first }, "first"));
+  expect(await preview(next)).toEqual(["update"]);
+  await workspace.up();
+  expect(ids()).toEqual([2]);
 });

@@ -49,6 +49,8 @@ export interface Result {
 export interface RunOptions {
   env?: Record<string, string>;
   stdin?: string;
+  /** As a terminal starts it: a signal to its process group reaches whatever it has started there. */
+  ownGroup?: boolean;
 }
 
 /** A command that is still running, for tests that interrupt or kill it. */
@@ -276,11 +278,12 @@ export class Workspace {
   }
 
   /** What it prints may hold no secret, whatever the test looks at, unless it is asked to show them. */
-  start(args: string[], { env, stdin }: RunOptions = {}): Running {
+  start(args: string[], { env, stdin, ownGroup = false }: RunOptions = {}): Running {
     const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
       cwd: this.project,
       env: { ...this.env, ...env },
       stdio: "pipe",
+      detached: ownGroup,
     });
     this.running.add(child);
     child.stdin.on("error", () => {

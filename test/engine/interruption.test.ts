@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Fault } from "../../provider/emulator";
+import { processesWith } from "../support/processes";
+import { sample } from "../support/size";
+import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import type { Stack } from "../support/stack";
+
+afterEach(stopStacks);
+
+const names = Array.from({ length: 24 }, (_, index) => `Site ${index}`);
+const args = (name: string) => ({ name, url: "https://example.com/", interval: 60 });
+const programs = {
+  js: programOf(names.map((name) => ({ kind: "Monitor", name, args: args(name) }))),
+  yaml: yamlOf(
+    Object.fromEntries(names.map((name) => [name, { type: "uptime:Monitor", properties: args(name) }])),
+  ),
+};
+type Language = keyof typeof programs;
+
+const slow: Fault = { kind: "delay", answerDelayMs: 3000 };
+const limited: Fault = {
+  kind: "answer",
+  effect: false,
+  status: 429,
+  headers: { "Retry-After": "300" },
+  body: "",
+};
+
+const start = (language: Language, maxConcurrency: number): Promise<Stack> =>
+  startStack({
+    language,
+    program: programs[language],
+    config: { "uptime:maxConcurrency": String(maxConcurrency) },
+  });
+
+/** What the server has is in state, under the same ids. */
+async function expectRecorded({ emulator, workspace }: Stack, count: number): Promise<void> {
+  const ids = Object.values(await workspace.resources()).map(({ id }) => Number(id));
+  expect(ids.sort()).toEqual(
+    emulator.monitors
+      .all()
+      .map(({ id }) => id)
+      .sort(),
+  );
+  expect(ids).toHaveLength(count);
+}
+
+/** Runs a command, and does something once so many requests of a method have come, each of which misbehaves. */
+async function interrupted(
+  { emulator, workspace }: Stack,
+  command: "up" | "destroy",
+  fault: Fault,
+  requests: number,
+  interrupt: (cli: number) => unknown,
+): Promise<{ output: string; sent: number; milliseconds: number }> {
+  const method = command === "up" ? "POST" : "DELETE";
+  let [sent, hasCome] = [0, (): void => undefined];
+  const come = new Promise<void>((resolve) => (hasCome = resolve));
+  emulator.fault = (request) => {
+    if (request.method !== method) return undefined;
+    if (++sent === requests) hasCome();
+    return fault;
+  };
+  const flags = ["--yes", "--skip-preview", "--parallel", "24"];
+  const { child, done } = workspace.start([command, ...flags], { ownGroup: true });
+  await Promise.race([come, done]);
+  const begun = performance.now();
+  await interrupt(child.pid ?? 0);
+  const { code, output } = await done;
+  emulator.fault = undefined;
+  expect(output).not.toContain("customTimeouts");
+  expect({ code, output }).not.toMatchObject({ code: 0 });
+  return { output, sent, milliseconds: performance.now() - begun };
+}
+
+/** What a terminal does. */
+const press = (cli: number): boolean => process.kill(-cli, "SIGINT");
+const pressTwice = async (cli: number): Promise<void> => {
+  press(cli);
+  await sleep(300);
+  press(cli);
+};
+
+const isInterrupted = /Pulumi was interrupted|update canceled/;
+
+describe("after one Ctrl-C, what is on the server is in state, and the next `up` makes the rest", () => {
+  test.each(
+    sample<[Language, number][]>(
+      [["js", 24]],
+      [["js", 24]],
+      [
+        ["js", 24],
+        ["js", 8],
+        ["yaml", 24],
+      ],
+    ),
+  )("%s, of which %d are sent at a time", async (language, maxConcurrency) => {
+    const stack = await start(language, maxConcurrency);
+    const { output, sent } = await interrupted(stack, "up", slow, maxConcurrency, press);
+    expect(output).toMatch(isInterrupted);
+    await expectRecorded(stack, sent);
+    await stack.workspace.up();
+    await expectRecorded(stack, 24);
+
+    // A destroy that is interrupted twice is finished by the next.
+    await interrupted(stack, "destroy", slow, maxConcurrency, pressTwice);
+    expect(Object.keys(await stack.workspace.resources())).not.toEqual([]);
+    await stack.workspace.destroy();
+    await expectRecorded(stack, 0);
+  });
+
+  test("of the plugin, which does not send what waits, also not for the rate limit", async () => {
+    const stack = await start("yaml", 8);
+    const { output, sent } = await interrupted(stack, "up", slow, 8, press);
+    expect(output).toMatch(/Pulumi was interrupted, so POST \S+ was not sent/);
+    expect(sent).toBe(8);
+    await expectRecorded(stack, 8);
+
+    const waiting = await interrupted(stack, "up", limited, 1, async (cli) => {
+      await sleep(1000);
+      press(cli);
+    });
+    expect(waiting.output).toMatch(/status 429[^]*Then Pulumi was interrupted/);
+    expect(waiting.milliseconds).toBeLessThan(1000 + 2000);
+    await expectRecorded(stack, 8);
+    await stack.workspace.up();
+    await expectRecorded(stack, 24);
+  });
+});
+
+describe("SIGTERM lets requests that were sent be answered, and their results are in state", () => {
+  const toProvider = (stack: Stack): void => {
+    for (const { pid, command } of processesWith("PULUMI_HOME", stack.workspace.env.PULUMI_HOME ?? ""))
+      if (/^node .*(dynamic-provider|provider\.cjs)/.test(command)) process.kill(pid, "SIGTERM");
+  };
+  const toCli = (_: Stack, cli: number): boolean => process.kill(cli, "SIGTERM");
+
+  test.each(
+    sample<[Language, string, typeof toCli | typeof toProvider][]>(
+      [["yaml", "the provider's process", toProvider]],
+      [["yaml", "the provider's process", toProvider]],
+      [
+        ["js", "the CLI", toCli],
+        ["js", "the provider's process", toProvider],
+        ["yaml", "the CLI", toCli],
+        ["yaml", "the provider's process", toProvider],
+      ],
+    ),
+  )("%s, to %s", async (language, _, signal) => {
+    const stack = await start(language, 8);
+    const { output, sent } = await interrupted(stack, "up", slow, 8, (cli) => signal(stack, cli));
+    expect(output).toMatch(isInterrupted);
+    await expectRecorded(stack, sent);
+    await stack.workspace.up();
+    await expectRecorded(stack, 24);
+  });
+});

@@ -1,0 +1,75 @@
+import { readSettings } from "../../provider/api/settings";
+import { unknownValue, unmarked } from "../../provider/definitions/marks";
+import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
+import type { Properties } from "../../provider/engine/request";
+
+const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
+/** As the engine sends them after they were checked. */
+const checked = (name: string, settings: Properties): Properties =>
+  unmarked(
+    checkedSettings(urnOf(name), { baseUrl: "https://a.example", ...settings }).settings,
+  ) as Properties;
+
+/** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
+const isReplaced = (from: Properties, to: Properties, names = ["first", "second"]): boolean => {
+  const [before, after] = names;
+  return isAnotherAccount(checked(before ?? "", from), checked(after ?? "", to), {});
+};
+
+const key = (apiKey: string): Properties => ({ apiKey });
+const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
+
+describe("a resource that moves to another provider is replaced if an account differs", () => {
+  test.each<[string, boolean, Properties, Properties]>([
+    ["the same", false, key("one"), key("one")],
+    ["another key", true, key("one"), key("two")],
+    ["another address", true, key("one"), { ...key("one"), baseUrl: "https://b.example" }],
+    [
+      "another address of monitors",
+      true,
+      key("one"),
+      { ...key("one"), monitorsBaseUrl: "https://b.example" },
+    ],
+    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: true }],
+    ["a key that is not known yet", false, key("one"), key(unknownValue)],
+    ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
+    ["only accounts, the same", false, eu("one"), eu("one")],
+    ["only accounts, as JSON", false, eu("one"), { accounts: JSON.stringify(eu("one").accounts) }],
+    ["only accounts, another key", true, eu("one"), eu("two")],
+    [
+      "only accounts, another key that is the same account",
+      false,
+      eu("one"),
+      { ...eu("two"), sameAccount: true },
+    ],
+    ["only accounts, a key that is not known yet", false, eu("one"), eu(unknownValue)],
+    [
+      "a key, and accounts with another key",
+      true,
+      { ...key("one"), ...eu("one") },
+      { ...key("one"), ...eu("two") },
+    ],
+    ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
+  ])("%s: %j", (_, expected, from, to) => {
+    expect(isReplaced(from, to)).toBe(expected);
+  });
+
+  test("and not if the provider stays; all default providers are one", () => {
+    expect(isReplaced(key("one"), key("two"), ["first", "first"])).toBe(false);
+    expect(isReplaced(key("one"), key("two"), ["default", "default_1_0_0"])).toBe(false);
+    expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
+  });
+});
+
+test("messages name a setting as a property of the provider that has it", () => {
+  const sourceOf = (name: string): string =>
+    readSettings(configOf(checked(name, { apiKey: "one" })), {}).apiKeySource;
+  expect(sourceOf("default_1_0_0")).toBe("uptime:apiKey");
+  expect(sourceOf("first")).toBe("apiKey of the provider first");
+  expect(readSettings(configOf(checked("first", eu("one"))), {}, "eu").apiKeySource).toBe(
+    "accounts.eu.apiKey of the provider first",
+  );
+  expect(() => readSettings(configOf(checked("first", {})), {})).toThrow(
+    "apiKey of the provider first is not set: give it in the program or set UPTIME_API_KEY",
+  );
+});
