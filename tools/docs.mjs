@@ -1,5 +1,5 @@
-// `npm run docs` writes what the definitions say into one page per resource and that of the settings; with `--check` it only
-// compares.
+// `npm run docs` writes what the definitions say into one page per resource and those of the API and the settings; with `--check`
+// it only compares.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -33,6 +33,13 @@ function settingsPageOf(declared, present) {
 }
 
 const settingsPath = "docs/settings.md";
+
+/** The page of the API, with the fields of all resources renewed. */
+export function apiPageOf(all, present) {
+  return withParts(apiPath, present, { fields: all.map(wireFieldsOf).join("\n\n") });
+}
+
+const apiPath = "docs/api.md";
 
 /** A page with its generated parts renewed. */
 function withParts(path, present, parts) {
@@ -104,6 +111,36 @@ string · a change replaces the ${singular}
 The account that the ${singular} belongs to: a name in the setting
 [\`uptime:accounts\`](settings.md#several-accounts). It must be known in the preview. Default: the account of
 \`uptime:apiKey\`.`;
+}
+
+/** The fields of a resource as forms and records have them. */
+function wireFieldsOf({ label, fields }) {
+  const entries = Object.values(fields).map((field) => {
+    const remarks = [
+      [field.required, "required on create"],
+      [field.default !== undefined, `default ${code(wireValueOf(field.default))}`],
+      [field.replace, "not in an update"],
+      [field.updateOnly, "in an update only"],
+    ];
+    const facts = [wireFormOf(field), ...remarks.flatMap(([applies, remark]) => (applies ? [remark] : []))];
+    return `- ${code(field.wire)}: ${facts.join("; ")}`;
+  });
+  return `### ${label}\n\n${entries.join("\n")}`;
+}
+
+const wireValueOf = (value) => (typeof value === "boolean" ? Number(value) : value);
+
+/** What a form may have under a field's name. */
+function wireFormOf({ kind, wire, allowed }) {
+  if (allowed) return [allowed.slice(0, -1).map(code).join(", "), code(allowed.at(-1))].join(" or ");
+  const forms = {
+    boolean: "`0` or `1`",
+    dateTime: "date and time such as `2030-01-31T22:00:00`",
+    idList: `ids, each sent as ${code(`${wire}[]`)}`,
+    headerList: `pairs, sent as ${code(`${wire}[0][key]`)} and ${code(`${wire}[0][value]`)}, the next with \`1\``,
+    url: "URL",
+  };
+  return forms[kind] ?? "string";
 }
 
 const types = {
@@ -284,6 +321,7 @@ function main(args) {
   const { definitions, settings } = built();
   for (const definition of definitions)
     writeGenerated(pathOf(definition), (present) => pageOf(definition, { present }), args);
+  writeGenerated(apiPath, (present) => apiPageOf(definitions, present), args);
   writeGenerated(settingsPath, (present) => settingsPageOf(settings, present), args);
 }
 

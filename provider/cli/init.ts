@@ -1,9 +1,12 @@
-import { relative, resolve } from "node:path";
+import { execFileSync } from "node:child_process";
+import { join, relative, resolve } from "node:path";
 
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { assertPrintable, writeNewFiles } from "./shared/files";
+import { ownPackage } from "../sdk/package";
+import { dependency } from "./shared/dependency";
+import { assertFree, assertPrintable, explained, writeNewFiles } from "./shared/files";
 import { startCommands } from "./export/next-steps";
 import { readProject } from "./shared/project";
 import { shellWord, visible } from "./shared/quoting";
@@ -44,16 +47,30 @@ function initialise(folder: string, cwd: string): string {
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
   if (project.exists) throw new UptimeError(`${directory} holds a Pulumi project already.`);
-  const files = scaffold(project, program);
+  const { folder: own, version } = ownPackage();
+  const uptime = dependency();
+  // Colleagues and CI do not have the folder that this package is in, so the project gets a copy.
+  const tarball = uptime.startsWith("file:") ? `pulumi-uptime-${version}.tgz` : undefined;
+  const files = scaffold(project, program, tarball === undefined ? uptime : `file:${tarball}`);
+  if (tarball !== undefined) assertFree(join(directory, tarball));
   writeNewFiles(directory, files);
+  if (tarball !== undefined) pack(own, directory);
   const place = relative(cwd, directory);
   const enter = place === "" ? [] : [`cd ${shellWord(place)}`];
   return [
     `Wrote a project to ${visible(place || ".")}:`,
-    ...[...files.keys()].map((name) => `  ${name}`),
+    ...[...files.keys(), ...(tarball === undefined ? [] : [`${tarball}, the package itself`])].map(
+      (name) => `  ${name}`,
+    ),
     "",
     "Next, with your server's address and API key (the last `config` command asks for the key):",
     ...[...enter, ...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
     "",
   ].join("\n");
+}
+
+/** Packs a package into a folder, as npm would publish it. */
+function pack(own: string, directory: string): void {
+  const args = ["pack", own, "--pack-destination", directory, "--ignore-scripts", "--loglevel=error"];
+  explained(`${own} cannot be packed`, () => execFileSync("npm", args, { stdio: "pipe" }));
 }

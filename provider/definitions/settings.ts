@@ -53,7 +53,8 @@ export const settings = {
     type: "accounts",
     secret: true,
     text: "Further accounts by name, each with its key and, if they differ, its addresses.",
-    details: "Set it with `--secret`. See [Several accounts](#several-accounts).",
+    details:
+      "Set it with `--secret`. In the variable, NAME is the account's name in capitals. See [Several accounts](#several-accounts).",
   },
   adoptExisting: {
     type: "boolean",

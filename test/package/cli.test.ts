@@ -16,6 +16,10 @@ import type { Outcome } from "../support/cli";
 import { sample } from "../support/size";
 
 const root = join(__dirname, "..", "..");
+const { version, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  version: string;
+  peerDependencies: object;
+};
 let folder: string;
 beforeEach(() => {
   folder = newFolder();
@@ -58,22 +62,27 @@ describe("init", () => {
     const { code, stdout, stderr } = await run("init", "my site's checks");
     expect([code, stderr]).toEqual([0, ""]);
     const project = "my site's checks";
+    // The package itself: whoever clones the project does not have this checkout.
+    const tarball = `pulumi-uptime-${version}.tgz`;
     expect(readdirSync(join(folder, project)).sort()).toEqual(
-      [".gitignore", ".npmrc", "Pulumi.yaml", "index.ts", "package.json", "tsconfig.json"].sort(),
+      [".gitignore", "Pulumi.yaml", "index.ts", "package.json", tarball, "tsconfig.json"].sort(),
     );
     expect(parse(text(project, "Pulumi.yaml"))).toMatchObject({
       name: "my-site-s-checks",
       runtime: "nodejs",
     });
     expect(JSON.parse(text(project, "package.json"))).toMatchObject({
-      dependencies: { "pulumi-uptime": `file:${root}` },
+      scripts: { up: "pulumi up --refresh --run-program", destroy: "pulumi destroy --run-program" },
+      dependencies: { ...peerDependencies, "pulumi-uptime": `file:${tarball}` },
       devDependencies: {
         "@types/node": expect.any(String) as string,
         typescript: expect.any(String) as string,
       },
     });
-    // npm would link to this checkout, and the program would have two copies of @pulumi/pulumi.
-    expect(text(project, ".npmrc")).toBe("install-links=true\n");
+    const packed = execFileSync("tar", ["-tzf", join(folder, project, tarball)], { encoding: "utf8" });
+    expect(packed.split("\n")).toEqual(
+      expect.arrayContaining(["package/package.json", "package/dist/provider/cli/main.js"]),
+    );
     expect(stdout).toContain("  cd 'my site'\\''s checks'\n  npm install\n");
     expect(stdout).toContain("  pulumi config set --secret uptime:apiKey\n  pulumi preview\n  pulumi up\n");
 

@@ -49,6 +49,19 @@ test("says what is wrong: code 1", async () => {
   expect((await doctor()).stdout).toMatch(/failed .*not JSON: "Welcome"/);
 });
 
+test.each([
+  ["3.99.0", 1, "failed   Pulumi CLI 3.99.0 is too old: install 3.200.0 or later\n"],
+  ["3.200.0", 0, "ok       Pulumi CLI 3.200.0\n"],
+])("says whether the Pulumi CLI is recent enough: %s", async (version, code, said) => {
+  const folder = newFolder();
+  const env = withStack(folder, {});
+  const program = join(folder, "bin", "pulumi");
+  writeFileSync(program, readFileSync(program, "utf8").replace("v3.250.0", `v${version}`));
+  const { code: ended, stdout } = await cli(emulator, __dirname, ["doctor"], { env });
+  expect(stdout).toContain(said);
+  expect(ended).toBe(code);
+});
+
 test("warns of a clock that differs, and of http without encryption", async () => {
   emulator.fault = () => ({
     kind: "answer",

@@ -34,15 +34,15 @@ test("the bytes of ours are what the state file has beyond the fields, the attri
   expect(() => ownBytes(JSON.stringify(JSON.parse(state({}, {})), null, 2), fields)).toThrow("compact JSON");
 });
 
-test("the page and the picture show the results that are kept", async () => {
-  const { between, limitsOfAll, markdownOf, svgOf, textOf } = await report();
+test("the pages and the picture show the results that are kept", async () => {
+  const { between, limitsOfAll, markdownOf, summaryOf, svgOf, textOf } = await report();
   const read = (...path: string[]) => readFileSync(join(__dirname, "..", "..", ...path), "utf8");
   const kept = read("tools", "bench", "results.json");
   const results = JSON.parse(kept) as object[];
   expect(textOf(results)).toBe(kept);
-  const page = read("docs", "performance.md");
-  const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf(results)}`;
-  expect(between(page, "bench", figures)).toBe(page);
+  const [page, figures] = [read("docs", "performance.md"), read("docs", "measurements.md")];
+  expect(between(page, "bench", summaryOf(results))).toBe(page);
+  expect(between(figures, "bench", markdownOf(results))).toBe(figures);
   expect(read("docs", "performance.svg")).toBe(svgOf(results));
   expect(limitsOfAll(results).filter(({ holds }) => holds !== true)).toEqual([]);
 });

@@ -188,6 +188,30 @@ export function markdownOf(all) {
   return [table([["What must hold", "measured", ""], ...limits]), ...all.map(figuresOf)].join("\n\n");
 }
 
+/** What a user wants to know: the seconds of each command by the number of monitors, and its requests. */
+export function summaryOf(all) {
+  const results = mostMeasured(all);
+  const sizes = [...new Set(results.runs.map(({ n }) => n))].sort((a, b) => a - b);
+  const ours = { kind: "ours", latency: latencyOfLimits };
+  const rows = Object.entries(commands).map(([command, title]) => [
+    title,
+    ...sizes.map((n) => format(secondsOf(results, { ...ours, command, n }))),
+    format(
+      most(runsOf(results, { ...ours, command, n: sizes.at(-1) }).map(({ requests }) => total(requests))),
+    ),
+  ]);
+  const head = ["Command", ...sizes.map((n) => `${n} monitors, s`), `requests for ${sizes.at(-1)}`];
+  return [
+    table([head, ...rows]),
+    `${whenOf(results.runs)}: ${results.machine}; the API takes ${latencyOfLimits} ms to respond.`,
+  ].join("\n\n");
+}
+
+/** The results of the machine with the most figures. */
+function mostMeasured(all) {
+  return [...all].sort((a, b) => b.runs.length - a.runs.length)[0];
+}
+
 function figuresOf(results) {
   const settings = [
     ...new Map(results.runs.map(({ n, latency }) => [`${n} ${latency}`, { n, latency }])).values(),
@@ -270,7 +294,7 @@ export function between(text, marker, content) {
 
 /** Bars of the largest size that the machine with the most figures has measured, a group for each command. */
 export function svgOf(all) {
-  const [results] = [...all].sort((a, b) => b.runs.length - a.runs.length);
+  const results = mostMeasured(all);
   const n = most(results.runs.map((run) => run.n));
   const latency = most(results.runs.filter((run) => run.n === n).map((run) => run.latency));
   const groups = Object.entries(commands).map(([command, title]) => ({

@@ -83,11 +83,15 @@ async function main() {
   if (!options.isPart) {
     const file = join(root, "tools", "bench", "results.json");
     writeFileSync(file, textOf([results]));
-    const page = join(root, "docs", "performance.md");
-    const figures = `![Seconds of each command](performance.svg)\n\n${markdownOf([results])}`;
-    writeFileSync(page, between(readFileSync(page, "utf8"), "bench", figures));
+    const pages = { "measurements.md": markdownOf([results]), "performance.md": summaryOf([results]) };
+    for (const [name, figures] of Object.entries(pages)) {
+      const page = join(root, "docs", name);
+      writeFileSync(page, between(readFileSync(page, "utf8"), "bench", figures));
+    }
     writeFileSync(join(root, "docs", "performance.svg"), svgOf([results]));
-    console.log("\ndocs/performance.md, docs/performance.svg and tools/bench/results.json are written.");
+    console.log(
+      "\ndocs/measurements.md, docs/performance.md, docs/performance.svg and tools/bench/results.json are written.",
+    );
   }
   const failed = limitsOf(results).filter(({ holds }) => holds === false);
   for (const { what, measured } of failed)

@@ -13,7 +13,7 @@ import { ownPackage } from "../../sdk/package";
 import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { isProject, readProject } from "../shared/project";
-import { exportedState, pulumiVersion } from "../shared/pulumi-cli";
+import { exportedState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
@@ -143,7 +143,12 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
     ok("node-version", `Node.js ${process.versions.node}`),
   ];
   try {
-    findings.push(ok("pulumi-version", `Pulumi CLI ${await pulumiVersion(location)}`));
+    const version = await pulumiVersion(location);
+    findings.push(
+      isSupported(version)
+        ? ok("pulumi-version", `Pulumi CLI ${version}`)
+        : failed("pulumi-version", `Pulumi CLI ${version} is too old: install ${minimumPulumi} or later`),
+    );
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     findings.push(missing("pulumi-version", `Pulumi CLI: ${error.message}`));

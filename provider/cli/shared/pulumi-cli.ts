@@ -78,6 +78,14 @@ function onStack(args: readonly string[], { cwd, stack }: StackLocation): string
   return stack === undefined ? [...args] : [...args, "--stack", stack];
 }
 
+/** The lowest version of the Pulumi CLI and of its SDK for Node.js that this package is tested with. */
+export const minimumPulumi = "3.200.0";
+
+/** Whether a version of the Pulumi CLI is recent enough. */
+export function isSupported(version: string): boolean {
+  return version.localeCompare(minimumPulumi, "en", { numeric: true }) >= 0;
+}
+
 /** The version of the Pulumi CLI, such as `3.250.0`. */
 export async function pulumiVersion(location: StackLocation): Promise<string> {
   return (await output(["version"], location)).trim().replace(/^v/, "");

@@ -1,5 +1,6 @@
 import { dependency } from "./dependency";
 import { jsonText } from "./json";
+import { minimumPulumi } from "./pulumi-cli";
 import type { Project } from "./project";
 
 const compilerOptions = {
@@ -12,14 +13,29 @@ const compilerOptions = {
   forceConsistentCasingInFileNames: true,
 };
 
-/** The files of a new project by name, all but the modules that declare its resources. */
-export function scaffold({ name }: Pick<Project, "name">, program: string): Map<string, string> {
-  const uptime = dependency();
+/** Pulumi's commands as they should run, with the program. */
+const scripts = {
+  preview: "pulumi preview --refresh --run-program --diff",
+  up: "pulumi up --refresh --run-program",
+  destroy: "pulumi destroy --run-program",
+  drift: "pulumi-uptime drift",
+};
+
+/**
+ * The files of a new project by name, all but the modules that declare its resources.
+ * @param uptime the dependency that gives the project this package
+ */
+export function scaffold(
+  { name }: Pick<Project, "name">,
+  program: string,
+  uptime = dependency(),
+): Map<string, string> {
   const manifest = {
     name,
     private: true,
     main: "index.ts",
-    dependencies: { "@pulumi/pulumi": "^3.200.0", "pulumi-uptime": uptime },
+    scripts,
+    dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": uptime },
     devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
   };
   return new Map([
@@ -35,7 +51,7 @@ export function scaffold({ name }: Pick<Project, "name">, program: string): Map<
     ],
     [".gitignore", "node_modules/\n"],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
-    ...(uptime.startsWith("file:") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
+    ...(uptime.startsWith("file:") && !uptime.endsWith(".tgz") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
     ["index.ts", program],
   ]);
 }

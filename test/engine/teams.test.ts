@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { blocksOf, commandsIn } from "../support/blocks";
+import { startStack, stopStacks } from "../support/stack";
+import type { Result } from "../support/workspace";
+
+afterEach(stopStacks);
+
+test("docs/teams.md: each block does what the page says of it", async () => {
+  const { emulator, workspace } = await startStack({ language: "ts", packages: ["@types/node"] });
+  const at = (name: string): string => join(workspace.project, name);
+  const edit = (name: string, change: (text: string) => string): void => {
+    writeFileSync(at(name), change(readFileSync(at(name), "utf8")));
+  };
+  for (const file of readdirSync(workspace.project)) if (file !== "node_modules") rmSync(at(file));
+  writeFileSync(at("package.json"), JSON.stringify({ name: "monitoring", main: "index.ts" }));
+  writeFileSync(at("Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");
+
+  const blocks = blocksOf("docs/teams.md");
+  const accounts = JSON.stringify({ eu: { apiKey: emulator.apiKey, baseUrl: emulator.url } });
+  const wordOf = (word: string): string =>
+    word.startsWith("'{") ? accounts : word.replace(/^'(.*)'$/, "$1");
+  /** Runs the next block of commands. */
+  const runNext = async (): Promise<Result[]> => {
+    const index = blocks.findIndex(({ language }) => language === "sh");
+    const [block] = blocks.splice(index, 1);
+    const results: Result[] = [];
+    for (const [program, ...words] of commandsIn(block?.code ?? "")) {
+      expect(program).toBe("pulumi");
+      const answers = words[0] === "up" && !words.includes("--yes") ? ["--yes", "--skip-preview"] : [];
+      const result = await workspace.run([...words.map(wordOf), ...answers]);
+      expect(result).toMatchObject({ code: 0, output: result.output });
+      results.push(result);
+    }
+    return results;
+  };
+  const ids = () => emulator.monitors.all().map(({ id, name }) => [id, name]);
+
+  for (const { file, code } of blocks) if (file !== undefined) writeFileSync(at(file), code);
+  await runNext();
+  expect(
+    emulator.domains
+      .all()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(["blog.example", "shop.example"]);
+  const before = ids();
+  expect(before).toHaveLength(3);
+
+  const renamed = blocks.find(({ language, file }) => language === "yaml" && file === undefined)?.code ?? "";
+  edit("Pulumi.prod.yaml", (text) => text.replace(/- \{name: shop.*\n/, renamed));
+  expect(readFileSync(at("Pulumi.prod.yaml"), "utf8")).toContain("was: shop");
+  await workspace.up("--expect-no-changes");
+
+  await runNext();
+  const destroyed = await workspace.run(["destroy", "--yes", "--skip-preview", "--run-program"]);
+  expect(destroyed.code).not.toBe(0);
+  expect(destroyed.output).toContain("protect");
+
+  await runNext();
+  const prod = readFileSync(at("Pulumi.prod.yaml"), "utf8");
+  const others = prod.replace(/ *- \{name: store.*\n/, "").replace(/^encryptionsalt.*/m, "");
+  edit("Pulumi.prod.yaml", (text) => text.replace(/ *- \{name: blog.*\n/, ""));
+  // A secret is encrypted for one stack, so the other gets it from its own settings.
+  edit("Pulumi.blog.yaml", (text) => text + others.replace(/^ *uptime:accounts:\n.*\n/m, ""));
+  await workspace.run(["config", "set", "--stack", "blog", "--secret", "uptime:accounts", accounts]);
+  await runNext();
+  expect(ids()).toEqual(before);
+
+  const pauses = () =>
+    emulator
+      .writes()
+      .flatMap(({ body }) => body.filter(([name]) => name === "pause").map(([, value]) => value));
+  emulator.forget();
+  await runNext();
+  expect(pauses()).toEqual(["1", "1", "0", "0"]);
+  expect(blocks.filter(({ language }) => language === "sh")).toEqual([]);
+}, 600_000);
