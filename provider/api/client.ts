@@ -280,7 +280,8 @@ export class Client {
     const key = this.settings.apiKeySource;
     const ifChanged = (what: string): string =>
       operation.mayHaveOldSettings ? `. If you have changed ${what}: ${oldSettings}` : "";
-    if (status === 401) return `The API does not accept the key from ${key}${ifChanged("it")}${this.formerProvider()}`;
+    if (status === 401)
+      return `The API does not accept the key from ${key}${ifChanged("it")}${this.formerProvider()}`;
     if (status === 403) return `The key from ${key} may not do this${ifChanged("it")}`;
     if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
       return `There is no API at this address: check ${source}${ifChanged("it")}`;
