@@ -98,7 +98,7 @@ test.each(interruptions)(
 
     emulator.fault = undefined;
     const again = await run(fleet, "--yes", "--at-once", "8");
-    expect(again).toMatchObject({ code: 0 });
+    expect(again.code === 0 ? "" : again.output).toBe("");
     const names = namesOf(fleet);
     expect(names).toHaveLength(monitors + 1);
     expect(new Set(names).size).toBe(monitors + 1);
@@ -125,7 +125,7 @@ fullTest(
       return { kind: "answer", effect: false, status: 429 };
     };
     const { code, output } = await run(fleet, "--yes", "--at-once", "4", "--requests-per-minute", "8");
-    expect({ code, output, refused }).toMatchObject({ code: 0, refused: [] });
+    expect({ failure: code === 0 ? "" : output, refused }).toEqual({ failure: "", refused: [] });
     expect(namesOf(fleet)).toHaveLength(monitors);
 
     const unchanged = await run(fleet);

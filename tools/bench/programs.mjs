@@ -1,7 +1,10 @@
 // The programs that the benchmark compares: the same monitors, declared in several ways.
 
-/** The defaults are declared too: what the provider would fill in, other programs would not have in state. */
-const monitors = (count, edited) =>
+/**
+ * The defaults are declared too: what the provider would fill in, other programs would not have in state.
+ * @param secretEvery how many monitors there are for each one with request headers, which are secret
+ */
+const monitors = (count, edited, secretEvery = Infinity) =>
   Array.from({ length: count }, (_, index) => ({
     name: `Service ${index}`,
     url: `https://service-${index}.example.com/health`,
@@ -11,6 +14,7 @@ const monitors = (count, edited) =>
     requestMethod: "GET",
     cacheBuster: false,
     sslAlertDays: 14,
+    ...(index % secretEvery === 1 && { requestHeaders: [{ key: "X-Probe", value: `probe ${index}` }] }),
   }));
 
 const classes = (module) => `
@@ -27,13 +31,17 @@ function yamlOf(list) {
   return `resources: ${JSON.stringify(Object.fromEntries(resources))}\n`;
 }
 
-/** What the engine and the SDK cost without any provider's work: nothing is sent, nothing is compared. */
-const floor = `
+/**
+ * What the engine and the SDK cost without any provider's work: nothing is compared. Headers are as secret as ours.
+ * @param module what the host of dynamic providers loads
+ */
+const floor = (module) => `
 const pulumi = require("@pulumi/pulumi");
 class Monitor extends pulumi.CustomResource {
-  constructor(name, args, options) {
-    const __provider = 'exports.handler=()=>require("uptime-floor")';
-    super("pulumi-nodejs:dynamic/floor:Monitor", name, { ...args, __provider }, options);
+  constructor(name, { requestHeaders, ...args }, options) {
+    const __provider = 'exports.handler=()=>require("${module}")';
+    const secret = requestHeaders && { requestHeaders: pulumi.secret(requestHeaders) };
+    super("pulumi-nodejs:dynamic/floor:Monitor", name, { ...args, ...secret, __provider }, options);
   }
 }
 monitors.forEach((args, index) => new Monitor("service-" + index, args));
@@ -44,6 +52,43 @@ export const floorPackage = `
 module.exports = {
   create: async (inputs) => ({ id: "1", outs: inputs }),
   update: async (id, olds, news) => ({ outs: news }),
+};
+`;
+
+/** The same, with one bare request for each create, update and delete. */
+export const sendingFloorPackage = `
+const { request } = require("undici");
+const { update } = require(".");
+
+async function send(method, path, form) {
+  const { statusCode, body } = await request(process.env.UPTIME_BASE_URL + "/api/v1/monitors" + path, {
+    method,
+    headers: {
+      accept: "application/json",
+      authorization: "Bearer " + process.env.UPTIME_API_KEY,
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: form && new URLSearchParams(form).toString(),
+  });
+  const text = await body.text();
+  if (statusCode >= 300) throw new Error(method + " was answered with " + statusCode + ": " + text);
+  return text === "" ? {} : JSON.parse(text).data;
+}
+
+const formOf = ({ name, url, interval }) => ({ name, url, interval });
+
+module.exports = {
+  create: async (inputs) => {
+    const { id } = await send("POST", "", formOf(inputs));
+    return { id: String(id), outs: inputs };
+  },
+  update: async (id, olds, news) => {
+    await send("PATCH", "/" + id, formOf(news));
+    return update(id, olds, news);
+  },
+  delete: async (id) => {
+    await send("DELETE", "/" + id);
+  },
 };
 `;
 
@@ -134,12 +179,13 @@ monitors.forEach((args, index) => new Monitor("service-" + index, args));
 const declarations = {
   ours: classes("pulumi-uptime"),
   native: classes("pulumi-uptime/native"),
-  floor,
+  floor: floor("uptime-floor"),
+  sendingFloor: floor("uptime-floor/sending"),
   conventional,
 };
 
 /** The source of a program with this many monitors; `edited` changes one field of one of them. */
-export function programOf(kind, count, edited = false) {
-  const list = monitors(count, edited);
+export function programOf(kind, count, edited = false, secretEvery = undefined) {
+  const list = monitors(count, edited, secretEvery);
   return kind === "yaml" ? yamlOf(list) : `const monitors = ${JSON.stringify(list)};\n${declarations[kind]}`;
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
 import { engineEnv } from "../engine/env.mjs";
 import { root } from "../setup.mjs";
-import { floorPackage } from "./programs.mjs";
+import { floorPackage, sendingFloorPackage } from "./programs.mjs";
 
 const running = new Set();
 
@@ -31,7 +31,9 @@ export class Project {
       await mkdir(path, { recursive: true });
     await symlink(root, join(modules, "pulumi-uptime"));
     await symlink(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"));
+    await symlink(join(root, "node_modules", "undici"), join(modules, "undici"));
     await writeFile(join(modules, "uptime-floor", "index.js"), floorPackage);
+    await writeFile(join(modules, "uptime-floor", "sending.js"), sendingFloorPackage);
     const plugin = JSON.stringify([{ name: "uptime", path: join(root, "plugin") }]);
     const isNative = kind === "native" || kind === "yaml";
     const settings =
@@ -52,7 +54,10 @@ export class Project {
     this.program = program;
   }
 
-  /** Runs a command of the CLI and answers with its wall time in seconds; rejects when it fails. */
+  /**
+   * Runs a command of the CLI. Answers with its wall time in seconds and with what its parts have used; rejects when it
+   * fails.
+   */
   async pulumi(args, env = {}) {
     const started = process.hrtime.bigint();
     const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
@@ -64,13 +69,14 @@ export class Project {
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => (output = (output + chunk).slice(-4000)));
-    const watch = watchProvider(child.pid);
+    const watch = watchProcesses(child.pid);
     const [code] = await once(child, "close").finally(() => running.delete(child));
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-    const peak = watch.end();
+    const used = watch.end();
+    const peak = used.provider?.peak;
     if (peak !== undefined) this.peak = Math.max(this.peak ?? 0, peak);
     if (code !== 0) throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${code}:\n${output}`);
-    return seconds;
+    return { seconds, used };
   }
 
   write(source) {
@@ -90,44 +96,64 @@ export class Project {
   }
 }
 
-/** Looks every quarter of a second how much memory the provider's process under this one has used at most. */
-function watchProvider(pid) {
-  let provider;
-  let peak;
-  const timer = setInterval(() => {
-    try {
-      provider ??= providerUnder(pid);
-      const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${provider}/status`, "utf8")) ?? [];
-      if (kilobytes !== undefined) peak = Number(kilobytes) / 1024;
-    } catch {
-      // Not yet, not any more, or not on this system.
-    }
-  }, 250);
+/** What each part of a command has used: the CLI, the program with its language host, the provider. */
+const roles = [
+  ["provider", /cmd\/dynamic-provider|plugin\/provider\.cjs/],
+  ["program", /pulumi-language-|cmd\/run/],
+];
+const clockTicks = 100;
+
+/**
+ * Looks ten times a second what the processes of a command have used: CPU seconds, and MB of memory at most. Empty where there is
+ * no /proc.
+ */
+function watchProcesses(root) {
+  const seen = new Map([[String(root), { role: "cli", seconds: 0, peak: 0 }]]);
+  const look = () => {
+    for (const pid of pids())
+      try {
+        const [parent, seconds] = statOf(pid);
+        if (!seen.has(pid) && !seen.has(parent)) continue;
+        // A wrapper becomes the program that it starts, so this is asked each time.
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        const inherited = (seen.get(pid) ?? seen.get(parent)).role;
+        const [role = inherited] = roles.find(([, pattern]) => pattern.test(command)) ?? [];
+        const [, kilobytes = "0"] =
+          /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+        // One that ends has no memory any more.
+        const peak = Math.max(seen.get(pid)?.peak ?? 0, Number(kilobytes) / 1024);
+        seen.set(pid, { role, seconds, peak });
+      } catch {
+        // It has ended meanwhile.
+      }
+  };
+  const timer = setInterval(look, 100);
   return {
     end: () => {
       clearInterval(timer);
-      return peak;
+      const used = {};
+      for (const { role, seconds, peak } of seen.values()) {
+        const sum = (used[role] ??= { seconds: 0, peak: 0 });
+        sum.seconds += seconds;
+        sum.peak = Math.max(sum.peak, peak);
+      }
+      return used;
     },
   };
 }
 
-function providerUnder(ancestor) {
-  const parents = new Map();
-  const candidates = [];
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      // The name in parentheses may hold anything; the state and the parent follow it.
-      const [, parent] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
-      parents.set(pid, parent);
-      const [program, script = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      if (/node$/.test(program) && /cmd\/dynamic-provider|plugin\/provider\.cjs$/.test(script))
-        candidates.push(pid);
-    } catch {
-      // It has ended meanwhile.
-    }
+function pids() {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
   }
-  return candidates.find((pid) => {
-    for (let at = pid; at !== undefined; at = parents.get(at)) if (at === String(ancestor)) return true;
-    return false;
-  });
+}
+
+/** The parent of a process, and the CPU seconds that it has used. */
+function statOf(pid) {
+  // The name in parentheses may hold anything; the state and the parent follow it.
+  const [, rest] = /^.*\) \S (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const fields = rest.split(" ");
+  return [fields[0], (Number(fields[10]) + Number(fields[11])) / clockTicks];
 }

@@ -142,7 +142,8 @@ export function format(value) {
   return value < 100 ? value.toPrecision(value < 1 ? 2 : 3) : String(Math.round(value));
 }
 
-function table(rows) {
+/** A table of Markdown, the first row its head. */
+export function table(rows) {
   const [head, ...rest] = rows;
   const line = (cells) => `| ${cells.join(" | ")} |`;
   const ruler = head.map((_, column) => (column === 0 ? "---" : "--:"));

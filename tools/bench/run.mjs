@@ -10,6 +10,7 @@ import { ensureLanguage } from "../engine/languages.mjs";
 import { root, setup } from "../setup.mjs";
 import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
+import { measureScale, scaleLimits, scaleMarkdown } from "./scale.mjs";
 import {
   attributesBytes,
   between,
@@ -32,6 +33,8 @@ const usage = `Usage: npm run bench -- [options]
   --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
   --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
   --quick           100 monitors at 20 ms: about two minutes
+  --scale           1000, 5000 and 10,000 monitors, three rounds: takes hours, and goes on where it was ended
+  --fresh           with --scale: measure everything anew
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
   --help            this text
 
@@ -75,6 +78,15 @@ async function main() {
     "state in local files";
   console.log(machine);
   await warmUp(engine);
+  if (options.scale) {
+    const runs = await measureScale(
+      { newProject: (kind) => newProject(engine, kind), end, argsOf },
+      options.scale,
+    );
+    console.log(`\n${scaleMarkdown(runs)}`);
+    judge(scaleLimits(runs), options);
+    return;
+  }
 
   const results = { machine, runs: [], sizes: [] };
   for (const n of options.n)
@@ -93,7 +105,11 @@ async function main() {
       "\ndocs/measurements.md, docs/performance.md, docs/performance.svg and tools/bench/results.json are written.",
     );
   }
-  const failed = limitsOf(results).filter(({ holds }) => holds === false);
+  judge(limitsOf(results), options);
+}
+
+function judge(limits, options) {
+  const failed = limits.filter(({ holds }) => holds === false);
   for (const { what, measured } of failed)
     console.error(`Does not hold: ${what} (measured: ${format(measured)}).`);
   if (failed.length > 0 && options.limits) process.exitCode = 1;
@@ -109,6 +125,8 @@ function readOptions() {
       commands: { type: "string", default: Object.keys(commands).join() },
       repeat: { type: "string", default: "3" },
       quick: { type: "boolean", default: false },
+      scale: { type: "boolean", default: false },
+      fresh: { type: "boolean", default: false },
       limits: { type: "boolean", default: true },
       help: { type: "boolean", default: false },
     },
@@ -146,6 +164,11 @@ function readOptions() {
     n: numbers("n", values.n ?? n, 1),
     latency: numbers("latency", values.latency ?? latency, 0),
     repeat: numbers("repeat", values.repeat, 1)[0],
+    scale: values.scale && {
+      n: values.n === undefined ? undefined : numbers("n", values.n, 1),
+      repeat: numbers("repeat", values.repeat, 1)[0],
+      fresh: values.fresh,
+    },
     only,
     isPart,
   };
@@ -210,7 +233,7 @@ async function measure(engine, results, options, n, latency) {
       for (const { kind, project } of stacks) {
         await project.write(programOf(kind, n, command === "edit"));
         await project.api.take(latency);
-        const seconds = await project.pulumi(argsOf[command]);
+        const { seconds } = await project.pulumi(argsOf[command]);
         const requests = await project.api.take(latency);
         results.runs.push({ n, latency, repetition, kind, command, seconds, requests, date });
         console.log(
