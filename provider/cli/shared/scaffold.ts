@@ -51,7 +51,9 @@ export function scaffold(
     ],
     [".gitignore", "node_modules/\n"],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
-    ...(uptime.startsWith("file:") && !uptime.endsWith(".tgz") ? ([[".npmrc", "install-links=true\n"]] as const) : []),
+    ...(uptime.startsWith("file:") && !uptime.endsWith(".tgz")
+      ? ([[".npmrc", "install-links=true\n"]] as const)
+      : []),
     ["index.ts", program],
   ]);
 }
