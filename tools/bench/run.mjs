@@ -21,6 +21,7 @@ import {
   markdownOf,
   measuredOnce,
   ownBytes,
+  summaryOf,
   svgOf,
   textOf,
 } from "./report.mjs";
