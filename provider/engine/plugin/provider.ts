@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { Definition } from "../../definitions/field";
-import { equal, isEmpty } from "../../definitions/kinds";
-import type { Value } from "../../definitions/kinds";
+import { equal } from "../../definitions/field-types";
+import { isEmpty } from "../../definitions/values";
+import type { Value } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
