@@ -155,10 +155,9 @@ const types = {
   headerList: "list of `{ key, value }`",
 };
 
-function typeOf({ kind }) {
-  const name = typeof kind === "string" ? kind : kind.name;
-  if (!(name in types)) throw new Error(`tools/docs.mjs has no word for the kind ${name}.`);
-  return types[name];
+function typeOf({ type }) {
+  if (!(type in types)) throw new Error(`tools/docs.mjs has no word for the type ${type}.`);
+  return types[type];
 }
 
 function remarksOf(key, field, singular) {
@@ -249,7 +248,7 @@ function exampleOf({ label, fields }, name, options) {
   return `new ${label}(\n  "${name}",\n  ${args("  ")},\n  ${options},\n);`;
 }
 
-function sampleOf(key, { kind, allowed }) {
+function sampleOf(key, { type, allowed }) {
   if (allowed) return allowed[0];
   const samples = {
     text: "Home page",
@@ -260,7 +259,7 @@ function sampleOf(key, { kind, allowed }) {
     idList: [1],
     headerList: [{ key: "X-Token", value: "…" }],
   };
-  return samples[typeof kind === "string" ? kind : kind.name] ?? key;
+  return samples[type] ?? key;
 }
 
 /** The page of a resource that has none yet. */

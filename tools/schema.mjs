@@ -97,11 +97,12 @@ function sharedTypes({ accountSettings, settings }) {
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
 function propertiesOf({ label, fields }, sentences, shared) {
-  const kinds = createRequire(import.meta.url)(join(root, "dist", "provider", "definitions", "kinds.js"));
+  const require = createRequire(import.meta.url);
+  const types = require(join(root, "dist", "provider", "definitions", "field-types.js"));
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    if (field.kind !== "choice") return { ...kinds.schemaOf(field), description };
+    if (field.type !== "choice") return { ...types.schemaOf(field), description };
     const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
     shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };

@@ -1,5 +1,5 @@
-import { changedDeep, isObject } from "../definitions/kinds";
-import { namesOf } from "../definitions/field";
+import { changedDeep, isObject } from "../definitions/values";
+import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
 import { quote } from "./errors";
@@ -61,12 +61,12 @@ function isShallow(value: unknown, left: number): boolean {
  * innermost that shows a required field counts first, and an id beside an object that has none is not the record's.
  * Undefined if there is no record.
  */
-export function recordIn(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
+export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
   const isWhole = (record: ApiRecord): boolean => isRecordOf(definition, record);
   const wrapped = [body[definition.singular], body.data].filter(isObject);
-  const inner = wrapped.flatMap((one) => recordIn(one, definition, depth - 1) ?? []);
-  const id = idIn(body);
+  const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
+  const id = parseId(body);
   const { id: _, ...shown } = body;
   const own = id === undefined ? undefined : { id, shown };
   return (
@@ -80,7 +80,7 @@ export function recordIn(body: unknown, definition: Definition, depth = 3): ApiR
 /** Whether a record shows any required field: otherwise it is not a record of this kind. */
 export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolean {
   return Object.values(fields).some(
-    (field) => field.required && namesOf(field).some((name) => Object.hasOwn(shown, name)),
+    (field) => field.required && shownNames(field).some((name) => Object.hasOwn(shown, name)),
   );
 }
 
@@ -95,15 +95,15 @@ export function holdsNothing(body: unknown, { singular }: Definition): boolean {
   if (saysNothing(body)) return true;
   return (
     isObject(body) &&
-    idIn(body) === undefined &&
+    parseId(body) === undefined &&
     [singular, "data"].some((key) => key in body && saysNothing(body[key]))
   );
 }
 
 /** Whether an answer says that the request has failed, though its status does not. In a record the same are fields. */
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
-  const record = recordIn(body, definition);
-  const holdsRecords = (pageIn(body, definition)?.records.length ?? 0) > 0;
+  const record = parseRecord(body, definition);
+  const holdsRecords = (parsePage(body, definition)?.records.length ?? 0) > 0;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
   const { success, error, errors, status, deleted } = body;
   const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
@@ -129,14 +129,14 @@ const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(v
 const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
 
 /** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */
-export function pageIn(body: unknown, definition: Definition): Page | undefined {
+export function parsePage(body: unknown, definition: Definition): Page | undefined {
   const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
   if (!Array.isArray(list)) return undefined;
-  const records = list.map((entry) => recordIn(entry, definition));
+  const records = list.map((entry) => parseRecord(entry, definition));
   if (!records.every((record) => record !== undefined)) return undefined;
   if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
   const { total } = metaOf(body);
-  return { records, next: nextPage(body), last: lastPage(body), total: numberIn(total) };
+  return { records, next: nextPage(body), last: lastPage(body), total: parseNumber(total) };
 }
 
 /** An id that is a number. */
@@ -144,7 +144,7 @@ export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
-function idIn(body: Record<string, unknown>): string | undefined {
+function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
   return typeof id === "string" && id !== "" ? id : undefined;
@@ -154,7 +154,7 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   const links = linksOf(body);
   const meta = metaOf(body);
   const address = links.next ?? body.next_page_url ?? meta.next_page_url;
-  if (!saysNothing(address)) return queryIn(address) ?? "more";
+  if (!saysNothing(address)) return parseQuery(address) ?? "more";
   const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
     (value) => !saysNothing(value),
   );
@@ -162,8 +162,8 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
     return typeof cursor === "string" || typeof cursor === "number"
       ? new URLSearchParams({ cursor: String(cursor) })
       : "more";
-  const current = numberIn(meta.current_page);
-  const last = numberIn(meta.last_page);
+  const current = parseNumber(meta.current_page);
+  const last = parseNumber(meta.last_page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
   const hasMore = body.has_more ?? meta.has_more;
@@ -180,11 +180,11 @@ function nextOf(cursor: unknown): unknown {
 
 /** The number of the last page, or NaN. */
 function lastPage(body: Record<string, unknown>): number {
-  return numberIn(metaOf(body).last_page ?? queryIn(linksOf(body).last)?.get("page"));
+  return parseNumber(metaOf(body).last_page ?? parseQuery(linksOf(body).last)?.get("page"));
 }
 
 /** Of an address only the query is used: behind a proxy the rest is often another host's, and the token stays here. */
-function queryIn(address: unknown): URLSearchParams | undefined {
+function parseQuery(address: unknown): URLSearchParams | undefined {
   if (typeof address !== "string") return undefined;
   return parseUrl(address, "http://list.invalid")?.searchParams;
 }
@@ -197,30 +197,30 @@ function metaOf(body: Record<string, unknown>): Record<string, unknown> {
   return isObject(body.meta) ? body.meta : body;
 }
 
-function numberIn(value: unknown): number {
+function parseNumber(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
 }
 
 /** What an error's body says: as a whole, and of single fields under the API's own names. */
-export function complaintIn(
+export function parseError(
   body: unknown,
   source: string,
-): { said: Message; fields: Map<string, readonly Quote[]> } {
+): { reason: Message; fields: Map<string, readonly Quote[]> } {
   const fields = new Map<string, readonly Quote[]>();
   const quoted = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  if (!isObject(body)) return { said: quoted(source), fields };
+  if (!isObject(body)) return { reason: quoted(source), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
       fields.set(
         name,
-        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(textOf(reason))),
+        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(errorText(reason))),
       );
   const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
-  const said = whole === undefined ? (fields.size > 0 ? [] : quoted(source)) : quoted(textOf(whole));
-  return { said, fields };
+  const reason = whole === undefined ? (fields.size > 0 ? [] : quoted(source)) : quoted(errorText(whole));
+  return { reason, fields };
 }
 
-function textOf(value: unknown): string {
+function errorText(value: unknown): string {
   if (typeof value === "string") return value;
   if (isObject(value) && typeof value.message === "string") return value.message;
   return JSON.stringify(value);

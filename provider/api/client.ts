@@ -1,32 +1,22 @@
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 
-import type { Pair } from "../definitions/kinds";
+import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
-import { complaintIn, parseJson } from "./answer";
+import { parseJson } from "./answer";
 import { systemClock } from "./clock";
 import type { Clock } from "./clock";
-import {
-  ApiError,
-  LostAnswerError,
-  message,
-  quote,
-  TimeIsOverError,
-  unfinished,
-  UptimeError,
-} from "./errors";
-import type { Message } from "./errors";
+import { LostAnswerError } from "./errors";
+import type { UptimeError } from "./errors";
+import { notSent, outcomeOf, refused, unanswered, unreadable } from "./failed-attempt";
+import type { FailedAttempt, Response } from "./failed-attempt";
 import { Log } from "./log";
-import { networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
-import { isRefusal, RateLimiter } from "./rate-limit";
+import { RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
-import type { Failure } from "./retry";
-import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
-import { bodyLimit, httpTransport, isProxied } from "./transport";
+import { bodyLimit, httpTransport } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
-import { counted } from "./text";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -38,9 +28,8 @@ export interface ApiRequest {
   readonly operation: Operation;
 }
 
-/** An answer with a status below 300, or one that says where the result of a POST is. */
+/** An answer with a status below 300. */
 export interface Answer {
-  /** For a POST also 301, 302 or 303, if `location` is what says what it has created. */
   readonly status: number;
   /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
@@ -51,26 +40,8 @@ export interface Answer {
   readonly request: string;
 }
 
-/** An attempt that ended badly: what is known of it, and the error if that is the end. */
-interface FailedAttempt {
-  readonly failure: Failure;
-  readonly error: UptimeError;
-}
-
-/** What came back over HTTP. */
-interface Response {
-  readonly status: number;
-  readonly headers: HttpResponse["headers"];
-  readonly text: string;
-  /** Where it redirects to, if that was not followed. */
-  readonly target: URL | undefined;
-}
-
 /** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
 const redirectLimit = 3;
-/** For the errors of an operation that may have old settings. */
-export const oldSettings =
-  "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
@@ -116,7 +87,7 @@ export class Client {
     let last: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const denied = (reason: Denial): UptimeError => this.notSent(name, reason, operation, last);
+      const denied = (reason: Denial): UptimeError => notSent(name, reason, operation, last);
       const result = await this.limiter.run({ operation, isWrite: method !== "GET", denied }, async () => {
         const begun = this.clock.now();
         const ended = await this.attempt(request, name);
@@ -124,7 +95,7 @@ export class Client {
           this.log.sent({
             method,
             path: this.withoutKey(path),
-            outcome: outcomeOf(ended.result),
+            outcome: "failure" in ended.result ? outcomeOf(ended.result.failure) : ended.result.status,
             milliseconds: this.clock.now() - begun,
             attempt,
             waited: begun - ready,
@@ -151,66 +122,29 @@ export class Client {
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
   }
 
-  private notSent(name: string, reason: Denial, operation: Operation, last?: UptimeError): UptimeError {
-    if (reason === "ended") return operation.ended(`${name} was not sent`, last);
-    const before = last ? message`${unfinished(last)}. Then ` : "";
-    if (reason === "too late")
-      return new TimeIsOverError(
-        message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option
-          customTimeouts, and the setting uptime:requestsPerMinute).`,
-      );
-    return new UptimeError(
-      message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
-        503. Set uptime:requestsPerMinute to what it allows, or try again later.`,
-    );
-  }
-
   private async attempt(request: ApiRequest, name: string): Promise<Ended<Answer | FailedAttempt>> {
-    const { method, path, query, operation } = request;
-    const timeout = this.clock.timeout(this.settings.timeoutSeconds * 1000);
+    const { address, settings } = this;
+    const { path, query, operation, method } = request;
+    const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
     const signals = [timeout, operation.timeSignal].filter((signal) => signal !== undefined);
+    const attempted = { ...request, name, address, settings };
     try {
       const search = query?.toString();
-      const url = new URL(`${this.address.url}${path}${search ? `?${search}` : ""}`);
+      const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
       operation.hasWritten ||= method !== "GET";
-      const answer = await this.exchange(request, url, AbortSignal.any(signals));
-      return { result: this.resultOf(answer, request, name), answer };
+      const response = await this.exchange(request, url, AbortSignal.any(signals));
+      const { status, headers, text } = response;
+      const body = parsed(text);
+      if (status >= 300) return { result: refused(attempted, response, body), answer: response };
+      if (text.trim() !== "" && body === undefined)
+        return { result: unreadable(attempted, response), answer: response };
+      const [location, date] = [headers.location, headers.date].map((value) =>
+        typeof value === "string" ? value : undefined,
+      );
+      return { result: { status, body, location, date, request: name }, answer: response };
     } catch (error) {
-      return { result: this.failed(error, request, name, timeout) };
+      return { result: unanswered(attempted, error, timeout) };
     }
-  }
-
-  private resultOf(response: Response, request: ApiRequest, name: string): Answer | FailedAttempt {
-    const { status, headers, text, target } = response;
-    const body = parsed(text);
-    const [location, date] = [headers.location, headers.date].map((value) =>
-      typeof value === "string" ? value : undefined,
-    );
-    const answer = { status, body, location, date, request: name };
-    if (request.method === "POST" && target && this.hasCreated(status, request.path, target)) return answer;
-    if (status >= 300) {
-      const { said, fields } = complaintIn(body, text);
-      return {
-        failure: { kind: "status", status, retryAfter: isRefusal(status, headers) },
-        error: new ApiError(name, status, said, fields, this.hint(status, request, target)),
-      };
-    }
-    if (text.trim() === "" || body !== undefined) return answer;
-    const error = new UptimeError(
-      message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
-        ${this.address.source}: does it lead to the API?`,
-    );
-    return { failure: { kind: "unreadable" }, error };
-  }
-
-  /** Whether a redirect says that a create had its effect, and where its result is; others only name another address. */
-  private hasCreated(status: number, path: string, target: URL): boolean {
-    const { origin, pathname } = new URL(`${this.address.url}${path}`);
-    if (target.origin !== origin) return false;
-    if (status === 303) return true;
-    const isRecord =
-      target.pathname.startsWith(`${pathname}/`) && target.pathname.length > pathname.length + 1;
-    return isRecord && (status === 301 || status === 302);
   }
 
   private async exchange(
@@ -243,73 +177,6 @@ export class Client {
       return this.exchange(request, target, signal, redirects + 1);
     return { status, headers, text: decode(body, headers), target };
   }
-
-  private failed(error: unknown, request: ApiRequest, name: string, timeout: AbortSignal): FailedAttempt {
-    const { operation, method } = request;
-    if (operation.timeSignal?.aborted)
-      // Nothing can follow in this operation, and a create may have had its effect.
-      return {
-        failure: { kind: method === "POST" ? "timeout" : "final" },
-        error: new TimeIsOverError(
-          `${name} was given up: the operation has used its time (see the option customTimeouts).`,
-          { cause: error },
-        ),
-      };
-    if (timeout.aborted)
-      return {
-        failure: { kind: "timeout" },
-        error: new UptimeError(
-          `${name} was not answered within ${counted(this.settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
-          { cause: error },
-        ),
-      };
-    const { kind, text } = networkFailure(error, method === "POST");
-    const network = isProxied(new URL(this.address.url))
-      ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
-      : " and the network";
-    return {
-      failure: { kind },
-      error: new UptimeError(message`${name} ${text}. Check ${this.address.source}${network}.`, {
-        cause: error,
-      }),
-    };
-  }
-
-  private hint(status: number, { path, operation }: ApiRequest, target: URL | undefined): string | Message {
-    const { source } = this.address;
-    const key = this.settings.apiKeySource;
-    const ifChanged = (what: string): string =>
-      operation.mayHaveOldSettings ? `. If you have changed ${what}: ${oldSettings}` : "";
-    if (status === 401)
-      return `The API does not accept the key from ${key}${ifChanged("it")}${this.formerProvider()}`;
-    if (status === 403) return `The key from ${key} may not do this${ifChanged("it")}`;
-    if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
-      return `There is no API at this address: check ${source}${ifChanged("it")}`;
-    if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
-    if (target) {
-      // What follows the path may be a secret of the server that redirects, such as a session.
-      const where = quote(target.origin + target.pathname);
-      return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
-    }
-    if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
-    return "";
-  }
-
-  /** What a provider still has that the program no longer uses is deleted with the settings in state. */
-  private formerProvider(): string {
-    const { provider } = this.settings;
-    if (provider === undefined) return "";
-    return provider === defaultProvider
-      ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
-      : `. If the program no longer has the provider ${provider}, declare it again, with a valid key, until this run succeeds`;
-  }
-}
-
-/** For the log: the status, or what came in its place. */
-function outcomeOf(result: Answer | FailedAttempt): number | string {
-  if (!("failure" in result)) return result.status;
-  const { failure } = result;
-  return failure.kind === "status" ? failure.status : failure.kind === "final" ? "failed" : failure.kind;
 }
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
@@ -334,9 +201,7 @@ function decode(bytes: Buffer, headers: HttpResponse["headers"]): string {
 }
 
 function encodeForm(pairs: readonly Pair[]): string {
-  const form = new URLSearchParams();
-  for (const [name, value] of pairs) form.append(name, value);
-  return form.toString();
+  return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 }
 
 function parsed(source: string): unknown {

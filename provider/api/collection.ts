@@ -1,8 +1,8 @@
-import { complaintIn, holdsNothing, isDeleted, isFailure, isRecordOf, pageIn, recordIn } from "./answer";
+import { parseError, holdsNothing, isDeleted, isFailure, isRecordOf, parsePage, parseRecord } from "./answer";
 import type { ApiRecord, Page } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
-import type { Pair } from "../definitions/kinds";
+import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
 import type { Message } from "./errors";
@@ -41,7 +41,7 @@ export class Collection {
   /** The record under an id. Throws {@link MissingError}. */
   async show(id: string, operation: Operation): Promise<ApiRecord> {
     const answer = await this.sendTo(id, { method: "GET", operation });
-    const record = recordIn(answer.body, this.definition);
+    const record = parseRecord(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new AnotherRecordError(`${answer.request} was answered with the record ${record.id} instead.`);
@@ -57,7 +57,7 @@ export class Collection {
   /** Stores a new record. (API reference, section 4: Store) */
   async store(form: readonly Pair[], operation: Operation): Promise<Written> {
     const answer = await this.send({ method: "POST", path: this.path, form, operation });
-    const record = recordIn(answer.body, this.definition);
+    const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
   }
@@ -70,7 +70,7 @@ export class Collection {
     method: "PATCH" | "PUT",
   ): Promise<Written> {
     const answer = await this.sendTo(id, { method, form, operation });
-    const record = recordIn(answer.body, this.definition);
+    const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };
   }
@@ -143,7 +143,7 @@ export class Collection {
       });
       if (!answer) return;
       sent.delete(String(query));
-      const page = pageIn(answer.body, this.definition);
+      const page = parsePage(answer.body, this.definition);
       if (!page)
         throw new UptimeError(
           message`${answer.request} was not answered with a list of ${this.definition.plural}: ${quoted(answer.body)}. Check
@@ -185,8 +185,8 @@ export class Collection {
   private async send(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     if (!isFailure(answer.body, this.definition, request.method)) return answer;
-    const { said, fields } = complaintIn(answer.body, JSON.stringify(answer.body));
-    throw new ApiError(answer.request, answer.status, said, fields);
+    const { reason, fields } = parseError(answer.body, JSON.stringify(answer.body));
+    throw new ApiError(answer.request, answer.status, reason, fields);
   }
 
   /** Sends to one record. */

@@ -61,12 +61,12 @@ export class ApiError extends UptimeError {
     readonly request: string,
     readonly status: number,
     /** What the API says, as a whole; empty if it says nothing readable. */
-    readonly said: Message,
+    readonly reason: Message,
     /** What the API says of single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
   ) {
-    const answer = message`${request} was answered with status ${status}${said.length > 0 ? message`: ${said}` : ""}`;
+    const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${unfinished(answer)}. ${hint}.` : answer);
   }
 

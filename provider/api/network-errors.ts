@@ -1,4 +1,4 @@
-import { isObject } from "../definitions/kinds";
+import { isObject } from "../definitions/values";
 import { message, quote } from "./errors";
 import type { Message } from "./errors";
 import type { Failure } from "./retry";
@@ -6,7 +6,7 @@ import { bodyLimit } from "./transport";
 
 /** Why nothing that can be used came back, as the end of a sentence that begins with the request. */
 interface NetworkFailure {
-  readonly kind: Exclude<Failure["kind"], "status" | "unreadable">;
+  readonly type: Exclude<Failure["type"], "status" | "unreadable">;
   readonly text: Message;
 }
 
@@ -17,8 +17,8 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
   // The same request would get the same answer, but a create may have had its effect.
   const cutOrFinal = isPost ? "cut" : "final";
-  const failed = (kind: NetworkFailure["kind"], text: string): NetworkFailure => ({
-    kind,
+  const failed = (type: NetworkFailure["type"], text: string): NetworkFailure => ({
+    type,
     text: message`failed: ${text}`,
   });
   if (isConnecting(error))
@@ -48,14 +48,14 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
     case "ERR_BUFFER_TOO_LARGE":
-      return { kind: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
+      return { type: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":
       return failed("cut", "the connection was cut before the whole answer was there");
     default:
       return {
-        kind: "cut",
+        type: "cut",
         text: message`failed: ${quote([code, reason].filter(Boolean).join(", "))}`,
       };
   }

@@ -3,17 +3,17 @@ import type { LostAnswerError } from "./errors";
 /** How one attempt at a request ended, when it did not end well. */
 export type Failure =
   /** Connecting failed, so the request was not sent and had no effect. */
-  | { readonly kind: "unreachable" }
+  | { readonly type: "unreachable" }
   /** The connection broke before the whole answer was there. */
-  | { readonly kind: "cut" }
+  | { readonly type: "cut" }
   /** Our own time for one request ran out; the server may still be at work. */
-  | { readonly kind: "timeout" }
-  /** The API answered with this status; `retryAfter` is whether it says when to send the request again. */
-  | { readonly kind: "status"; readonly status: number; readonly retryAfter: boolean }
+  | { readonly type: "timeout" }
+  /** The API answered with this status; `hasRetryAfter` is whether it says when to send the request again. */
+  | { readonly type: "status"; readonly status: number; readonly hasRetryAfter: boolean }
   /** The API has accepted the request, and what it says of it cannot be read. */
-  | { readonly kind: "unreadable" }
+  | { readonly type: "unreadable" }
   /** Something that sending it again does not mend, such as a certificate or a host name; the request had no effect. */
-  | { readonly kind: "final" };
+  | { readonly type: "final" };
 
 export type Step =
   /** Send it again. */
@@ -30,7 +30,7 @@ export type Step =
  */
 export function nextStep(method: string, failure: Failure): Step {
   const repeatable = method !== "POST";
-  switch (failure.kind) {
+  switch (failure.type) {
     case "unreachable":
       return "repeat";
     case "cut":
@@ -43,7 +43,7 @@ export function nextStep(method: string, failure: Failure): Step {
       return "fail";
     case "status":
       if (failure.status === 429) return "wait";
-      if (failure.status === 503 && failure.retryAfter) return "wait";
+      if (failure.status === 503 && failure.hasRetryAfter) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
       if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "keep looking";
       // A redirect after a form is sent may follow a success, or a refusal that a person would be shown.

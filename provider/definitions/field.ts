@@ -1,7 +1,7 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** @internal The kinds of value that a field can have; `kinds.ts` says what each one allows, means and looks like. */
-export type Kind =
+/** @internal The types that a field can have; `field-types.ts` says what each one allows, means and looks like. */
+export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
 /** One field of a resource. */
@@ -14,7 +14,7 @@ export interface Field<
   /** @internal Name in the API's forms and records, without brackets. */
   readonly wire: string;
   /** @internal */
-  readonly kind: Kind;
+  readonly type: FieldType;
   /** Must be declared. */
   readonly required?: Required;
   /** @internal The only values that the API accepts. */
@@ -25,6 +25,8 @@ export interface Field<
   readonly secret?: Secret;
   /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
+  /** @internal The property beside which it is set, where records do not show it. */
+  readonly goesWith?: string;
   /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;
   /** @internal Not accepted on create: set by an update that follows it. */
@@ -42,10 +44,10 @@ export interface Field<
 /** @internal */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a declaration may say of a field besides its kind. */
+/** What a declaration may say of a field besides its type. */
 type Options<Required extends boolean, Secret extends boolean> = Omit<
   Field<unknown, unknown, Required, Secret>,
-  "wire" | "kind" | "allowed" | "types"
+  "wire" | "type" | "allowed" | "types"
 >;
 
 /** A header of the check request. */
@@ -64,11 +66,11 @@ export interface RequestHeaderArgs {
   value: Input<string>;
 }
 
-function field<In, Out>(kind: Kind) {
+function field<In, Out>(type: FieldType) {
   return <Required extends boolean = false, Secret extends boolean = false>(
     wire: string,
     options: Options<Required, Secret> = {},
-  ): Field<In, Out, Required, Secret> => ({ wire, kind, ...options });
+  ): Field<In, Out, Required, Secret> => ({ wire, type, ...options });
 }
 
 /** @internal Any string without spaces around it. */
@@ -92,7 +94,7 @@ export function choice<T extends string, Required extends boolean = false>(
   allowed: readonly T[],
   options: Options<Required, false> = {},
 ): Field<Input<T | (string & {})>, string, Required, false> {
-  return { wire, kind: "choice", allowed, ...options };
+  return { wire, type: "choice", allowed, ...options };
 }
 
 /** @internal One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
@@ -101,7 +103,7 @@ export function integer<T extends number, Required extends boolean = false>(
   allowed: readonly T[],
   options: Options<Required, false> = {},
 ): Field<Input<T | (number & {})>, number, Required, false> {
-  return { wire, kind: "integer", allowed, ...options };
+  return { wire, type: "integer", allowed, ...options };
 }
 
 type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
@@ -160,6 +162,6 @@ export interface Definition {
 }
 
 /** @internal The names under which a record may show a field, in order of preference. */
-export function namesOf({ wire, shownAs = [] }: Field): readonly string[] {
+export function shownNames({ wire, shownAs = [] }: Field): readonly string[] {
   return [wire, ...shownAs];
 }

@@ -1,4 +1,4 @@
-import { isObject } from "./kinds";
+import { isObject } from "./values";
 
 // How the engine marks values that are not what they look like, wherever it hands properties over.
 

@@ -45,7 +45,11 @@ export const monitorFields = {
    * Password for Basic authentication of the check request. Secret, and never compared with what the API shows.
    * (docs/monitor.md)
    */
-  requestAuthPassword: text("request_auth_password", { secret: true, writeOnly: true }),
+  requestAuthPassword: text("request_auth_password", {
+    secret: true,
+    writeOnly: true,
+    goesWith: "requestAuthUsername",
+  }),
   /** Whether the check request avoids caches. Default false. (docs/monitor.md) */
   cacheBuster: boolean("cache_buster", { default: false }),
   /** Days before the SSL certificate expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (docs/monitor.md) */

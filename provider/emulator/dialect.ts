@@ -73,8 +73,6 @@ export const dialectChoices = {
    * key and value; the `plain` form is `alert_channel_ids=` or `request_headers=`. Ignored means: as if not sent.
    */
   emptyLists: ["accepted", "bracketsRefused", "bracketsIgnored", "plainRefused", "plainIgnored"],
-  /** Whether alert days may be sent empty (`ssl_alert_days=`). 0 is always accepted. */
-  emptyDays: ["accepted", "refused"],
   /** Whether an update without `alert_condition` or `request_method` sets them back to their defaults. */
   resetOnUpdate: [false, true],
   /** Whether unknown fields and values that are not allowed are ignored, rather than refused. */

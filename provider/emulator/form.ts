@@ -20,8 +20,6 @@ function isDate(text: string): boolean {
 function readEmpty(field: Field, dialect: Dialect): Reading {
   if (field.required) return wrong(field.name, `The ${field.name} field is required.`);
   if (field.kind === "pause") return wrong(field.name, `The ${field.name} field must be true or false.`);
-  if (field.kind === "days" && dialect.emptyDays === "refused")
-    return wrong(field.name, `The ${field.name} must be an integer.`);
   if (field.kind === "days" && dialect.zeroDaysForEmpty) return { value: 0 };
   return { value: field.default ?? null };
 }

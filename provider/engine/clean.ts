@@ -3,9 +3,9 @@ import { decodeHTMLStrict } from "entities/decode";
 import { quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { excerpt } from "../api/text";
-import { namesOf } from "../definitions/field";
+import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
-import { isObject } from "../definitions/kinds";
+import { isObject } from "../definitions/values";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -43,7 +43,7 @@ export function cleanAttributes(
   secrets: Iterable<string>,
 ): Values {
   const left = new Set(
-    Object.values(definition.fields).flatMap((field) => (field.secret ? namesOf(field) : [])),
+    Object.values(definition.fields).flatMap((field) => (field.secret ? shownNames(field) : [])),
   );
   const detector = new SecretDetector(secrets);
   const all = JSON.stringify(attributes);

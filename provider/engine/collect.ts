@@ -10,7 +10,7 @@ import type { Account, Connect } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
 import { baselineOf } from "../lifecycle/create";
 import type { Baseline } from "../lifecycle/creates";
-import { identityOf, wantedIn } from "../lifecycle/difference";
+import { identityKeys, wantedValues } from "../lifecycle/difference";
 import { decodeInputs } from "./request";
 import type { Encoder, Properties } from "./request";
 
@@ -161,8 +161,8 @@ export class Collector {
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
     const { definition, settings } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
-    const sent = wantedIn(definition, values, (_, field) => !field.updateOnly);
-    if (!settings.adoptExisting || identityOf(definition).some((key) => !sent.has(key))) return undefined;
+    const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
+    if (!settings.adoptExisting || identityKeys(definition).some((key) => !sent.has(key))) return undefined;
     const baseline = await this.baseline(account);
     const namesakes = await namesakesOf(account, sent, baseline, new Operation(account));
     return namesakes.map(({ record, differences }) => ({

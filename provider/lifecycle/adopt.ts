@@ -7,7 +7,7 @@ import { recordName } from "./account";
 import type { Account } from "./account";
 import { nameKey } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, namedRecord, quoteValue } from "./difference";
+import { compare, differences, fieldOf, identityKeys, namedRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./ledger";
 
@@ -51,7 +51,7 @@ export async function adopt(
   }
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
-  const same = identityOf(definition).join(" and ");
+  const same = identityKeys(definition).join(" and ");
   const others = free.map(
     (one) => message`${definition.singular} ${namedRecord(definition, one.record)} ${differing(one)}`,
   );
@@ -72,7 +72,7 @@ export async function namesakesOf(
   operation: Operation,
   isFree: (record: ApiRecord) => boolean = () => true,
 ): Promise<readonly Namesake[]> {
-  const names = identityOf(definition);
+  const names = identityKeys(definition);
   const identity = new Map(names.map((key) => [key, values.get(key) ?? null]));
   const hasName = (record: ApiRecord): boolean =>
     [...identity].every(

@@ -15,7 +15,7 @@ import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { readBaseline } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, fieldOf, shows, wantedIn } from "./difference";
+import { compare, fieldOf, shows, wantedValues } from "./difference";
 import type { Values } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
@@ -23,7 +23,7 @@ import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
-import { encode, sendUpdate, store, verify } from "./write";
+import { formOf, sendUpdate, store, verify } from "./write";
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
 export async function create(account: Account, inputs: Inputs, options: Options): Promise<State> {
@@ -36,8 +36,8 @@ export async function create(account: Account, inputs: Inputs, options: Options)
     return { id: importId, outputs: outputsOf(account, inputs, imported.record, imported) };
   }
 
-  const wanted = wantedIn(definition, inputs.values);
-  const sent = wantedIn(definition, inputs.values, (_, field) => !field.updateOnly);
+  const wanted = wantedValues(definition, inputs.values);
+  const sent = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
   const late = [...wanted].filter(([key]) => !sent.has(key));
   const baseline = await baselineOf(account, operation);
   const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
@@ -97,7 +97,7 @@ async function make(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const form = JSON.stringify(encode(definition, values, traits.emptyForms));
+  const form = JSON.stringify(formOf(definition, values, traits.emptyLists));
   return inTurn(creates.turns, form, operation, async () => {
     const search = { values, owner, baseline, since: creates.highest };
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {

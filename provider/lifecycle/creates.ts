@@ -4,8 +4,8 @@ import { idNumber } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
-import type { Value } from "../definitions/kinds";
-import { fieldOf, identityOf, valueIn } from "./difference";
+import type { Value } from "../definitions/values";
+import { fieldOf, identityKeys, shownValue } from "./difference";
 import type { Values } from "./difference";
 
 /** A record that a create has made, adopted or found. */
@@ -49,7 +49,7 @@ export async function readBaseline(
   operation: Operation,
 ): Promise<Baseline> {
   const { definition } = collection;
-  const nameField = fieldOf(definition, identityOf(definition)[0] ?? "");
+  const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
   let highest: bigint | undefined;
@@ -63,7 +63,7 @@ export async function readBaseline(
       highest ??= number;
       previous = number;
       if (!areAdopting) continue;
-      const key = nameKey(valueIn(nameField, record));
+      const key = nameKey(shownValue(nameField, record));
       byName.set(key, [...(byName.get(key) ?? []), record]);
     }
     if (isFalling && !areAdopting) break;

@@ -2,10 +2,10 @@ import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { recordName } from "./account";
 import type { Account } from "./account";
-import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
+import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
-import { assertOwnRecord, isIdentified } from "./update";
+import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, noteState } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
 export async function remove(

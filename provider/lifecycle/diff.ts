@@ -1,14 +1,14 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { equal } from "../definitions/kinds";
+import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
 import type { Account } from "./account";
-import { fieldOf, identityOf, managedIn, valueOf } from "./difference";
-import { noteState } from "./gone";
+import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimOf, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
+import { noteState } from "./same-record";
 
 /** What an update would change. */
 export interface Changes {
@@ -34,19 +34,18 @@ export function diff(
   const { definition } = account;
   const { ignoreChanges, replaceOnChanges } = options;
   // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
-  const changed = changedIn(definition, outputs, inputs).filter((key) => !pathsInclude(ignoreChanges, key));
+  const changed = changedKeys(definition, outputs, inputs).filter((key) => !pathsInclude(ignoreChanges, key));
   const moved = [
     ...(inputs.account === outputs.account ? [] : ["account"]),
     ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
   ];
+  const fixed = fixedKeys(definition);
   const replaces = [
-    ...changed.filter(
-      (key) => fieldOf(definition, key).replace === true || pathsTouch(replaceOnChanges, key),
-    ),
+    ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  hold(account, id, outputs, inputs, options, replaces.length > 0);
   const isReplaced = replaces.length > 0;
+  hold(account, id, outputs, inputs, options, isReplaced);
   return {
     changed: [...changed, ...moved],
     replaces,
@@ -64,16 +63,16 @@ function isInTheWay(
   if (inputs.account !== outputs.account) return false;
   if (inputs.importId === id) return true;
   const names = settings.adoptExisting
-    ? identityOf(definition)
+    ? identityKeys(definition)
     : // The API allows no two records with the same value of such a field.
-      Object.keys(definition.fields).filter((key) => fieldOf(definition, key).replace);
-  const changed = changedIn(definition, outputs, inputs);
+      fixedKeys(definition);
+  const changed = changedKeys(definition, outputs, inputs);
   return names.length > 0 && !names.some((key) => changed.includes(key));
 }
 
 /** The managed properties of outputs that differ from inputs. */
-export function changedIn(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
-  return managedIn(definition, values).filter(
+export function changedKeys(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
+  return managedKeys(definition, values).filter(
     (key) =>
       !(key in old) ||
       isUnknown(values[key]) ||

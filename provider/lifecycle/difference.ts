@@ -1,10 +1,11 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, quote, UptimeError } from "../api/errors";
 import type { Message, Quote } from "../api/errors";
-import { namesOf } from "../definitions/field";
+import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
-import { decodeEntities, equal, parse, Unreadable } from "../definitions/kinds";
-import type { Value } from "../definitions/kinds";
+import { equal, parse, Unreadable } from "../definitions/field-types";
+import { decodeEntities } from "../definitions/values";
+import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
 
 /** Values by property; null is "managed as empty". */
@@ -31,7 +32,7 @@ export interface Difference {
 
 /** Compares what a record shows of a field with what is wanted, as it stands and with one level of HTML entities decoded. */
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
-  const shown = field.writeOnly ? undefined : shownOf(field, record);
+  const shown = field.writeOnly ? undefined : findShown(field, record);
   if (!shown) return { outcome: "hidden" };
   try {
     if (equal(field, wanted, parse(field, shown.value))) return { outcome: "same", value: wanted };
@@ -59,8 +60,8 @@ export function differences(definition: Definition, wanted: Values, record: ApiR
  * @param escaped whether strings may be HTML-escaped
  * @throws UptimeError if it cannot be the value of such a field
  */
-export function valueIn(field: Field, record: ApiRecord, escaped = true): Value | undefined {
-  const shown = shownOf(field, record);
+export function shownValue(field: Field, record: ApiRecord, escaped = true): Value | undefined {
+  const shown = findShown(field, record);
   if (!shown) return undefined;
   try {
     return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
@@ -72,21 +73,21 @@ export function valueIn(field: Field, record: ApiRecord, escaped = true): Value 
 
 /** Whether a record shows a field, under any of its names. */
 export function shows(field: Field, record: ApiRecord): boolean {
-  return shownOf(field, record) !== undefined;
+  return findShown(field, record) !== undefined;
 }
 
 /** The properties that are managed: those that the values name. */
-export function managedIn(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
+export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
 }
 
 /** The values of managed properties, as they are to be; without what is not known yet. */
-export function wantedIn(
+export function wantedValues(
   definition: Definition,
   values: Readonly<Record<string, unknown>>,
   only: (key: string, field: Field) => boolean = () => true,
 ): Map<string, Value> {
-  const keys = managedIn(definition, values).filter(
+  const keys = managedKeys(definition, values).filter(
     (key) => !isUnknown(values[key]) && only(key, fieldOf(definition, key)),
   );
   return new Map(keys.map((key) => [key, valueOf(values, key)]));
@@ -98,11 +99,16 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
 }
 
 /** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. */
-export function identityOf({ fields }: Definition): string[] {
+export function identityKeys({ fields }: Definition): string[] {
   return Object.keys(fields).filter((key) => {
-    const { required, kind } = fields[key] ?? {};
-    return required === true && (kind === "text" || kind === "hostname" || kind === "url");
+    const { required, type } = fields[key] ?? {};
+    return required === true && (type === "text" || type === "hostname" || type === "url");
   });
+}
+
+/** The properties that no update changes: another value is another record, and replaces the resource. */
+export function fixedKeys({ fields }: Definition): string[] {
+  return Object.keys(fields).filter((key) => fields[key]?.replace);
 }
 
 export function fieldOf(definition: Definition, key: string): Field {
@@ -115,13 +121,13 @@ export function fieldOf(definition: Definition, key: string): Field {
 export function namedRecord(
   definition: Definition,
   record: ApiRecord,
-  keys: readonly string[] = identityOf(definition),
+  keys: readonly string[] = identityKeys(definition),
 ): Message {
   const shown = keys.flatMap((key) => {
     const field = fieldOf(definition, key);
     if (field.secret || compare(field, null, record).outcome !== "differs") return [];
     try {
-      return [quoteValue(valueIn(field, record))];
+      return [quoteValue(shownValue(field, record))];
     } catch {
       return [];
     }
@@ -134,8 +140,8 @@ export function quoteValue(value: Value | undefined): Quote {
   return quote(JSON.stringify(value ?? null));
 }
 
-function shownOf(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
-  const name = namesOf(field).find((one) => Object.hasOwn(record.shown, one));
+function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
+  const name = shownNames(field).find((one) => Object.hasOwn(record.shown, one));
   return name === undefined ? undefined : { value: record.shown[name] };
 }
 

@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
-import { compare, fieldOf, identityOf, valueOf } from "./difference";
+import { compare, fieldOf, identityKeys, valueOf } from "./difference";
 import type { Outputs } from "./resource";
 
 type Values = Outputs["values"];
@@ -31,7 +31,7 @@ export class Evidence {
 
 /** Whether a record has the name or the URL that state has. */
 export function agrees(definition: Definition, values: Values, record: ApiRecord): boolean {
-  return identityOf(definition).some(
+  return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",
   );
 }

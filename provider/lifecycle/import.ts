@@ -3,10 +3,10 @@ import { joined, message, MissingError, quote, unfinished, UptimeError } from ".
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
-import { isEmpty } from "../definitions/kinds";
+import { isEmpty } from "../definitions/values";
 import { recordName } from "./account";
 import type { Account } from "./account";
-import { compare, differences, fieldOf, namedRecord, quoteValue, wantedIn } from "./difference";
+import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
@@ -141,7 +141,7 @@ async function readToImport(
   operation: Operation,
 ): Promise<ApiRecord> {
   try {
-    return await reader.read(id, wantedIn(definition, values), operation, true);
+    return await reader.read(id, wantedValues(definition, values), operation, true);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     ledger.note(id, { is: "not imported", owner });
@@ -157,8 +157,8 @@ function comparable(
   { definition }: Account,
   { values }: Inputs,
   ignoreChanges: readonly string[] | undefined,
-): ReturnType<typeof wantedIn> {
-  return wantedIn(definition, values, (key) => !pathsInclude(ignoreChanges, key));
+): ReturnType<typeof wantedValues> {
+  return wantedValues(definition, values, (key) => !pathsInclude(ignoreChanges, key));
 }
 
 /** How checked inputs differ from the record that they import. */

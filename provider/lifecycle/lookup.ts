@@ -6,7 +6,7 @@ import { lookupName } from "../definitions/pulumi";
 import type { Account, Connect } from "./account";
 import { compare, fieldOf, namedRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
-import { complete, showUnlessMissing, valuesIn } from "./records";
+import { complete, showUnlessMissing, shownValues } from "./records";
 
 /** What a lookup finds of a record. */
 export interface FoundRecord {
@@ -136,7 +136,7 @@ async function select(
 }
 
 function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
-  const shown = valuesIn(definition, record);
+  const shown = shownValues(definition, record);
   const values: Record<string, unknown> = { id: record.id, account };
   const secrets: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(definition.fields))

@@ -13,7 +13,7 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityOf, namedRecord, shows } from "./difference";
+import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
 import type { Account } from "./account";
 
@@ -150,14 +150,16 @@ async function findLost(
 }
 
 /** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
-function withWayOut({ fields, singular }: Definition, error: unknown): unknown {
+function withWayOut(definition: Definition, error: unknown): unknown {
+  const { fields, singular } = definition;
   const refusal = refusalOf(error);
-  const [key, field] = Object.entries(fields).find(([, one]) => one.replace) ?? [];
-  if (!refusal || !field || !(error instanceof UptimeError)) return error;
-  const isAboutIt = refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(field.wire);
+  const [key] = fixedKeys(definition);
+  if (!refusal || key === undefined || !(error instanceof UptimeError)) return error;
+  const isAboutIt =
+    refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
   return new UptimeError(
-    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${String(key)}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
     { cause: error },
   );
 }
@@ -213,7 +215,7 @@ async function look(
 
 /** Whether a record has one of the names that tell a record, or the beginning of one, as a server that cuts has it. */
 function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
-  const keys = identityOf(definition);
+  const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
   return keys.some((key) => {
     const field = fieldOf(definition, key);

@@ -1,9 +1,9 @@
 import type { ApiRecord } from "../api/answer";
 import { UptimeError } from "../api/errors";
-import { namesOf } from "../definitions/field";
+import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
-import type { Value } from "../definitions/kinds";
-import { compare, fieldOf, managedIn, valueIn, valueOf } from "./difference";
+import type { Value } from "../definitions/values";
+import { compare, fieldOf, managedKeys, shownValue, valueOf } from "./difference";
 import type { Inputs, Outputs } from "./resource";
 import type { Account } from "./account";
 
@@ -27,7 +27,7 @@ export function outputsOf(
 ): Outputs & { readonly values: Record<string, Value> } {
   const { definition } = account;
   const values: Record<string, Value> = {};
-  for (const key of managedIn(definition, declared.values)) {
+  for (const key of managedKeys(definition, declared.values)) {
     const field = fieldOf(definition, key);
     const wanted = valueOf(declared.values, key);
     const shown = compare(field, wanted, record);
@@ -54,7 +54,7 @@ export function outputsOfRecord(
   account: string | undefined,
 ): Outputs {
   const fields = Object.entries(definition.fields);
-  const values = Object.fromEntries(fields.map(([key, field]) => [key, valueIn(field, record) ?? null]));
+  const values = Object.fromEntries(fields.map(([key, field]) => [key, shownValue(field, record) ?? null]));
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
   return { values, attributes, account, serverHash: address.hash, keyFingerprint, isReadOnly: true };
 }
@@ -70,7 +70,7 @@ export function attributesOf(
 ): Record<string, unknown> {
   const left = new Set<string>();
   for (const [key, field] of Object.entries(definition.fields))
-    if (field.secret || managed.includes(key)) for (const name of namesOf(field)) left.add(name);
+    if (field.secret || managed.includes(key)) for (const name of shownNames(field)) left.add(name);
   return Object.fromEntries(
     Object.entries(record.shown).filter(([name, value]) => value !== null && !left.has(name)),
   );

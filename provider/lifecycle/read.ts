@@ -1,13 +1,14 @@
-import { AnotherRecordError, GoneError, message, MissingError, unfinished } from "../api/errors";
+import { GoneError, message, MissingError, unfinished } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { Account } from "./account";
-import { differences, quoteValue, wantedIn } from "./difference";
+import { wantedValues } from "./difference";
 import { agrees } from "./evidence";
-import { assertSameServer, isAccountOfState, noteState, proveGone } from "./gone";
+import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
+import { assertSameRecord, assertSameServer, isAccountOfState, noteState } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -24,7 +25,7 @@ export async function read(
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation({ ...options, clock: account.clock });
-  const expected = takesAttributes ? undefined : wantedIn(definition, outputs.values);
+  const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
     record = await reader.read(id, expected, operation);
@@ -80,19 +81,4 @@ export async function readOnly(
     if (error instanceof GoneError && outputs.isReadOnly) return undefined;
     throw error;
   }
-}
-
-/** A record whose identifying field differs from state's is not the one that state means. */
-export function assertSameRecord(
-  { definition, address }: Account,
-  outputs: Outputs,
-  record: ApiRecord,
-): void {
-  const identifying = wantedIn(definition, outputs.values, (_, field) => field.replace === true);
-  const [first] = differences(definition, identifying, record);
-  if (!first) return;
-  const { key, wanted, shown } = first;
-  throw new AnotherRecordError(
-    message`${definition.label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
-  );
 }

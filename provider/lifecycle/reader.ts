@@ -3,7 +3,7 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import { isEmpty } from "../definitions/kinds";
+import { isEmpty } from "../definitions/values";
 import { compare, fieldOf } from "./difference";
 import type { Values } from "./difference";
 import type { Evidence } from "./evidence";

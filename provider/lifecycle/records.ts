@@ -3,30 +3,11 @@ import { message, MissingError, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import type { Value } from "../definitions/kinds";
+import type { Value } from "../definitions/values";
 import type { Account } from "./account";
-import { valueIn } from "./difference";
+import { shownValue } from "./difference";
 import { listWithout } from "./gone";
 import { leavesOut } from "./reader";
-
-/**
- * All records that a filter of the API selects, newest first, each with all that the API shows of it.
- *
- * @param progress is called with the number of records that have been listed so far
- */
-export async function readAll(
-  account: Account,
-  operation: Operation,
-  filter: Readonly<Record<string, string>> = {},
-  progress: (listed: number) => void = () => undefined,
-): Promise<readonly ApiRecord[]> {
-  const listed: ApiRecord[] = [];
-  for await (const page of account.collection.list(operation, filter)) {
-    listed.push(...page);
-    progress(listed.length);
-  }
-  return complete(account, operation, listed);
-}
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function complete(
@@ -75,20 +56,13 @@ export async function showUnlessMissing(
   }
 }
 
-/** Whether the server may show strings HTML-escaped: no string in the records has a character that would be escaped. */
-export function isEscaped(records: readonly ApiRecord[]): boolean {
-  return !records.some(({ shown }) =>
-    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
-  );
-}
-
 /**
  * What a record shows of its fields, by property; null if it shows an empty field.
  *
  * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
  * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
  */
-export function valuesIn(
+export function shownValues(
   definition: Definition,
   record: ApiRecord,
   options: {
@@ -100,7 +74,7 @@ export function valuesIn(
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {
     try {
-      const value = valueIn(field, record, escaped);
+      const value = shownValue(field, record, escaped);
       if (value !== undefined) values.set(key, value);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;

@@ -1,6 +1,6 @@
 import { UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Value } from "../definitions/kinds";
+import type { Value } from "../definitions/values";
 
 /** What a program declares of a resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {

@@ -1,21 +1,16 @@
 import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
-import { isEmpty } from "../definitions/kinds";
+import type { EmptyListForm } from "../definitions/field-types";
+import { isEmpty } from "../definitions/values";
 import { shows } from "./difference";
 import type { Values } from "./difference";
-
-/** Which of the ways to say "empty" is used, for lists and for everything else. */
-export interface EmptyForms {
-  readonly list: number;
-  readonly other: number;
-}
 
 /** What was learned of how a server treats one kind of record. The API's reference says none of it. */
 export class ServerTraits {
   /** The method of updates; PUT once PATCH was answered with 405. */
   updateMethod: "PATCH" | "PUT" = "PATCH";
-  /** The forms of "empty" that worked. */
-  emptyForms: EmptyForms = { list: 0, other: 0 };
+  /** The form of empty lists that worked. */
+  emptyLists: EmptyListForm = "entry";
   /** Whether the list leaves out fields that a record's own address shows. */
   areListsBrief = false;
   /** Properties that some listed record has shown. */

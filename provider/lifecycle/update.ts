@@ -1,14 +1,12 @@
 import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
 import { PartialFailureError } from "./resource";
-import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { Account } from "./account";
-import { fieldOf, managedIn, valueIn, wantedIn } from "./difference";
-import { assertAgrees, assertSameServer, isAccountOfState, noteState } from "./gone";
+import { fieldOf, fixedKeys, managedKeys, shownValue, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
-import { assertSameRecord } from "./read";
 import type { Inputs, Options, Outputs, State } from "./resource";
+import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, noteState } from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -24,7 +22,7 @@ export async function update(
   const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
-  const ignored = managedIn(definition, inputs.values).filter((key) =>
+  const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
   // What the resource was imported as is known by its state from then on.
@@ -34,14 +32,15 @@ export async function update(
     const mustRead = isIdentified(account) || !isAccountOfState(account, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.show(id, operation) : undefined;
     if (current) assertOwnRecord(account, outputs, current);
-    const wanted = wantedIn(
+    const fixed = fixedKeys(definition);
+    const wanted = wantedValues(
       definition,
       inputs.values,
-      (key, field) => !ignored.includes(key) && field.replace !== true,
+      (key) => !ignored.includes(key) && !fixed.includes(key),
     );
     for (const key of ignored) {
       const field = fieldOf(definition, key);
-      const value = field.resetByUpdate && current ? valueIn(field, current) : undefined;
+      const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
       if (value !== undefined) wanted.set(key, value);
     }
     const settled = await sendUpdate(account, id, wanted, operation);
@@ -61,15 +60,4 @@ export async function update(
       );
     throw error;
   }
-}
-
-/** Whether a field identifies the record, so that one with another value is another record. */
-export function isIdentified({ definition }: Account): boolean {
-  return Object.values(definition.fields).some((field) => field.replace);
-}
-
-/** Throws if a record is not the one that state means. */
-export function assertOwnRecord(account: Account, outputs: Outputs, record: ApiRecord): void {
-  assertAgrees(account, outputs, record);
-  assertSameRecord(account, outputs, record);
 }

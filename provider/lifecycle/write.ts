@@ -3,12 +3,12 @@ import type { Written } from "../api/collection";
 import { ApiError, joined, message, NotStoredError, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import type { Definition, Field } from "../definitions/field";
-import { encodings, isEmpty } from "../definitions/kinds";
-import type { Pair } from "../definitions/kinds";
+import type { Definition } from "../definitions/field";
+import { encode, isList } from "../definitions/field-types";
+import { isEmpty } from "../definitions/values";
+import type { EmptyListForm, Pair } from "../definitions/field-types";
 import { differences, fieldOf, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
-import type { EmptyForms } from "./server-traits";
 import type { Account } from "./account";
 import { topLevel } from "./validate";
 
@@ -16,16 +16,16 @@ import { topLevel } from "./validate";
  * How often, and how many milliseconds apart, a record is read after an update that was only accepted: a queue that needs
  * longer than some seconds is told of as a value that was not stored.
  */
-const mostLooks = 5;
-const lookPause = 1000;
+const mostReads = 5;
+const readPause = 1000;
 
 /** Sends a create. Its answer may be lost, or hold no record. */
 export async function store(account: Account, values: Values, operation: Operation): Promise<Written> {
-  const { result } = await sendInSomeForm(account, values, account.traits.emptyForms, (form) =>
+  const { written } = await sendForm(account, values, account.traits.emptyLists, (form) =>
     account.collection.store(form, operation),
   );
-  if (result.id !== undefined) account.ledger.note(result.id, { is: "written" });
-  return result;
+  if (written.id !== undefined) account.ledger.note(written.id, { is: "written" });
+  return written;
 }
 
 /** Updates a record and returns it as it is then. Throws {@link NotStoredError} and {@link MissingError}. */
@@ -34,21 +34,23 @@ export async function sendUpdate(
   id: string,
   values: Values,
   operation: Operation,
-  forms = account.traits.emptyForms,
+  form = account.traits.emptyLists,
 ): Promise<ApiRecord> {
   account.ledger.note(id, { is: "written" });
-  const sent = await sendInSomeForm(account, values, forms, (form) => patch(account, id, form, operation));
-  return verify(account, id, values, sent.result, operation, sent.forms);
+  const { written, emptyLists } = await sendForm(account, values, form, (pairs) =>
+    patch(account, id, pairs, operation),
+  );
+  return verify(account, id, values, written, operation, emptyLists);
 }
 
-/** Compares the record with what was sent; says "empty" in another way if the first was ignored. */
+/** Compares the record with what was sent; sends empty lists in the other form if the first was ignored. */
 export async function verify(
   account: Account,
   id: string,
   values: Values,
   answered: { readonly record?: ApiRecord | undefined; readonly status?: number | undefined },
   operation: Operation,
-  forms = account.traits.emptyForms,
+  emptyLists = account.traits.emptyLists,
 ): Promise<ApiRecord> {
   const { definition, reader, traits } = account;
   const shown = answered.record;
@@ -56,24 +58,19 @@ export async function verify(
   let record = shown && traits.isWhole(shown, seen) ? shown : await reader.show(id, operation);
   // What was only accepted may be done a moment later.
   const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
-  for (let look = 1; isAccepted && look < mostLooks; look++) {
+  for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, values, record).length === 0 || operation.isInterrupted) break;
-    await operation.sleep(lookPause);
+    await operation.sleep(readPause);
     record = await reader.show(id, operation);
   }
   traits.learnShown(values, record);
   const lost = differences(definition, values, record);
   if (lost.length === 0) {
-    traits.emptyForms = forms;
+    traits.emptyLists = emptyLists;
     return record;
   }
-  if (lost.every(({ wanted }) => isEmpty(wanted))) {
-    const next = nextForms(
-      forms,
-      lost.map(({ field }) => field),
-    );
-    if (next) return sendUpdate(account, id, values, operation, next);
-  }
+  if (emptyLists === "entry" && lost.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
+    return sendUpdate(account, id, values, operation, "text");
   throw new NotStoredError(
     message`the API took these properties and did not store them: ${joined(lost.map(lossOf), "; ")}.`,
     record,
@@ -98,57 +95,39 @@ async function patch(
   }
 }
 
-/** Sends values; if "empty" is refused in one form, in the next one. */
-async function sendInSomeForm<T>(
+/** Sends values; if empty lists are refused in one form, in the other. */
+async function sendForm(
   { definition }: Account,
   values: Values,
-  first: EmptyForms,
-  transmit: (form: readonly Pair[]) => Promise<T>,
-): Promise<{ result: T; forms: EmptyForms }> {
-  let forms = first;
-  for (let refusal: ApiError | undefined; ;) {
+  emptyLists: EmptyListForm,
+  transmit: (form: readonly Pair[]) => Promise<Written>,
+): Promise<{ written: Written; emptyLists: EmptyListForm }> {
+  try {
+    return { written: await transmit(formOf(definition, values, emptyLists)), emptyLists };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.isRefusal)) throw error;
+    if (emptyLists === "text" || !isAboutEmptyList(definition, values, error))
+      throw explained(definition, error);
     try {
-      return { result: await transmit(encode(definition, values, forms)), forms };
-    } catch (error) {
-      if (!(error instanceof ApiError && error.isRefusal))
-        throw refusal ? explained(definition, refusal) : error;
-      refusal ??= error;
-      const next = nextForms(forms, emptyFields(definition, values, error));
-      if (!next) throw explained(definition, refusal);
-      forms = next;
+      return { written: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
+    } catch {
+      throw explained(definition, error);
     }
   }
 }
 
-/** The form's pairs of some values, with "empty" said in a certain way. */
-export function encode(definition: Definition, values: Values, forms: EmptyForms): Pair[] {
-  return [...values].flatMap(([key, value]) => {
-    const field = fieldOf(definition, key);
-    const ways = encodings(field, value);
-    return ways[Math.min(forms[groupOf(field)], ways.length - 1)] ?? [];
-  });
+/** The form's pairs of some values. */
+export function formOf(definition: Definition, values: Values, emptyLists: EmptyListForm): Pair[] {
+  return [...values].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
 }
 
-/** The next way to say "empty" for some fields: each group's second form, one after the other, then both. */
-function nextForms(forms: EmptyForms, fields: readonly Field[]): EmptyForms | undefined {
-  const isOpen = (group: keyof EmptyForms): boolean =>
-    fields.some((field) => groupOf(field) === group && encodings(field, null).length > forms[group] + 1);
-  if (isOpen("list")) return { ...forms, list: forms.list + 1 };
-  if (isOpen("other")) return { list: 0, other: forms.other + 1 };
-  return undefined;
-}
-
-function groupOf(field: Field): keyof EmptyForms {
-  return field.kind === "idList" || field.kind === "headerList" ? "list" : "other";
-}
-
-/** The fields sent as empty that a refusal may be about. */
-function emptyFields(definition: Definition, values: Values, refusal: ApiError): Field[] {
+/** Whether a refusal may be about a list that was sent as empty. */
+function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiError): boolean {
   const named = [...refusal.fields.keys()].map(topLevel);
-  return [...values]
-    .filter(([, value]) => isEmpty(value))
-    .map(([key]) => fieldOf(definition, key))
-    .filter(({ wire }) => named.length === 0 || named.includes(wire));
+  return [...values].some(([key, value]) => {
+    const field = fieldOf(definition, key);
+    return isList(field) && isEmpty(value) && (named.length === 0 || named.includes(field.wire));
+  });
 }
 
 /** What was sent of a property, and what is there. */
@@ -156,7 +135,7 @@ function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${quote(problem)}`;
-  const hasOffset = field.kind === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
+  const hasOffset = field.type === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
   return message`${sent} and is ${quoteValue(shown)}${hint}`;
 }
@@ -169,9 +148,9 @@ function explained({ fields }: Definition, error: ApiError): UptimeError {
     return message`${path}: ${joined(texts, " ")}`;
   });
   if (reasons.length === 0) return error;
-  const said = error.said.length > 0 ? message` (${error.said})` : "";
+  const whole = error.reason.length > 0 ? message` (${error.reason})` : "";
   return new UptimeError(
-    message`${error.request} was refused with status ${error.status}${said}: ${joined(reasons, "; ")}`,
+    message`${error.request} was refused with status ${error.status}${whole}: ${joined(reasons, "; ")}`,
     { cause: error },
   );
 }

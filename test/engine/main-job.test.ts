@@ -376,7 +376,7 @@ test("bad input is refused in the preview, with all that is wrong with a resourc
     "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 61; the nearest is 60",
     'not "url_txt"; the nearest is "url_text"',
     "alertTextLookup must be a string",
-    "alertChannelIds[1] must be the id of an alert channel",
+    "alertChannelIds[1] must be an id",
     'not "PSOT"; the nearest is "POST"',
     "requestHeaders[0].key must be the name of a header",
     "requestHeaders[1].value must be a string",

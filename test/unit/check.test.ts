@@ -138,9 +138,7 @@ test.each([
   [{ url: "https://[" }, { url: /absolute URL/ }],
   [
     { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"]] },
-    Object.fromEntries(
-      [1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /id of an alert channel/]),
-    ),
+    Object.fromEntries([1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /must be an id/])),
   ],
   [{ alertChannelIds: "1" }, { alertChannelIds: /^must be a list of ids/ }],
   [

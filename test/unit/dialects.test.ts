@@ -113,15 +113,6 @@ describe("wire forms", () => {
     },
   );
 
-  test("where alert days cannot be sent empty, 0 is sent", async () => {
-    speak({ emptyDays: "refused" });
-    const one = stack();
-    await one.up({ ...home, sslAlertDays: 7 });
-    await one.up(home);
-    expect(only()).toMatchObject({ ssl_alert_days: 0 });
-    expect(await one.preview(home)).toBe("same");
-  });
-
   test("where PATCH is refused with 405, PUT is sent, from then on at once", async () => {
     speak({ patch: "405" });
     const one = stack();

@@ -1,6 +1,6 @@
-import { equal } from "../../provider/definitions/kinds";
-import { compare, valueIn } from "../../provider/lifecycle/difference";
-import type { Value } from "../../provider/definitions/kinds";
+import { equal } from "../../provider/definitions/field-types";
+import { compare, shownValue } from "../../provider/lifecycle/difference";
+import type { Value } from "../../provider/definitions/values";
 import { domain } from "../../provider/definitions/domain";
 import type { Field } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
@@ -177,5 +177,5 @@ test.each([
   ["pause", ["1700000000"], 'pause as ["1700000000"], but true, false'],
   ["name", { first: "a" }, "but a string"],
 ])("a record that shows %s as %j is a clear error", (property, shown, message) => {
-  expect(() => valueIn(field(property), showing(field(property), shown))).toThrow(message);
+  expect(() => shownValue(field(property), showing(field(property), shown))).toThrow(message);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { complaintIn, pageIn, parseJson, recordIn } from "../../provider/api/answer";
+import { parseError, parsePage, parseJson, parseRecord } from "../../provider/api/answer";
 import type { ApiRecord } from "../../provider/api/answer";
 import type { Transport } from "../../provider/api/transport";
 import { domain } from "../../provider/definitions/domain";
@@ -125,11 +125,11 @@ test("whatever an answer is, it is read as something or nothing", () => {
   fc.assert(
     fc.property(source, (text) => {
       const body = bodyOf(text);
-      expect(toldMessage(complaintIn(body, text).said, []).length).toBeLessThan(400);
+      expect(toldMessage(parseError(body, text).reason, []).length).toBeLessThan(400);
       for (const definition of definitions) {
-        const one = recordIn(body, definition);
+        const one = parseRecord(body, definition);
         if (one) expect(one.id).not.toBe("");
-        pageIn(body, definition)?.records.forEach((entry: ApiRecord) => {
+        parsePage(body, definition)?.records.forEach((entry: ApiRecord) => {
           expect(typeof entry.id).toBe("string");
         });
       }

@@ -1,18 +1,22 @@
-import { retryAfter } from "../../provider/api/rate-limit";
+import { untilRetry } from "../../provider/api/rate-limit";
 import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 
 const repeatable = ["GET", "DELETE", "PATCH", "PUT"] as const;
 
-const status = (code: number, told = false): Failure => ({ kind: "status", status: code, retryAfter: told });
+const status = (code: number, told = false): Failure => ({
+  type: "status",
+  status: code,
+  hasRetryAfter: told,
+});
 
 /** What was seen, what follows for methods that are safe to repeat, and what follows for a create. */
 const policy: [string, Failure, Step, Step][] = [
-  ["no connection", { kind: "unreachable" }, "repeat", "repeat"],
-  ["connection cut", { kind: "cut" }, "repeat", "send again"],
-  ["own timeout", { kind: "timeout" }, "repeat", "keep looking"],
-  ["accepted with something that cannot be read", { kind: "unreadable" }, "fail", "keep looking"],
-  ["something final", { kind: "final" }, "fail", "fail"],
+  ["no connection", { type: "unreachable" }, "repeat", "repeat"],
+  ["connection cut", { type: "cut" }, "repeat", "send again"],
+  ["own timeout", { type: "timeout" }, "repeat", "keep looking"],
+  ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "keep looking"],
+  ["something final", { type: "final" }, "fail", "fail"],
   ["301", status(301), "fail", "fail"],
   ["302", status(302), "fail", "give up"],
   ["303", status(303), "fail", "give up"],
@@ -112,6 +116,6 @@ describe("Retry-After", () => {
     ["NaN", undefined],
     ["Infinity", undefined],
   ])("%j means %j milliseconds", (header, expected) => {
-    expect(retryAfter(header, now)).toBe(expected);
+    expect(untilRetry(header, now)).toBe(expected);
   });
 });

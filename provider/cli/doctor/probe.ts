@@ -1,9 +1,9 @@
-import { pageIn, recordIn } from "../../api/answer";
+import { parsePage, parseRecord } from "../../api/answer";
 import type { Answer } from "../../api/client";
 import { Operation } from "../../api/operation";
 import { counted } from "../../api/text";
 import type { Definition } from "../../definitions/field";
-import { isObject } from "../../definitions/kinds";
+import { isObject } from "../../definitions/values";
 import type { Account } from "../../lifecycle/account";
 import { shows } from "../../lifecycle/difference";
 import { failed, failure, ok, warning } from "../shared/finding";
@@ -32,7 +32,7 @@ async function* probe({ collection, definition, address }: Account): AsyncGenera
   const wrong = (code: string, text: string): Finding => failed(`${plural}-${code}`, `${plural}: ${text}`);
 
   const list = await get("", new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" }));
-  const page = pageIn(list.body, definition);
+  const page = parsePage(list.body, definition);
   if (!page) {
     yield wrong(
       "list",
@@ -52,7 +52,7 @@ async function* probe({ collection, definition, address }: Account): AsyncGenera
   yield fine("count", counted(count, "record"));
 
   const shown = await get(`/${encodeURIComponent(first.id)}`);
-  const record = recordIn(shown.body, definition);
+  const record = parseRecord(shown.body, definition);
   if (record?.id !== first.id) {
     yield wrong("record", `${shown.request} was not answered with that ${singular}.`);
     return;

@@ -1,11 +1,11 @@
 import { AnotherRecordError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { isObject } from "../../definitions/kinds";
+import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { parseUrn } from "../../definitions/urn";
 import { told } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/account";
-import { changedIn } from "../../lifecycle/diff";
+import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { State } from "../../lifecycle/resource";
@@ -73,7 +73,7 @@ export async function compareResource(
   );
   const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
   const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
-  const properties = changedIn(definition, state.outputs, inputs)
+  const properties = changedKeys(definition, state.outputs, inputs)
     .filter((property) => !pathsInclude(ignoreChanges, property))
     .map((property) => {
       if (isSecret(property)) return { property, secret: true };

@@ -1,9 +1,9 @@
 import type { ApiRecord } from "../../api/answer";
 import type { Definition, Problem, RequestHeader } from "../../definitions/field";
-import { isEmpty } from "../../definitions/kinds";
-import type { Value } from "../../definitions/kinds";
+import { isEmpty } from "../../definitions/values";
+import type { Value } from "../../definitions/values";
 import { toldMessage } from "../../engine/clean";
-import { valuesIn } from "../../lifecycle/records";
+import { shownValues } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
@@ -28,7 +28,7 @@ export interface DeclaredRecord {
  */
 export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredRecord {
   const unreadable: Problem[] = [];
-  const shown = valuesIn(definition, record, {
+  const shown = shownValues(definition, record, {
     escaped,
     refuse: (property, reason) => unreadable.push({ property, reason: toldMessage(reason, []) }),
   });
@@ -65,10 +65,16 @@ export function moduleResource(
     const isSecret = definition.fields[key]?.secret === true;
     properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
     // The API does not show whether there is a password.
-    if (key === "requestAuthUsername")
-      properties.set("requestAuthPassword", new ConfigValue(giveKey(keys, `${name}-password`), true));
+    for (const [hidden, { goesWith }] of Object.entries(definition.fields))
+      if (goesWith === key)
+        properties.set(hidden, new ConfigValue(giveKey(keys, `${name}-${lastWord(hidden)}`), true));
   }
   return { definition, id, name, identifier, properties, problems };
+}
+
+/** The last word of a property's name, in lower case. */
+function lastWord(property: string): string {
+  return property.replace(/^.*(?=[A-Z])/, "").toLowerCase();
 }
 
 function secretValue(

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 import type { Definition } from "../../definitions/field";
-import { isEmpty } from "../../definitions/kinds";
-import type { Value } from "../../definitions/kinds";
+import { isEmpty } from "../../definitions/values";
+import type { Value } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { providerCode, typeToken } from "../../definitions/pulumi";
 import { encodeInputs, Encoder } from "../../engine/request";

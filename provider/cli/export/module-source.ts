@@ -1,6 +1,6 @@
 import type { Definition } from "../../definitions/field";
-import type { Value } from "../../definitions/kinds";
-import { isObject } from "../../definitions/kinds";
+import type { Value } from "../../definitions/values";
+import { isObject } from "../../definitions/values";
 import type { Name } from "./names";
 import { stringLiteral, visible } from "../shared/quoting";
 

@@ -66,7 +66,7 @@ function groupOf({ definition, properties }: ModuleResource, split: Split): stri
   };
   const name = text("name");
   const [prefix = "", ...rest] = name.split(/\s+[-–—]\s+|\s*[|/:]\s*/);
-  const host = parseUrl(text("url"))?.hostname ?? (definition.fields.name?.kind === "hostname" ? name : "");
+  const host = parseUrl(text("url"))?.hostname ?? (definition.fields.name?.type === "hostname" ? name : "");
   const group = split === "host" ? host : split === "prefix" && rest.length > 0 ? prefix : "";
   return slug(group) || definition.plural;
 }

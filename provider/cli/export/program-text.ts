@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { definitions } from "../../definitions";
-import { isObject } from "../../definitions/kinds";
+import { isObject } from "../../definitions/values";
 import { exists, readText } from "../shared/files";
 import { readYaml, textOf } from "../shared/project";
 import type { Project } from "../shared/project";

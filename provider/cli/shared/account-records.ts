@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import type { Account } from "../../lifecycle/account";
-import { readAll } from "../../lifecycle/records";
+import { complete } from "../../lifecycle/records";
 import { withProgress } from "./terminal";
 import type { OutputStream } from "./terminal";
 
@@ -23,12 +23,23 @@ export async function readRecords(
     ...(search !== undefined && { search, ...(searchBy !== undefined && { search_by: searchBy }) }),
     ...(statusPage !== undefined && { status_page_id: statusPage }),
   };
-  const records = await withProgress(stderr, (show) => {
+  const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
-    return readAll(account, new Operation(), filter, (count) => {
-      show(`Reading ${definition.plural}: ${count} …`);
-    });
+    const operation = new Operation();
+    const listed: ApiRecord[] = [];
+    for await (const page of account.collection.list(operation, filter)) {
+      listed.push(...page);
+      show(`Reading ${definition.plural}: ${listed.length} …`);
+    }
+    return complete(account, operation, listed);
   });
   // Ids are numbers of any size: of two, the longer is the larger.
   return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
+}
+
+/** Whether the server may show strings HTML-escaped: no string in the records has a character that would be escaped. */
+export function isEscaped(records: readonly ApiRecord[]): boolean {
+  return !records.some(({ shown }) =>
+    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  );
 }

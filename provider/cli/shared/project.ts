@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 
-import { isObject } from "../../definitions/kinds";
+import { isObject } from "../../definitions/values";
 import { exists, explained, readText } from "./files";
 import { parseAs } from "./json";
 import { slug } from "./slug";

@@ -1,7 +1,7 @@
 import { isRefused } from "../collect";
 import type { Collector } from "../collect";
-import { PluginResources } from "./provider";
-import type { Host, PropertyChange, ReadResult, ResourceRequest } from "./provider";
+import type { Host, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
+import { PluginResources } from "./resources";
 
 /** The resources of one kind in the plugin, collecting what a preview would refuse. */
 export class CollectingResources extends PluginResources {

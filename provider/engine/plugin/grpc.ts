@@ -8,7 +8,8 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import type { Engine } from "./engine";
-import type { KeptResource, PluginResources, ResourceRequest } from "./provider";
+import type { KeptResource, ResourceRequest } from "./resource-request";
+import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 

@@ -1,7 +1,30 @@
+import type { Definition } from "../../definitions/field";
+import { equal } from "../../definitions/field-types";
 import { unknown } from "../../definitions/unknown";
+import { isEmpty } from "../../definitions/values";
+import type { Value } from "../../definitions/values";
+import type { Outputs } from "../../lifecycle/resource";
+import { withoutMarks } from "../request";
+import type { Properties } from "../request";
+
+/** A record that an import has read. */
+export interface ImportedRecord {
+  readonly id: string;
+  readonly outputs: Outputs;
+}
+
+/**
+ * A hidden input of a resource that was imported, until the next update of its state: its other inputs are those of the
+ * record, and not those of the program.
+ */
+export const importMark = "__imported";
+
+export function isImported(inputs: Properties): boolean {
+  return inputs[importMark] === true;
+}
 
 /** The record that an import names: `42`, or `eu/42` in the account `eu`. The engine tells the provider nothing else of it. */
-export function importedRecord(given: string): { readonly account: string | undefined; readonly id: string } {
+export function parseImportId(given: string): { readonly account: string | undefined; readonly id: string } {
   const at = given.indexOf("/");
   return at < 0
     ? { account: undefined, id: given }
@@ -21,4 +44,21 @@ export function wrongAccount(
     `is ${named(declared)} in the program, and ${named(imported)} in the id that is imported: ` +
     `import ${JSON.stringify(wanted)}, or ${imported === undefined ? "leave account out" : `set account to ${JSON.stringify(imported)}`}`
   );
+}
+
+/** The inputs of a resource that was imported. Without secrets, because Pulumi writes inputs into code. */
+export function importedInputs(definition: Definition, { values, account }: Outputs): Properties {
+  const declared = Object.entries(values).filter(([key, value]) => isWorthDeclaring(definition, key, value));
+  return {
+    ...withoutMarks(Object.fromEntries(declared)),
+    ...(account !== undefined && { account }),
+    [importMark]: true,
+  };
+}
+
+/** Whether an imported value belongs into a program. Secrets, defaults, and what is empty, do not. */
+function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
+  const field = definition.fields[key];
+  if (!field || field.secret || isEmpty(value)) return false;
+  return field.required === true || !equal(field, field.default ?? null, value);
 }

@@ -15,8 +15,8 @@ import type { Properties } from "../request";
 import { runNote } from "../run-note";
 import { CollectingResources } from "./collecting";
 import type { Engine } from "./engine";
-import { PluginResources } from "./provider";
-import type { Host, ResourceRequest } from "./provider";
+import type { Host, ResourceRequest } from "./resource-request";
+import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
 
 /** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */

@@ -1,7 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { isObject } from "../../definitions/kinds";
+import { isObject } from "../../definitions/values";
 import { unmarked } from "../../definitions/marks";
 import type { Properties } from "../request";
 

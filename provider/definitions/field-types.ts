@@ -1,19 +1,18 @@
 import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
-import { decodeHTMLStrict } from "entities";
-
-import type { Field, RequestHeader } from "./field";
+import type { Field, FieldType, RequestHeader } from "./field";
 import { nearest } from "./nearest";
 import { isUnknown, unknown } from "./unknown";
 import { parseUrl } from "./url";
-
-/** A field's value as the provider holds it: parsed, in one form however the server shows it. */
-export type Value =
-  string | number | boolean | null | readonly (string | number)[] | readonly RequestHeader[];
+import { isEmpty, isObject } from "./values";
+import type { Value } from "./values";
 
 /** One pair of a form body. */
 export type Pair = readonly [name: string, value: string];
+
+/** How a form says that a list is empty: by one empty entry, or by an empty text in place of the list. */
+export type EmptyListForm = "entry" | "text";
 
 /** What is wrong with a declared value: where below its property, and what is allowed. */
 export interface Fault {
@@ -25,8 +24,8 @@ export interface Fault {
 /** A record shows something under a field's name that cannot be such a field. */
 export class Unreadable extends Error {}
 
-/** How the values of one kind are declared, compared, sent and read. */
-interface KindOf<T extends Value> {
+/** How the values of one type are declared, compared, sent and read. */
+interface TypeRules<T extends Value> {
   /** The types of the value in Pulumi's package schema. */
   readonly schema: object;
   /** Everything that is wrong with a declared value that is known; its parts may be unknown. */
@@ -36,83 +35,47 @@ interface KindOf<T extends Value> {
   /** Whether two values that are not empty mean the same to a person. */
   equal(a: T, b: T): boolean;
   encode(wire: string, value: T): Pair[];
-  /** The forms that say "empty", the first one tried first. */
-  empty(wire: string): Pair[][];
-}
-
-/** Whether nothing is there: null, absent, "" and the empty list are the same. */
-export function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
-  );
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  /** The pairs that say "empty". */
+  empty(wire: string): Pair[];
 }
 
 /** What is wrong with a declared value; nothing if it is not known yet. */
-export function faultsIn(field: Field, value: unknown): Fault[] {
+export function findFaults(field: Field, value: unknown): Fault[] {
   if (value === unknown) return [];
   if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
-  return kinds[field.kind].faults(value, field);
+  return rulesOf[field.type].faults(value, field);
 }
 
 /** The value that a record shows under a field's name, as it stands. Throws {@link Unreadable}. */
 export function parse(field: Field, raw: unknown): Value {
-  return kinds[field.kind].parse(raw) ?? null;
+  return rulesOf[field.type].parse(raw) ?? null;
 }
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
 export function equal(field: Field, declared: Value, other: Value): boolean {
   // Most values have not changed, and finding out what they mean takes longer.
   if (isDeepStrictEqual(declared, other)) return true;
-  if (field.kind === "boolean") return (declared ?? false) === (other ?? false);
+  if (field.type === "boolean") return (declared ?? false) === (other ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
   if (isNothing(declared)) return isNothing(other);
-  return !isEmpty(other) && kinds[field.kind].equal(declared, other);
+  return !isEmpty(other) && rulesOf[field.type].equal(declared, other);
 }
 
-/** The form's pairs of a value, in as many ways as there are to say it; only an empty one has more than one. */
-export function encodings(field: Field, value: Value): Pair[][] {
-  const kind = kinds[field.kind];
-  if (!isEmpty(value)) return [kind.encode(field.wire, value)];
-  const forms = kind.empty(field.wire);
-  return field.zeroIsEmpty ? [...forms, [[field.wire, "0"]]] : forms;
+/** Whether a field's values are lists. */
+export function isList({ type }: Field): boolean {
+  return type === "idList" || type === "headerList";
 }
 
-/** A value in which whatever is no list and no object is changed, at any depth, and so are names. */
-export function changedDeep(
-  value: Readonly<Record<string, unknown>>,
-  change: (leaf: unknown) => unknown,
-  rename?: (name: string) => string,
-): Record<string, unknown>;
-export function changedDeep(
-  value: unknown,
-  change: (leaf: unknown) => unknown,
-  rename?: (name: string) => string,
-): unknown;
-export function changedDeep(
-  value: unknown,
-  change: (leaf: unknown) => unknown,
-  rename: (name: string) => string = (name) => name,
-): unknown {
-  if (Array.isArray(value)) return value.map((entry) => changedDeep(entry, change, rename));
-  if (!isObject(value)) return change(value);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [rename(name), changedDeep(entry, change, rename)]),
-  );
-}
-
-/** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */
-export function decodeEntities(raw: unknown): unknown {
-  const decode = (text: string): string => (text.includes("&") ? decodeHTMLStrict(text) : text);
-  return changedDeep(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);
+/** The form's pairs of a value. */
+export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
+  const { encode, empty } = rulesOf[field.type];
+  if (!isEmpty(value)) return encode(field.wire, value);
+  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : empty(field.wire);
 }
 
 /** The types of a field's value in Pulumi's package schema. */
 export function schemaOf(field: Field): object {
-  return kinds[field.kind].schema;
+  return rulesOf[field.type].schema;
 }
 
 const fault = (reason: string, path = ""): Fault => ({ path, reason });
@@ -125,9 +88,9 @@ function quoted(value: unknown, field: Field): string {
   return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
 }
 
-const emptyString = (wire: string): Pair[][] => [[[wire, ""]]];
+const emptyString = (wire: string): Pair[] => [[wire, ""]];
 
-const string: KindOf<string> = {
+const string: TypeRules<string> = {
   schema: { type: "string" },
   faults(value, field) {
     if (typeof value !== "string") return [fault(`must be a string${quoted(value, field)}`)];
@@ -145,7 +108,7 @@ const string: KindOf<string> = {
 };
 
 /** A string of a certain form; the empty one means that there is none. */
-function formOf(isRight: (value: string) => boolean, reason: string): KindOf<string>["faults"] {
+function formOf(isRight: (value: string) => boolean, reason: string): TypeRules<string>["faults"] {
   return (value, field) => {
     const faults = string.faults(value, field);
     if (faults.length > 0 || value === "" || isRight(String(value))) return faults;
@@ -158,7 +121,7 @@ function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
 }
 
-const hostname: KindOf<string> = {
+const hostname: TypeRules<string> = {
   ...string,
   faults: formOf(
     (value) => !/[\s/:?#@]/.test(value),
@@ -167,7 +130,7 @@ const hostname: KindOf<string> = {
   equal: (a, b) => comparableHost(a) === comparableHost(b),
 };
 
-const url: KindOf<string> = {
+const url: TypeRules<string> = {
   ...string,
   faults: formOf(
     (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
@@ -186,7 +149,7 @@ function comparableUrl(value: string): string {
   );
 }
 
-const integer: KindOf<number> = {
+const integer: TypeRules<number> = {
   schema: { type: "integer" },
   faults: oneOfAllowed,
   parse(raw) {
@@ -237,7 +200,7 @@ const booleans = new Map<unknown, boolean>([
   [true, true],
 ]);
 
-const boolean: KindOf<boolean> = {
+const boolean: TypeRules<boolean> = {
   schema: { type: "boolean" },
   faults: (value, field) =>
     typeof value === "boolean" ? [] : [fault(`must be true or false${quoted(value, field)}`)],
@@ -251,10 +214,10 @@ const boolean: KindOf<boolean> = {
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, value ? "1" : "0"]],
-  empty: (wire) => [[[wire, "0"]]],
+  empty: (wire) => [[wire, "0"]],
 };
 
-const dateTime: KindOf<string> = {
+const dateTime: TypeRules<string> = {
   ...string,
   faults: formOf(
     isMoment,
@@ -275,26 +238,20 @@ function isMoment(value: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
 }
 
-const idList: KindOf<readonly (string | number)[]> = {
+const idList: TypeRules<readonly (string | number)[]> = {
   schema: { type: "array", items: { type: "integer" } },
   faults(value, field) {
-    if (!Array.isArray(value))
-      return [fault(`must be a list of ids of alert channels${quoted(value, field)}`)];
+    if (!Array.isArray(value)) return [fault(`must be a list of ids${quoted(value, field)}`)];
     return value.flatMap((entry: unknown, index) =>
       entry === unknown || isId(entry)
         ? []
-        : [
-            fault(
-              `must be the id of an alert channel, a whole number or a string of digits${quoted(entry, field)}`,
-              `[${index}]`,
-            ),
-          ],
+        : [fault(`must be an id, a whole number or a string of digits${quoted(entry, field)}`, `[${index}]`)],
     );
   },
   parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
   equal: (a, b) => comparableIds(a) === comparableIds(b),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
-  empty: (wire) => [[[`${wire}[]`, ""]], [[wire, ""]]],
+  empty: (wire) => [[`${wire}[]`, ""]],
 };
 
 function isId(value: unknown): boolean {
@@ -315,7 +272,7 @@ function id(raw: unknown): string | number {
 const comparableIds = (ids: readonly (string | number)[]): string =>
   [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
 
-const headerList: KindOf<readonly RequestHeader[]> = {
+const headerList: TypeRules<readonly RequestHeader[]> = {
   schema: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
   faults(value) {
     if (!Array.isArray(value)) return [fault("must be a list of { key, value }")];
@@ -346,11 +303,8 @@ const headerList: KindOf<readonly RequestHeader[]> = {
       [`${wire}[${index}][value]`, value],
     ]),
   empty: (wire) => [
-    [
-      [`${wire}[0][key]`, ""],
-      [`${wire}[0][value]`, ""],
-    ],
-    [[wire, ""]],
+    [`${wire}[0][key]`, ""],
+    [`${wire}[0][value]`, ""],
   ],
 };
 
@@ -395,7 +349,7 @@ function unwrapped(raw: unknown): unknown {
   }
 }
 
-const kinds = {
+const rulesOf = {
   text: string,
   hostname,
   url,
@@ -405,4 +359,4 @@ const kinds = {
   dateTime,
   idList,
   headerList,
-} as Record<Field["kind"], KindOf<Value>>;
+} as Record<FieldType, TypeRules<Value>>;

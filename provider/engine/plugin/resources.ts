@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { Definition } from "../../definitions/field";
-import { equal, isEmpty } from "../../definitions/kinds";
-import type { Value } from "../../definitions/kinds";
+import { equal } from "../../definitions/field-types";
+import { isEmpty } from "../../definitions/values";
+import type { Value } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
@@ -14,7 +14,6 @@ import { adoptionClaim } from "../../lifecycle/ledger";
 import { get, read, readOnly } from "../../lifecycle/read";
 import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
-import type { Session } from "../../lifecycle/session";
 import { update } from "../../lifecycle/update";
 import {
   decodeDeclared,
@@ -26,59 +25,10 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import type { Encoder, Properties } from "../request";
-import { importedRecord, wrongAccount } from "./imported-record";
-
-/** What the engine tells in a request about a resource. What it does not tell is empty. */
-export interface ResourceRequest {
-  readonly urn: string;
-  readonly id: string;
-  readonly oldInputs: Properties;
-  readonly oldOutputs: Properties;
-  readonly inputs: Properties;
-  readonly ignoreChanges: readonly string[];
-  /** The time that a person has set for the operation, in milliseconds. */
-  readonly timeout: number | undefined;
-  readonly isPreview: boolean;
-  /** Whether a read is that of an import: state has nothing of it yet. */
-  readonly isImport: boolean;
-}
-
-/** How a property differs, as the engine shows it. */
-export interface PropertyChange {
-  readonly kind: "add" | "update" | "delete";
-  readonly replaces: boolean;
-  /** Whether the inputs differ from the old ones. If not, they differ from the old outputs. */
-  readonly isOfInputs: boolean;
-}
-
-/** A resource that was read. Without inputs, those in state are right. */
-export interface ReadResult {
-  readonly id: string;
-  readonly outputs: Properties;
-  readonly inputs?: Properties;
-}
-
-/** What an error carries if a record exists and what followed failed. */
-export interface KeptResource {
-  readonly id: string;
-  readonly outputs: Properties;
-}
-
-/** A record that an import has read. */
-interface Imported {
-  readonly id: string;
-  readonly outputs: Outputs;
-}
-
-/** What a run of the plugin gives to its resources. */
-export interface Host {
-  readonly encoder: Encoder;
-  readonly connect: Connect;
-  /** Shows a person something about a resource. */
-  readonly note: (urn: string, message: string) => void;
-  readonly session: Pick<Session, "hasProgram" | "interruption">;
-}
+import type { Properties } from "../request";
+import { importedInputs, importMark, isImported, parseImportId, wrongAccount } from "./imported-record";
+import type { ImportedRecord } from "./imported-record";
+import type { Host, KeptResource, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
 /**
  * Puts a lifecycle into the requests that Pulumi's engine makes of a provider plugin. Everything here is plain values;
@@ -86,7 +36,7 @@ export interface Host {
  */
 export class PluginResources {
   protected readonly definition: Definition;
-  private readonly imports = new Map<string, Imported>();
+  private readonly imports = new Map<string, ImportedRecord>();
   /** The resources that the program has in this run. */
   private readonly declared = new Set<string>();
 
@@ -201,24 +151,18 @@ export class PluginResources {
     return this.host.encoder.marked(this.host.encoder.outputs(outputs, from));
   }
 
-  /** What an import finds. Secrets are only outputs, because Pulumi writes inputs into code. */
+  /** What an import finds. */
   private async import(request: ResourceRequest): Promise<ReadResult> {
-    const { id, account } = importedRecord(request.id);
+    const { urn } = request;
+    const { id, account } = parseImportId(request.id);
     const state = await get(this.host.connect(account), id, account, this.optionsOf(request));
-    const claim = adoptionClaim(ownerOf(request.urn));
+    const claim = adoptionClaim(ownerOf(urn));
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
-    this.imports.set(request.urn, { id: state.id, outputs });
-    const declared = Object.entries(outputs.values).filter(([key, value]) =>
-      isWorthDeclaring(this.definition, key, value),
-    );
+    this.imports.set(urn, { id: state.id, outputs });
     return {
       id: state.id,
       outputs: this.encodeOutputs(outputs),
-      inputs: {
-        ...withoutMarks(Object.fromEntries(declared)),
-        ...(account !== undefined && { account }),
-        [importMark]: true,
-      },
+      inputs: importedInputs(this.definition, outputs),
     };
   }
 
@@ -272,23 +216,6 @@ export class PluginResources {
 function ownerOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
-}
-
-/**
- * A hidden input of a resource that was imported, until the next update of its state: its other inputs are those of the
- * record, and not those of the program.
- */
-const importMark = "__imported";
-
-function isImported(inputs: Properties): boolean {
-  return inputs[importMark] === true;
-}
-
-/** Whether an imported value belongs into a program. Secrets, defaults, and what is empty, do not. */
-function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
-  const field = definition.fields[key];
-  if (!field || field.secret || isEmpty(value)) return false;
-  return field.required === true || !equal(field, field.default ?? null, value);
 }
 
 /** The inputs as they would have to be for what a refresh has found. Undefined if they are right. */

@@ -1,0 +1,152 @@
+import { parseError } from "./answer";
+import { ApiError, message, quote, TimeIsOverError, unfinished, UptimeError } from "./errors";
+import type { Message } from "./errors";
+import { networkFailure } from "./network-errors";
+import type { Operation } from "./operation";
+import type { Denial } from "./rate-limit";
+import type { Failure } from "./retry";
+import { defaultProvider } from "./settings";
+import type { Address, Settings } from "./settings";
+import { counted } from "./text";
+import { isProxied } from "./transport";
+import type { HttpResponse } from "./transport";
+
+/** An attempt that ended badly: what is known of it, and the error if that is the end. */
+export interface FailedAttempt {
+  readonly failure: Failure;
+  readonly error: UptimeError;
+}
+
+/** A request that was attempted. */
+interface Attempted {
+  /** The request and its address, for messages. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+  readonly address: Address;
+  readonly settings: Settings;
+}
+
+/** What came back over HTTP. */
+export interface Response {
+  readonly status: number;
+  readonly headers: HttpResponse["headers"];
+  readonly text: string;
+  /** Where it redirects to, if that was not followed. */
+  readonly target: URL | undefined;
+}
+
+/** For the errors of an operation that may have old settings. */
+export const oldSettings =
+  "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
+
+/** For the log: what came in place of a good answer. */
+export function outcomeOf(failure: Failure): number | string {
+  if (failure.type === "status") return failure.status;
+  return failure.type === "final" ? "failed" : failure.type;
+}
+
+/** The error of a request whose turn did not come; `last` is that of the attempt before. */
+export function notSent(
+  name: string,
+  reason: Denial,
+  operation: Operation,
+  last: UptimeError | undefined,
+): UptimeError {
+  if (reason === "ended") return operation.ended(`${name} was not sent`, last);
+  const before = last ? message`${unfinished(last)}. Then ` : "";
+  if (reason === "too late")
+    return new TimeIsOverError(
+      message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option
+        customTimeouts, and the setting uptime:requestsPerMinute).`,
+    );
+  return new UptimeError(
+    message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
+      503. Set uptime:requestsPerMinute to what it allows, or try again later.`,
+  );
+}
+
+/** An answer with a status of 300 or above. */
+export function refused(attempted: Attempted, { status, headers, text, target }: Response, body: unknown) {
+  const { reason, fields } = parseError(body, text);
+  const hasRetryAfter = headers["retry-after"] !== undefined;
+  return {
+    failure: { type: "status", status, hasRetryAfter },
+    error: new ApiError(attempted.name, status, reason, fields, hint(attempted, status, target)),
+  } as const;
+}
+
+/** An answer with a good status and a body that is not JSON. */
+export function unreadable({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
+  const error = new UptimeError(
+    message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
+      ${address.source}: does it lead to the API?`,
+  );
+  return { failure: { type: "unreadable" }, error };
+}
+
+/** No answer, or a part of one. */
+export function unanswered(
+  { name, method, operation, address, settings }: Attempted,
+  error: unknown,
+  timeout: AbortSignal,
+): FailedAttempt {
+  if (operation.timeSignal?.aborted)
+    // Nothing can follow in this operation, and a create may have had its effect.
+    return {
+      failure: { type: method === "POST" ? "timeout" : "final" },
+      error: new TimeIsOverError(
+        `${name} was given up: the operation has used its time (see the option customTimeouts).`,
+        { cause: error },
+      ),
+    };
+  if (timeout.aborted)
+    return {
+      failure: { type: "timeout" },
+      error: new UptimeError(
+        `${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
+        { cause: error },
+      ),
+    };
+  const { type, text } = networkFailure(error, method === "POST");
+  const network = isProxied(new URL(address.url))
+    ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
+    : " and the network";
+  return {
+    failure: { type },
+    error: new UptimeError(message`${name} ${text}. Check ${address.source}${network}.`, { cause: error }),
+  };
+}
+
+/** What a person can do about a status. */
+function hint(
+  { path, operation, address, settings }: Attempted,
+  status: number,
+  target: URL | undefined,
+): string | Message {
+  const { source } = address;
+  const key = settings.apiKeySource;
+  const ifChanged = operation.mayHaveOldSettings ? `. If you have changed it: ${oldSettings}` : "";
+  if (status === 401)
+    return `The API does not accept the key from ${key}${ifChanged}${formerProvider(settings)}`;
+  if (status === 403) return `The key from ${key} may not do this${ifChanged}`;
+  if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
+    return `There is no API at this address: check ${source}${ifChanged}`;
+  if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
+  if (target) {
+    // What follows the path may be a secret of the server that redirects, such as a session.
+    const where = quote(target.origin + target.pathname);
+    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
+  }
+  if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
+  return "";
+}
+
+/** What a provider still has that the program no longer uses is deleted with the settings in state. */
+function formerProvider({ provider }: Settings): string {
+  if (provider === undefined) return "";
+  return provider === defaultProvider
+    ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
+    : `. If the program no longer has the provider ${provider}, declare it again, with a valid key, until this run succeeds`;
+}

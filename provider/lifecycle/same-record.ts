@@ -1,0 +1,79 @@
+import type { ApiRecord } from "../api/answer";
+import { AnotherRecordError, message, UptimeError } from "../api/errors";
+import { oldSettings } from "../api/failed-attempt";
+import { keyHash } from "../api/settings";
+import type { Account } from "./account";
+import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
+import { agrees } from "./evidence";
+import type { Options, Outputs } from "./resource";
+
+/** Whether the present address and key are those with which state was made. */
+export function isAccountOfState(
+  { keyFingerprint, settings }: Account,
+  { keyFingerprint: ofState, serverHash }: Outputs,
+): boolean {
+  if (settings.sameAccount || ofState === undefined || ofState === keyFingerprint) return true;
+  const former = settings.movedFrom.find(({ hash }) => hash === serverHash);
+  return former !== undefined && keyHash(former, settings.apiKey) === ofState;
+}
+
+/** The ids of another server mean other records. */
+export function assertSameServer(
+  { address, settings }: Account,
+  { serverHash }: Outputs,
+  { mayHaveOldSettings }: Options,
+): void {
+  if (serverHash === undefined || serverHash === address.hash) return;
+  if (settings.movedFrom.some(({ hash }) => hash === serverHash)) return;
+  const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
+  throw new UptimeError(
+    `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +
+      `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back.${hint}`,
+  );
+}
+
+/** State has a record under an id, which the ledger and later verdicts must know. */
+export function noteState({ definition, evidence, ledger }: Account, id: string, outputs: Outputs): void {
+  ledger.note(id, { is: "in state" });
+  evidence.expect(definition, id, outputs.values);
+}
+
+/** Whether a record is told from others by a field, and must be read before a write to it. */
+export function isIdentified({ definition }: Account): boolean {
+  return fixedKeys(definition).length > 0;
+}
+
+/** Throws if a record is not the one that state means. */
+export function assertOwnRecord(account: Account, outputs: Outputs, record: ApiRecord): void {
+  assertAgrees(account, outputs, record);
+  assertSameRecord(account, outputs, record);
+}
+
+/** A record whose identifying field differs from state's is not the one that state means. */
+export function assertSameRecord(
+  { definition, address }: Account,
+  outputs: Outputs,
+  record: ApiRecord,
+): void {
+  const fixed = fixedKeys(definition);
+  const [first] = differences(
+    definition,
+    wantedValues(definition, outputs.values, (key) => fixed.includes(key)),
+    record,
+  );
+  if (!first) return;
+  const { key, wanted, shown } = first;
+  throw new AnotherRecordError(
+    message`${definition.label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+  );
+}
+
+/** Under another key, a record with another name (a monitor: and another URL) is another account's. */
+function assertAgrees(account: Account, outputs: Outputs, record: ApiRecord): void {
+  if (isAccountOfState(account, outputs) || agrees(account.definition, outputs.values, record)) return;
+  const { label } = account.definition;
+  const names = identityKeys(account.definition);
+  throw new UptimeError(
+    message`State was made with another API key, and ${label} ${record.id} has another ${names.join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+  );
+}
