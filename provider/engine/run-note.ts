@@ -3,6 +3,7 @@ import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { message, messageOf, UptimeError } from "../api/errors";
 import type { Neighbors } from "../lifecycle/account";
 
 /**
@@ -24,14 +25,22 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
     tell(record) {
       const path = file();
       if (path === undefined) return;
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      try {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
+        appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
+      } catch (error) {
+        throw new UptimeError(
+          message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${dirname(path)} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
+          { cause: error },
+        );
+      }
       // All processes of a run end with it.
       if (!written.has(path))
         process.once("exit", () => {
           rmSync(path, { force: true });
         });
       written.add(path);
-      if (isOwn(dirname(path))) appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
     },
     have(record) {
       const path = file();

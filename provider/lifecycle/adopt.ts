@@ -45,8 +45,8 @@ export async function adopt(
   if (only && equal.length === 1) {
     const { record } = only;
     const claim = adoptionClaim(owner);
-    ledger.note(record.id, { is: "taken", owner: claim });
     neighbors.tell(recordName(account, record.id));
+    ledger.note(record.id, { is: "taken", owner: claim });
     return { id: record.id, record, claim };
   }
   if (free.length === 0) return undefined;

@@ -127,8 +127,8 @@ export async function importRecord(
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
-  ledger.note(id, { is: "taken", owner: claim });
   neighbors.tell(recordName(account, id));
+  ledger.note(id, { is: "taken", owner: claim });
   return { record, claim };
 }
 

@@ -35,4 +35,15 @@ describe("a record that another process of the same run has adopted is not delet
     expect(Object.keys(await workspace.resources())).toEqual(["new"]);
     await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   });
+
+  test("with the dynamic resource whose record one of the plugin imports", async () => {
+    const { emulator, workspace } = await startStack({
+      program: `new (require("pulumi-uptime").Monitor)("old", ${args});`,
+    });
+    await workspace.up();
+    await workspace.write(`new (require("pulumi-uptime/native").Monitor)("new", ${args}, { import: "1" });`);
+    await workspace.up();
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
+    expect(Object.keys(await workspace.resources())).toEqual(["new"]);
+  });
 });

@@ -6,6 +6,7 @@ import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
+import { recordName } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
@@ -155,7 +156,9 @@ export class PluginResources {
   private async import(request: ResourceRequest): Promise<ReadResult> {
     const { urn } = request;
     const { id, account } = parseImportId(request.id);
-    const state = await get(this.host.connect(account), id, account, this.optionsOf(request));
+    const connected = this.host.connect(account);
+    const state = await get(connected, id, account, this.optionsOf(request));
+    connected.neighbors.tell(recordName(connected, state.id));
     const claim = adoptionClaim(ownerOf(urn));
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(urn, { id: state.id, outputs });
