@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
@@ -439,6 +439,16 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     expect(nothing.stderr).toContain("uptime:baseUrl is not set");
   });
 });
+
+test.each(["utf8", "utf16le"] as const)(
+  "a state file may be in %s with a mark, as PowerShell writes it",
+  async (encoding) => {
+    await state({ home: ["monitor", { ...home, name: "Größe" }] });
+    const file = join(folder, "state.json");
+    writeFileSync(file, `\ufeff${readFileSync(file, "utf8")}`, encoding);
+    expect(await drift()).toMatchObject({ code: 0, stdout: "1 resource compared, no drift.\n" });
+  },
+);
 
 test("if nothing can be compared, it does not say that there is no drift", async () => {
   await state({ home: ["monitor", home] });

@@ -3,9 +3,12 @@ import { dirname, join } from "node:path";
 
 import { message, messageOf, UptimeError } from "../../api/errors";
 
-/** A file's text. Throws an error for the person who named the file. */
+/** A file's text, also as PowerShell writes it. Throws an error for the person who named the file. */
 export function readText(path: string): string {
-  return explained(`${path} cannot be read`, () => readFileSync(path, "utf8"));
+  const bytes = explained(`${path} cannot be read`, () => readFileSync(path));
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  // The mark at the beginning is left out.
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
 /** Tries something with a file. If that fails, throws an error for the person who named the file. */
