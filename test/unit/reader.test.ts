@@ -314,6 +314,18 @@ describe("a list is not read", () => {
 });
 
 describe("what a list says of a record", () => {
+  test("is not believed where it differs, so that one behind a cache shows no drift", async () => {
+    const known = await monitors(8);
+    const cached = await firstPage();
+    for (const { id, outputs } of known) {
+      emulator.monitors.edit(Number(id), { interval: 900 });
+      outputs.interval = 900;
+    }
+    const list: Fault = { kind: "answer", effect: false, status: 200, body: cached };
+    emulator.fault = ({ path }) => (path.endsWith("/monitors") ? list : undefined);
+    expect((await refresh(known)).map(managedOf)).toEqual(outputsOf(known).map(managedOf));
+  });
+
   test("is not used for what this process has written since", async () => {
     const known = await monitors(120);
     const provider = newProcess();
