@@ -131,7 +131,7 @@ function wireFieldsOf({ label, fields }) {
 const wireValueOf = (value) => (typeof value === "boolean" ? Number(value) : value);
 
 /** What a form may have under a field's name. */
-function wireFormOf({ kind, wire, allowed }) {
+function wireFormOf({ type, wire, allowed }) {
   if (allowed) return [allowed.slice(0, -1).map(code).join(", "), code(allowed.at(-1))].join(" or ");
   const forms = {
     boolean: "`0` or `1`",
@@ -140,7 +140,7 @@ function wireFormOf({ kind, wire, allowed }) {
     headerList: `pairs, sent as ${code(`${wire}[0][key]`)} and ${code(`${wire}[0][value]`)}, the next with \`1\``,
     url: "URL",
   };
-  return forms[kind] ?? "string";
+  return forms[type] ?? "string";
 }
 
 const types = {
