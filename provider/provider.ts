@@ -1,6 +1,7 @@
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
+import type * as engines from "./engine/engine";
 import { runNote } from "./engine/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
 import { Session } from "./lifecycle/session";
@@ -8,7 +9,16 @@ import { Session } from "./lifecycle/session";
 // Only the SDK's host of dynamic providers is started with the engine's address, and neither a program nor a test.
 const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
-const session = new Session({ neighbors: runNote(() => address) });
+let engine: engines.Engine | undefined;
+const session = new Session({
+  neighbors: runNote(() => address),
+  showWait: (line) => {
+    // Few runs ever wait.
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    engine ??= new (require("./engine/engine") as typeof engines).Engine(address);
+    engine.log("info", line, undefined, true);
+  },
+});
 
 if (address !== undefined) {
   endAtSignal(() => session);

@@ -17,6 +17,7 @@ import { backoff, nextStep } from "./retry";
 import type { Address, Settings } from "./settings";
 import { bodyLimit, httpTransport } from "./transport";
 import type { HttpResponse, Transport } from "./transport";
+import type { WaitNotices } from "./wait-notices";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -57,19 +58,18 @@ export class Client {
       clock = systemClock,
       log = new Log(settings.logLevel),
       transport = httpTransport(),
-    }: { readonly clock?: Clock; readonly log?: Log; readonly transport?: Transport } = {},
+      notices,
+    }: {
+      readonly clock?: Clock;
+      readonly log?: Log;
+      readonly transport?: Transport;
+      readonly notices?: WaitNotices;
+    } = {},
   ) {
     this.clock = clock;
     this.log = log;
     this.transport = transport;
-    this.limiter = new RateLimiter(settings, {
-      now: () => clock.now(),
-      date: () => clock.date(),
-      sleep: (milliseconds, signal) => {
-        log.longWait(milliseconds);
-        return clock.sleep(milliseconds, signal);
-      },
-    });
+    this.limiter = new RateLimiter(settings, clock, notices);
   }
 
   /** How many requests may be sent at the same time. */

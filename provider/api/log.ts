@@ -56,13 +56,6 @@ export class Log {
     this.line("request", { method, path, outcome, milliseconds, attempt, waited }, text);
   }
 
-  /** A wait for the server's rate limit begins. A long one is told at every level, so that nobody takes it for a hang. */
-  longWait(milliseconds: number): void {
-    const seconds = Math.round(milliseconds / 1000);
-    if (seconds > 10)
-      this.print("waiting", { seconds }, [`waiting ${seconds} seconds because of the server's rate limit`]);
-  }
-
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
   lookedUp(id: string | undefined): void {
     this.line("lostAnswer", { found: id ?? null }, [

@@ -11,6 +11,8 @@ interface OperationOptions {
   readonly timeout?: number | undefined;
   /** Whether the settings may be those of the last `up`, which errors then say. */
   readonly mayHaveOldSettings?: boolean | undefined;
+  /** The resource's URN, if the engine tells it. */
+  readonly urn?: string | undefined;
   /** Aborts when Pulumi is interrupted. */
   readonly interruption?: AbortSignal | undefined;
 }
@@ -21,6 +23,7 @@ export class Operation {
   /** Whether a request that may change something was sent. Reads that find out what it did then outlive an interruption. */
   hasWritten = false;
   readonly mayHaveOldSettings: boolean;
+  readonly urn: string | undefined;
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh send nothing and wait for nothing, so signals and their timers are made when they are needed.
@@ -31,11 +34,13 @@ export class Operation {
     clock = systemClock,
     timeout = Infinity,
     mayHaveOldSettings = false,
+    urn,
     interruption,
   }: OperationOptions = {}) {
     this.clock = clock;
     this.end = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
+    this.urn = urn;
     this.interruption = interruption;
   }
 

@@ -1,5 +1,7 @@
 import type { Clock } from "./clock";
 import type { Operation } from "./operation";
+import { WaitNotices } from "./wait-notices";
+import type { Hold } from "./wait-notices";
 
 /** The headers of an answer, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -58,10 +60,13 @@ export class RateLimiter {
   private readonly ended: number[] = [];
   /** When the queue is looked at again, if nothing happens before. */
   private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
+  /** Since when the limit has held requests back without a break. */
+  private heldSince: number | undefined;
 
   constructor(
     private readonly limits: Limits,
     private readonly clock: Pick<Clock, "now" | "date" | "sleep">,
+    private readonly notices = new WaitNotices(clock, () => undefined),
   ) {
     this.width = limits.maxConcurrency;
   }
@@ -73,7 +78,10 @@ export class RateLimiter {
     try {
       const { result, answer } = await request();
       if (answer && isTooSoon(answer.status, answer.headers)) this.close(answer.headers, begun);
-      else if (answer) this.open(begun);
+      else if (answer) {
+        this.open(begun);
+        this.notices.done++;
+      }
       return result;
     } finally {
       this.running--;
@@ -147,13 +155,29 @@ export class RateLimiter {
         if (reason) waiter.leave(reason);
       }
       if (this.queue.length === 0) break;
+      if (this.heldSince === undefined) {
+        this.heldSince = this.clock.now();
+        this.notices.begin(this.hold);
+      }
       this.wake(this.clock.now() + pause);
       return;
     }
+    if (this.heldSince !== undefined) this.notices.end(this.hold);
+    this.heldSince = undefined;
     // A timer that nobody waits for would keep the process from ending.
     this.waking?.cancel.abort();
     this.waking = undefined;
   }
+
+  private readonly hold = (): Hold => {
+    const now = this.clock.now();
+    return {
+      since: this.heldSince ?? now,
+      reason: this.opensAt > now ? "the server's rate limit" : "uptime:requestsPerMinute",
+      waiting: this.queue.length,
+      urn: this.queue[0]?.operation.urn,
+    };
+  };
 
   /** Why a request does not wait so long. */
   private denialOf({ operation }: Waiter, pause: number): Denial | undefined {

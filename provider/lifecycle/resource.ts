@@ -68,6 +68,8 @@ export interface Options {
   readonly isDeclared?: boolean | undefined;
   /** Whether the settings may be those of the last `up`: state's resource is asked for, and no program was heard of. */
   readonly mayHaveOldSettings?: boolean | undefined;
+  /** The resource's URN, if the engine tells it. */
+  readonly urn?: string | undefined;
   /** The engine was interrupted, which ends what waits. */
   readonly interruption?: AbortSignal | undefined;
 }

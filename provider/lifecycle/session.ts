@@ -8,6 +8,8 @@ import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Transport } from "../api/transport";
+import { WaitNotices } from "../api/wait-notices";
+import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
 import type { Account, Connect, Neighbors } from "./account";
 import { Creates } from "./creates";
@@ -23,6 +25,8 @@ export interface Surroundings {
   readonly neighbors?: Neighbors;
   /** Shows a line of the log. */
   readonly print?: (line: string) => unknown;
+  /** Shows what requests wait for. */
+  readonly showWait?: ShowWait;
 }
 
 /** What all kinds of record in one account share. */
@@ -46,6 +50,7 @@ export class Session {
   private readonly transport: Transport;
   private readonly neighbors: Neighbors;
   private readonly print: Surroundings["print"];
+  private readonly notices: WaitNotices;
   private readonly running = new Set<Promise<unknown>>();
   private readonly interruptions = new AbortController();
 
@@ -54,11 +59,13 @@ export class Session {
     transport = httpTransport(),
     neighbors = alone,
     print,
+    showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
   }: Surroundings = {}) {
     this.clock = clock;
     this.neighbors = neighbors;
     this.transport = transport;
     this.print = print;
+    this.notices = new WaitNotices(clock, showWait);
   }
 
   /** Aborted once the engine was interrupted. */
@@ -139,8 +146,9 @@ export class Session {
     const name = `${address.url} ${settings.apiKey}`;
     let shared = this.accounts.get(name);
     if (!shared) {
-      const { clock, transport } = this;
-      const client = new Client(address, settings, { clock, transport, log: this.logOf(settings.logLevel) });
+      const { clock, transport, notices } = this;
+      const log = this.logOf(settings.logLevel);
+      const client = new Client(address, settings, { clock, transport, notices, log });
       this.accounts.set(name, (shared = { client, evidence: new Evidence(), ledgers: new Map() }));
       this.keys.add(settings.apiKey);
     }

@@ -9,6 +9,7 @@ import { Operation } from "../../provider/api/operation";
 import { announcedWait, RateLimiter } from "../../provider/api/rate-limit";
 import type { Denial, Ended, Turn } from "../../provider/api/rate-limit";
 import { readSettings } from "../../provider/api/settings";
+import { WaitNotices } from "../../provider/api/wait-notices";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
@@ -202,6 +203,65 @@ describe("in a minute", () => {
       }
     },
   );
+
+  describe("what is waited for is told", () => {
+    /** Sends requests through limiters of one process, and returns what was told, after how many seconds, and of which resource. */
+    async function told(limits: readonly number[], count: number, urn?: string): Promise<unknown[]> {
+      const clock = new VirtualClock();
+      const started = clock.now();
+      const lines: unknown[] = [];
+      const notices = new WaitNotices(clock, (line, of) =>
+        lines.push([(clock.now() - started) / 1000, line, ...(of === undefined ? [] : [of])]),
+      );
+      const all = limits.flatMap((requestsPerMinute) => {
+        const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, notices);
+        const turn = { ...read(clock), operation: new Operation({ clock, urn }) };
+        return Array.from({ length: count }, () => limiter.run(turn, answered(200)));
+      });
+      await clock.until(Promise.all(all));
+      // Nobody waits any more, so no timer is left that would tell of it.
+      await clock.until(clock.sleep(300_000));
+      return lines;
+    }
+    const setting = "waiting for uptime:requestsPerMinute, for";
+
+    test("after ten seconds and then every thirty: how long, how many are done, how many wait", async () => {
+      expect(await told([60], 150)).toEqual([
+        [10, `${setting} 10 seconds so far: 60 requests done, 90 waiting`],
+        [40, `${setting} 40 seconds so far: 60 requests done, 90 waiting`],
+        [70, `${setting} 70 seconds so far: 120 requests done, 30 waiting`],
+        [100, `${setting} 100 seconds so far: 120 requests done, 30 waiting`],
+      ]);
+    });
+
+    test("in one line for all accounts of the process", async () => {
+      expect(await told([10, 20], 30)).toEqual([
+        [10, `${setting} 10 seconds so far: 30 requests done, 30 waiting`],
+        [40, `${setting} 40 seconds so far: 30 requests done, 30 waiting`],
+        [70, `${setting} 70 seconds so far: 50 requests done, 10 waiting`],
+        [100, `${setting} 100 seconds so far: 50 requests done, 10 waiting`],
+      ]);
+    });
+
+    test("on the resource that waits first", async () => {
+      const [[, , of] = []] = (await told([1], 2, "urn:of-a-monitor")) as unknown[][];
+      expect(of).toBe("urn:of-a-monitor");
+    });
+
+    test("not for a wait of less than ten seconds", async () => {
+      const clock = new VirtualClock();
+      const lines: string[] = [];
+      const notices = new WaitNotices(clock, (line) => lines.push(line));
+      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock, notices);
+      for (const seconds of ["9", "9", "11"]) {
+        await clock.until(limiter.run(read(clock), answered(429, { "retry-after": seconds })));
+        await clock.until(limiter.run(read(clock), answered(200)));
+      }
+      expect(lines).toEqual([
+        "waiting for the server's rate limit, for 10 seconds so far: 2 requests done, 1 waiting",
+      ]);
+    });
+  });
 
   describe("a limit is forgotten", () => {
     test.each([
@@ -458,7 +518,8 @@ test("a request that is given up leaves no timer behind", async () => {
   await send(new AbortController().signal);
   const over = new AbortController();
   const waiting = send(over.signal);
-  expect(clock.pending).toBe(1);
+  // Its turn, and the line that tells of a long wait.
+  expect(clock.pending).toBe(2);
   over.abort();
   await expect(waiting).rejects.toThrow("ended");
   expect(clock.pending).toBe(0);

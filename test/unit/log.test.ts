@@ -88,17 +88,6 @@ describe("a log", () => {
     const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
     expect(`${lines.join("\n")}\n`).toBe(shown?.code);
   });
-
-  test("tells of a wait of more than ten seconds at every level", () => {
-    const wait = (log: Log): void => {
-      log.longWait(10_000);
-      log.longWait(61_000);
-    };
-    const text = "uptime: waiting 61 seconds because of the server's rate limit";
-    expect(logged("off", wait)).toEqual([text]);
-    expect(logged("requests", wait)[0]).toBe(text);
-    expect(JSON.parse(logged("json", wait)[0] ?? "")).toMatchObject({ event: "waiting", seconds: 61 });
-  });
 });
 
 describe("the provider's log", () => {

@@ -7,7 +7,7 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import type { Engine } from "./engine";
+import type { Engine } from "../engine";
 import type { KeptResource, ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";

@@ -4,7 +4,7 @@ import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
 import { endAtSignal, endWithEngine } from "../end";
-import { Engine } from "./engine";
+import { Engine } from "../engine";
 import { methodsOf } from "./grpc";
 import type * as schemas from "./schema";
 import type * as sessions from "./session";

@@ -205,6 +205,7 @@ export class PluginResources {
   private optionsOf({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): Options {
     const { hasProgram, interruption } = this.host.session;
     return {
+      urn,
       owner: ownerOf(urn),
       isOwnerCertain: true,
       timeout,

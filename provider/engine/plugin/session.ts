@@ -14,7 +14,7 @@ import { Encoder } from "../request";
 import type { Properties } from "../request";
 import { runNote } from "../run-note";
 import { CollectingResources } from "./collecting";
-import type { Engine } from "./engine";
+import type { Engine } from "../engine";
 import type { Host, ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
@@ -36,6 +36,9 @@ export class PluginSession {
     this.session = new Session({
       print: (line) => {
         engine.log("info", line);
+      },
+      showWait: (line, urn) => {
+        engine.log("info", line, urn, true);
       },
       neighbors: runNote(() => engine.address),
       ...surroundings,

@@ -28,9 +28,14 @@ export class Engine {
     this.present = address;
   }
 
-  /** Shows a message, with the resource that it is about. */
-  log(severity: keyof typeof severities, message: string, urn = ""): void {
-    const sending = this.send(severity, message, urn).finally(() => this.sending.delete(sending));
+  /**
+   * Shows a message, with the resource that it is about.
+   * @param isEphemeral whether it is shown only while the resource or the stack is at work, and not kept
+   */
+  log(severity: keyof typeof severities, message: string, urn = "", isEphemeral = false): void {
+    const sending = this.send(severity, message, urn, isEphemeral).finally(() =>
+      this.sending.delete(sending),
+    );
     this.sending.add(sending);
   }
 
@@ -39,14 +44,23 @@ export class Engine {
     await Promise.all(this.sending);
   }
 
-  private async send(severity: keyof typeof severities, message: string, urn: string): Promise<void> {
+  private async send(
+    severity: keyof typeof severities,
+    message: string,
+    urn: string,
+    isEphemeral: boolean,
+  ): Promise<void> {
     if (this.present === undefined) return;
     // The engine is on this machine, where a proxy cannot reach it.
     this.client ??= new EngineClient(this.present, credentials.createInsecure(), {
       "grpc.enable_http_proxy": 0,
     });
     const { client } = this;
-    const request = new LogRequest().setSeverity(severities[severity]).setMessage(message).setUrn(urn);
+    const request = new LogRequest()
+      .setSeverity(severities[severity])
+      .setMessage(message)
+      .setUrn(urn)
+      .setEphemeral(isEphemeral);
     // An engine that has ended shows nothing, and that must not fail what is being done.
     await new Promise<void>((resolve) => {
       client.log(request, () => {

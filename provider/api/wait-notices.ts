@@ -1,0 +1,74 @@
+import type { Clock } from "./clock";
+import { counted } from "./text";
+
+/** Nobody takes a shorter wait for a hang. */
+const firstMs = 10_000;
+/** Often enough to see that it goes on, and seldom enough for the log of a CI job. */
+const againMs = 30_000;
+
+/** What holds requests back. */
+export interface Hold {
+  /** Since when, on the clock. */
+  readonly since: number;
+  /** What is waited for. */
+  readonly reason: string;
+  /** How many requests wait. */
+  readonly waiting: number;
+  /** The first resource that waits, if the engine has told its URN. */
+  readonly urn: string | undefined;
+}
+
+/** Shows a line that matters only while the wait lasts. */
+export type ShowWait = (line: string, urn: string | undefined) => unknown;
+
+/** Tells a person, while the process's requests are held back by a rate limit, that it goes on. */
+export class WaitNotices {
+  /** How many requests were answered, which tells how far it is. */
+  done = 0;
+  private readonly holders = new Set<() => Hold>();
+  private waking: AbortController | undefined;
+
+  constructor(
+    private readonly clock: Pick<Clock, "now" | "sleep">,
+    private readonly show: ShowWait,
+  ) {}
+
+  /** Requests are held back from now on. */
+  begin(holder: () => Hold): void {
+    this.holders.add(holder);
+    if (!this.waking) this.wake(firstMs);
+  }
+
+  /** Nothing is held back any more. */
+  end(holder: () => Hold): void {
+    this.holders.delete(holder);
+    if (this.holders.size > 0) return;
+    // A timer would keep the process from ending.
+    this.waking?.abort();
+    this.waking = undefined;
+  }
+
+  private wake(milliseconds: number): void {
+    const waking = (this.waking = new AbortController());
+    void this.clock.sleep(milliseconds, waking.signal).then(
+      () => {
+        if (this.waking !== waking) return;
+        this.tell();
+        this.wake(againMs);
+      },
+      () => undefined,
+    );
+  }
+
+  private tell(): void {
+    const holds = [...this.holders].map((holder) => holder());
+    const [first] = holds.sort((one, other) => one.since - other.since);
+    if (!first) return;
+    const seconds = counted(Math.round((this.clock.now() - first.since) / 1000), "second");
+    const waiting = holds.reduce((sum, hold) => sum + hold.waiting, 0);
+    this.show(
+      `waiting for ${first.reason}, for ${seconds} so far: ${counted(this.done, "request")} done, ${waiting} waiting`,
+      first.urn,
+    );
+  }
+}

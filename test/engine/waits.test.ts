@@ -1,0 +1,57 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import { fullTest } from "../support/size";
+import { startStack, stopStacks } from "../support/stack";
+import type { Stack } from "../support/stack";
+
+afterEach(stopStacks);
+
+const line = "waiting for the server's rate limit, for 10 seconds so far: 1 request done, 1 waiting";
+
+/** A stack of one monitor. The server holds the next create or import back for eleven seconds. */
+async function startWaiting(module: string, options: object = {}): Promise<Stack> {
+  const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
+  const program = `new (require("${module}").Monitor)("home", ${args}, ${JSON.stringify(options)});`;
+  const stack = await startStack({ program });
+  const { emulator } = stack;
+  let isRefused = false;
+  emulator.fault = ({ method, path }) => {
+    if (isRefused || (method !== "POST" && !/\d$/.test(path))) return undefined;
+    isRefused = true;
+    return { kind: "answer", effect: false, status: 429, headers: { "retry-after": "11" } };
+  };
+  return stack;
+}
+
+test.each([
+  ["pulumi-uptime", "Stack workspace-test creating"],
+  // The plugin knows the URN.
+  ["pulumi-uptime/native", "Monitor home creating"],
+])("%s: a long wait for a rate limit is told while it lasts, and not at the end", async (module, place) => {
+  const { workspace } = await startWaiting(module);
+  const { output } = await workspace.up();
+  expect(output).toMatch(new RegExp(`${place} \\(\\d+s\\) ${line}$`, "m"));
+  expect(output).not.toContain("Diagnostics:");
+});
+
+test("`preview --json` has nothing of a wait", async () => {
+  const { emulator, workspace } = await startWaiting("pulumi-uptime", { import: "1" });
+  emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
+  const { stdout } = await workspace.preview("--json");
+  expect(emulator.requests.map(({ status }) => status)).toContain(429);
+  expect(JSON.parse(stdout)).toMatchObject({ steps: expect.any(Array) as unknown });
+  expect(stdout).not.toContain("waiting for");
+});
+
+// `script` gives the command a terminal.
+fullTest("in a terminal, a wait is told in the resource's row, and not at the end", async () => {
+  const { workspace } = await startWaiting("pulumi-uptime/native");
+  const command = "pulumi up --yes --skip-preview --color never";
+  const { stdout } = await promisify(execFile)("script", ["-qec", command, "/dev/null"], {
+    cwd: workspace.project,
+    env: { ...workspace.environment, COLUMNS: "200" },
+  });
+  expect(stdout).toContain("waiting for the server's rate limit");
+  expect(stdout).not.toContain("Diagnostics:");
+});
