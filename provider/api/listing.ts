@@ -1,3 +1,4 @@
+import { idNumber } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
@@ -55,9 +56,10 @@ export class Listing {
   /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
   pagesLeft(id: string): number | undefined {
     if (this.isComplete) return 0;
-    if (!this.span || !/^\d+$/.test(id)) return undefined;
+    const number = idNumber(id);
+    if (!this.span || number === undefined) return undefined;
     const [first, last] = this.span;
-    const distance = last - BigInt(id);
+    const distance = last - number;
     return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
   }
 
@@ -81,7 +83,7 @@ export class Listing {
   private take(page: readonly ApiRecord[]): void {
     this.pages++;
     for (const record of page) this.records.set(record.id, record);
-    const ids = page.map(({ id }) => (/^\d+$/.test(id) ? BigInt(id) : -1n));
+    const ids = page.map(({ id }) => idNumber(id) ?? -1n);
     const before = this.span?.[1];
     this.isFalling &&= ids.every(
       (id, index) => id >= 0n && id < ((index > 0 ? ids[index - 1] : before) ?? id + 1n),

@@ -8,7 +8,7 @@ import { compare, fieldOf, namedRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
-import { complete, showUnlessMissing, shownValues } from "./records";
+import { completeRecords, showUnlessMissing, shownValues } from "./records";
 
 /** What a lookup finds of a record. */
 export interface FoundRecord {
@@ -59,7 +59,7 @@ export async function lookUpOne(
       message`${lookup} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
     );
   }
-  const [whole] = await complete(account, operation, [match]);
+  const [whole] = await completeRecords(account, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
   return foundRecord(definition, whole, name);
 }
@@ -76,7 +76,7 @@ export async function lookUpAll(
   const operation = new Operation(account);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(account, operation, filter);
-  const records = await complete(account, operation, listed);
+  const records = await completeRecords(account, operation, listed);
   const results = records.map((record) => foundRecord(definition, record, name));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
