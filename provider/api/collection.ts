@@ -21,7 +21,7 @@ export interface Written {
 /** How often a list is read at most when records are deleted while it is read; a list that never rests is an error. */
 const maxPasses = 5;
 
-/** Records page by page; pass the number of pages still needed to `next` to have them prefetched. */
+/** Records page by page. `next` takes the number of pages that are still wanted; without it, that is all. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
 /** The endpoints of one kind of record (API reference, section 4). */

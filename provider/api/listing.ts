@@ -45,7 +45,7 @@ export class Listing {
   /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
   async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
     while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile())
-      await this.advance(this.pagesLeft(id));
+      await this.advance(this.pagesLeft(id) ?? 1);
     return this.records.get(id);
   }
 
@@ -63,12 +63,12 @@ export class Listing {
     return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
   }
 
-  /** One more page, for all who wait for it. `wanted` is how many more of them are needed, if that is known. */
-  private advance(wanted: number | undefined): Promise<void> {
+  /** One more page, for all who wait for it. `wanted` is how many are needed, as far as is known. */
+  private advance(wanted: number): Promise<void> {
     return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
   }
 
-  private async read(wanted: number | undefined): Promise<void> {
+  private async read(wanted: number): Promise<void> {
     this.asked = this.clock.now();
     try {
       const result = await this.source.next(wanted);

@@ -7,6 +7,7 @@ import type { Message } from "./errors";
 
 /** The most that the API allows. */
 const pageSize = 100;
+
 /** The pages of a list, one after the other, until one is the last. Those that are wanted are asked for at once. */
 export async function* readPages(
   definition: Definition,
@@ -44,7 +45,7 @@ export async function* readPages(
         message`${answer.request} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
           ${address.source}.`,
       );
-    const wanted = (yield page) ?? 1;
+    const wanted = (yield page) ?? Infinity;
     if (page.next === undefined || (page.records.length === 0 && page.next !== "more")) return;
     const isRepeat = page.records.every((record) => seen.has(record.id));
     // A server that does not page shows the same list whatever the page.
