@@ -1,7 +1,6 @@
 // `npm run docs` writes the schema of the plugin for other languages, and the types of its settings for TypeScript; with `--check`
 // it only says whether they are up to date.
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
@@ -10,6 +9,18 @@ import { runAsCommand, writeGenerated } from "./main.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const schemaFile = "provider/engine/plugin/schema.json";
 const argsFile = "provider/sdk/provider-args.ts";
+
+/** What Pulumi calls each type of field. The values of a choice are a type of their own. */
+const fieldTypes = {
+  text: { type: "string" },
+  hostname: { type: "string" },
+  url: { type: "string" },
+  integer: { type: "integer" },
+  boolean: { type: "boolean" },
+  dateTime: { type: "string" },
+  idList: { type: "array", items: { type: "integer" } },
+  headerList: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
+};
 
 /** What Pulumi calls each type of setting. */
 const settingTypes = {
@@ -97,12 +108,10 @@ function sharedTypes({ accountSettings, settings }) {
 
 /** Type and meaning of each field. The values of a choice become a type of their own. */
 function propertiesOf({ label, fields }, sentences, shared) {
-  const require = createRequire(import.meta.url);
-  const types = require(join(root, "dist", "provider", "definitions", "field-types.js"));
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
-    if (field.type !== "choice") return { ...types.schemaOf(field), description };
+    if (field.type !== "choice") return { ...fieldTypes[field.type], description };
     const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
     shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };

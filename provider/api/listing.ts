@@ -1,3 +1,4 @@
+import { idNumber } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
@@ -44,7 +45,7 @@ export class Listing {
   /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
   async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
     while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile())
-      await this.advance(this.pagesLeft(id));
+      await this.advance(this.pagesLeft(id) ?? 1);
     return this.records.get(id);
   }
 
@@ -55,18 +56,19 @@ export class Listing {
   /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
   pagesLeft(id: string): number | undefined {
     if (this.isComplete) return 0;
-    if (!this.span || !/^\d+$/.test(id)) return undefined;
+    const number = idNumber(id);
+    if (!this.span || number === undefined) return undefined;
     const [first, last] = this.span;
-    const distance = last - BigInt(id);
+    const distance = last - number;
     return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
   }
 
-  /** One more page, for all who wait for it. `wanted` is how many more of them are needed, if that is known. */
-  private advance(wanted: number | undefined): Promise<void> {
+  /** One more page, for all who wait for it. `wanted` is how many are needed, as far as is known. */
+  private advance(wanted: number): Promise<void> {
     return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
   }
 
-  private async read(wanted: number | undefined): Promise<void> {
+  private async read(wanted: number): Promise<void> {
     this.asked = this.clock.now();
     try {
       const result = await this.source.next(wanted);
@@ -81,7 +83,7 @@ export class Listing {
   private take(page: readonly ApiRecord[]): void {
     this.pages++;
     for (const record of page) this.records.set(record.id, record);
-    const ids = page.map(({ id }) => (/^\d+$/.test(id) ? BigInt(id) : -1n));
+    const ids = page.map(({ id }) => idNumber(id) ?? -1n);
     const before = this.span?.[1];
     this.isFalling &&= ids.every(
       (id, index) => id >= 0n && id < ((index > 0 ? ids[index - 1] : before) ?? id + 1n),

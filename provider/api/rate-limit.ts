@@ -1,10 +1,9 @@
 import type { Clock } from "./clock";
 import type { Operation } from "./operation";
+import { announcedWait } from "./rate-limit-headers";
+import type { Headers } from "./rate-limit-headers";
 import { WaitNotices } from "./wait-notices";
 import type { Hold } from "./wait-notices";
-
-/** The headers of an answer, with lower-case names. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Limits {
   readonly maxConcurrency: number;
@@ -216,46 +215,4 @@ export class RateLimiter {
 /** Whether an answer says that the request came too soon, so that it had no effect. */
 function isTooSoon(status: number, headers: Headers): boolean {
   return status === 429 || (status === 503 && headers["retry-after"] !== undefined);
-}
-
-/** Milliseconds for which a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
-export function announcedWait(headers: Headers, date: number): number | undefined {
-  return (
-    untilRetry(firstValue(headers["retry-after"]), serverDate(headers, date)) ?? untilReset(headers, date)
-  );
-}
-
-/** `X-RateLimit-Reset`: a time since the epoch or the time to go, in seconds or in milliseconds. */
-function untilReset(headers: Headers, date: number): number | undefined {
-  const reset = wholeNumber(headers["x-ratelimit-reset"]);
-  if (reset === undefined) return undefined;
-  if (reset > 1e12) return Math.max(0, reset - serverDate(headers, date));
-  if (reset > 1e9) return Math.max(0, reset * 1000 - serverDate(headers, date));
-  // Limits are counted by the minute or by less, so that a larger number is milliseconds.
-  return reset > 60 ? reset : reset * 1000;
-}
-
-/** Milliseconds until a `Retry-After`, in seconds or as a date; undefined if there is none that can be read. */
-export function untilRetry(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-  // Date.parse finds a date in "-5" too.
-  const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/** The time that the server's times refer to: its own if it differs from this machine's. */
-function serverDate(headers: Headers, here: number): number {
-  const there = Date.parse(firstValue(headers.date) ?? "");
-  // A server's date is in whole seconds, so this machine's is better if both agree.
-  return Math.abs(there - here) > 2000 ? there : here;
-}
-
-function wholeNumber(value: string | string[] | undefined): number | undefined {
-  const text = firstValue(value);
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
-}
-
-function firstValue(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -13,13 +13,13 @@ export interface Server {
 }
 
 /** What one account sets. */
-export type Account = Readonly<Partial<Record<(typeof accountSettings)[number], string>>>;
+export type AccountValues = Readonly<Partial<Record<(typeof accountSettings)[number], string>>>;
 
 interface ValueOfType {
   readonly url: Server;
   readonly urls: readonly Server[];
   readonly key: string;
-  readonly accounts: Readonly<Record<string, Account>>;
+  readonly accounts: Readonly<Record<string, AccountValues>>;
   readonly boolean: boolean;
   readonly statuses: readonly number[];
   readonly integer: number;
@@ -79,26 +79,18 @@ const list = z.pipe(
 );
 
 /** Statuses that the provider handles in another way, so that no server can mean "gone" by them. */
-const neverGone: Readonly<Record<string, string>> = {
-  "400": "that the request is invalid",
-  "401": "that the API key is not accepted",
-  "405": "that the method is not allowed",
-  "407": "that a proxy wants a login",
-  "408": "that the server has timed out",
-  "409": "that the request is in conflict with another",
-  "415": "that the request's format is not accepted",
-  "422": "that a value is invalid",
-  "425": "that the request came too early",
-  "429": "that there were too many requests",
-};
+const neverGone = ["400", "401", "405", "407", "408", "409", "415", "422", "425", "429"];
 
-const refusedStatuses = Object.entries(neverGone).map(([status, meaning]) =>
-  refuse<string>(
-    (given) => given === status,
-    `must not contain ${status}, which means ${meaning}, not that the record is gone`,
+const goneStatus = z.pipe(
+  z.string().check(
+    z.regex(/^4\d\d$/),
+    refuse(
+      (given) => neverGone.includes(given),
+      `must not contain ${oneOf(neverGone)}, which never mean that a record is gone`,
+    ),
   ),
+  z.transform(Number),
 );
-const goneStatus = z.pipe(z.string().check(z.regex(/^4\d\d$/), ...refusedStatuses), z.transform(Number));
 
 const key = z.string().check(
   refuse(

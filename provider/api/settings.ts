@@ -5,7 +5,7 @@ import type { SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
 import type { LogLevel } from "./log";
 import { accountsForm, readerOf } from "./setting-schemas";
-import type { Account, Server, SettingValues } from "./setting-schemas";
+import type { AccountValues, Server, SettingValues } from "./setting-schemas";
 
 /** Everything that a person can set, read and checked. */
 export interface Settings extends Omit<SettingValues, "accounts"> {
@@ -143,8 +143,8 @@ function settingsOf(
     );
   const variable = keyVariable(account);
   const todo = `add it to uptime:accounts, or set ${variable}`;
-  const has = (name: keyof Account): boolean => (own[name] ?? "") !== "";
-  const setting = (name: keyof Account): SetValue => ({
+  const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
+  const setting = (name: keyof AccountValues): SetValue => ({
     value: has(name) ? own[name] : undefined,
     source: sourceOf(config, `accounts.${account}.${name}`),
     todo,

@@ -2,9 +2,6 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType, RequestHeader } from "./field";
-import { nearest } from "./nearest";
-import { isUnknown, unknown } from "./unknown";
-import { parseUrl } from "./url";
 import { isEmpty, isObject } from "./values";
 import type { Value } from "./values";
 
@@ -14,22 +11,11 @@ export type Pair = readonly [name: string, value: string];
 /** How a form says that a list is empty: by one empty entry, or by an empty text in place of the list. */
 export type EmptyListForm = "entry" | "text";
 
-/** What is wrong with a declared value: where below its property, and what is allowed. */
-export interface Fault {
-  /** Such as `[0].key`; empty for the value as a whole. */
-  readonly path: string;
-  readonly reason: string;
-}
-
 /** A record shows something under a field's name that cannot be such a field. */
 export class Unreadable extends Error {}
 
-/** How the values of one type are declared, compared, sent and read. */
+/** How the values of one type are compared, sent and read. */
 interface TypeRules<T extends Value> {
-  /** The types of the value in Pulumi's package schema. */
-  readonly schema: object;
-  /** Everything that is wrong with a declared value that is known; its parts may be unknown. */
-  faults(value: unknown, field: Field): Fault[];
   /** The value that a record shows. Throws {@link Unreadable}. */
   parse(raw: unknown): T | null;
   /** Whether two values that are not empty mean the same to a person. */
@@ -37,13 +23,6 @@ interface TypeRules<T extends Value> {
   encode(wire: string, value: T): Pair[];
   /** The pairs that say "empty". */
   empty(wire: string): Pair[];
-}
-
-/** What is wrong with a declared value; nothing if it is not known yet. */
-export function findFaults(field: Field, value: unknown): Fault[] {
-  if (value === unknown) return [];
-  if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
-  return rulesOf[field.type].faults(value, field);
 }
 
 /** The value that a record shows under a field's name, as it stands. Throws {@link Unreadable}. */
@@ -73,29 +52,9 @@ export function encode(field: Field, value: Value, emptyLists: EmptyListForm): P
   return isList(field) && emptyLists === "text" ? emptyString(field.wire) : empty(field.wire);
 }
 
-/** The types of a field's value in Pulumi's package schema. */
-export function schemaOf(field: Field): object {
-  return rulesOf[field.type].schema;
-}
-
-const fault = (reason: string, path = ""): Fault => ({ path, reason });
-
-/** A declared value in a message; not of a secret, and not at any length. */
-function quoted(value: unknown, field: Field): string {
-  if (field.secret || isUnknown(value)) return "";
-  const text = (JSON.stringify(value) as string | undefined) ?? String(value);
-  const characters = Array.from(text);
-  return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
-}
-
 const emptyString = (wire: string): Pair[] => [[wire, ""]];
 
 const string: TypeRules<string> = {
-  schema: { type: "string" },
-  faults(value, field) {
-    if (typeof value !== "string") return [fault(`must be a string${quoted(value, field)}`)];
-    return value === value.trim() ? [] : [fault(`must not begin or end with spaces${quoted(value, field)}`)];
-  },
   parse(raw) {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
@@ -107,15 +66,6 @@ const string: TypeRules<string> = {
   empty: emptyString,
 };
 
-/** A string of a certain form; the empty one means that there is none. */
-function formOf(isRight: (value: string) => boolean, reason: string): TypeRules<string>["faults"] {
-  return (value, field) => {
-    const faults = string.faults(value, field);
-    if (faults.length > 0 || value === "" || isRight(String(value))) return faults;
-    return [fault(`must be ${reason}${quoted(value, field)}`)];
-  };
-}
-
 /** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
 function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
@@ -123,19 +73,11 @@ function comparableHost(name: string): string {
 
 const hostname: TypeRules<string> = {
   ...string,
-  faults: formOf(
-    (value) => !/[\s/:?#@]/.test(value),
-    "a name such as example.com, without a scheme, a port or a path",
-  ),
   equal: (a, b) => comparableHost(a) === comparableHost(b),
 };
 
 const url: TypeRules<string> = {
   ...string,
-  faults: formOf(
-    (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
-    "an absolute URL that begins with http:// or https://",
-  ),
   equal: (a, b) => comparableUrl(a) === comparableUrl(b),
 };
 
@@ -150,8 +92,6 @@ function comparableUrl(value: string): string {
 }
 
 const integer: TypeRules<number> = {
-  schema: { type: "integer" },
-  faults: oneOfAllowed,
   parse(raw) {
     if (raw === null || raw === undefined || raw === "") return null;
     const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
@@ -162,29 +102,6 @@ const integer: TypeRules<number> = {
   encode: (wire, value) => [[wire, String(value)]],
   empty: emptyString,
 };
-
-/** One of the values that the API takes. */
-function oneOfAllowed(value: unknown, field: Field): Fault[] {
-  const allowed = field.allowed ?? [];
-  if (allowed.some((one) => one === value)) return [];
-  const near = nearestAllowed(value, allowed);
-  return [
-    fault(
-      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoted(value, field)}` +
-        (near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`),
-    ),
-  ];
-}
-
-function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
-  if (typeof value === "string") {
-    const near = nearest(value, allowed.map(String));
-    return allowed.find((one) => String(one) === near);
-  }
-  if (typeof value !== "number") return undefined;
-  const distance = (one: number): number => Math.abs(one - value);
-  return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];
-}
 
 const booleans = new Map<unknown, boolean>([
   [null, false],
@@ -201,9 +118,6 @@ const booleans = new Map<unknown, boolean>([
 ]);
 
 const boolean: TypeRules<boolean> = {
-  schema: { type: "boolean" },
-  faults: (value, field) =>
-    typeof value === "boolean" ? [] : [fault(`must be true or false${quoted(value, field)}`)],
   parse(raw) {
     const value = booleans.get(raw);
     if (value !== undefined) return value;
@@ -219,10 +133,6 @@ const boolean: TypeRules<boolean> = {
 
 const dateTime: TypeRules<string> = {
   ...string,
-  faults: formOf(
-    isMoment,
-    "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",
-  ),
   parse(raw) {
     const value = string.parse(raw);
     const [, date, time] =
@@ -232,33 +142,12 @@ const dateTime: TypeRules<string> = {
   },
 };
 
-function isMoment(value: string): boolean {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(value)) return false;
-  const time = new Date(`${value}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
-}
-
 const idList: TypeRules<readonly (string | number)[]> = {
-  schema: { type: "array", items: { type: "integer" } },
-  faults(value, field) {
-    if (!Array.isArray(value)) return [fault(`must be a list of ids${quoted(value, field)}`)];
-    return value.flatMap((entry: unknown, index) =>
-      entry === unknown || isId(entry)
-        ? []
-        : [fault(`must be an id, a whole number or a string of digits${quoted(entry, field)}`, `[${index}]`)],
-    );
-  },
   parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
   equal: (a, b) => comparableIds(a) === comparableIds(b),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],
 };
-
-function isId(value: unknown): boolean {
-  return typeof value === "number"
-    ? Number.isSafeInteger(value) && value >= 0
-    : typeof value === "string" && /^\d+$/.test(value);
-}
 
 function id(raw: unknown): string | number {
   if (typeof raw === "number" && Number.isSafeInteger(raw)) return raw;
@@ -273,28 +162,6 @@ const comparableIds = (ids: readonly (string | number)[]): string =>
   [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
 
 const headerList: TypeRules<readonly RequestHeader[]> = {
-  schema: { type: "array", items: { $ref: "#/types/uptime:index:RequestHeader" } },
-  faults(value) {
-    if (!Array.isArray(value)) return [fault("must be a list of { key, value }")];
-    return value.flatMap((entry: unknown, index) => {
-      const at = `[${index}]`;
-      if (entry === unknown) return [];
-      if (!isObject(entry)) return [fault("must be { key, value }, both strings", at)];
-      const strange = Object.keys(entry).filter((name) => name !== "key" && name !== "value");
-      return [
-        ...strange.map((name) =>
-          fault("is not a part of a header, which has key and value", `${at}.${name}`),
-        ),
-        ...headerFaults(
-          entry.key,
-          /^[!#$%&'*+.^_`|~\w-]+$/,
-          `${at}.key`,
-          "the name of a header: letters, digits and -",
-        ),
-        ...headerFaults(entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
-      ];
-    });
-  },
   parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
   equal: (a, b) => comparableHeaders(a) === comparableHeaders(b),
   encode: (wire, headers) =>
@@ -307,13 +174,6 @@ const headerList: TypeRules<readonly RequestHeader[]> = {
     [`${wire}[0][value]`, ""],
   ],
 };
-
-function headerFaults(value: unknown, form: RegExp, path: string, what: string): Fault[] {
-  if (value === unknown) return [];
-  if (typeof value !== "string") return [fault("must be a string", path)];
-  if (value !== value.trim()) return [fault("must not begin or end with spaces", path)];
-  return form.test(value) ? [] : [fault(`must be ${what}`, path)];
-}
 
 /** Headers are shown as a list of pairs, or as a map from name to value. */
 function headersOf(raw: unknown): RequestHeader[] {
@@ -354,7 +214,7 @@ const rulesOf = {
   hostname,
   url,
   integer,
-  choice: { ...string, faults: oneOfAllowed },
+  choice: string,
   boolean,
   dateTime,
   idList,

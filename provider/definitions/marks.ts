@@ -5,7 +5,7 @@ import { isObject } from "./values";
 /** A value that is not known yet, whatever its type. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** The key of whatever is no plain map: a secret, an asset. */
+/** The key that marks a special value, such as a secret or an asset. */
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
 
 /** What stands under it in a secret; beside it is the value, in state its JSON as `plaintext` or its `ciphertext`. */

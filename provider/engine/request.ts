@@ -163,8 +163,11 @@ export class Encoder {
     return [...this.keys, ...secretsIn(this.definition, ...properties)];
   }
 }
+
 /** Whether properties are those of a resource in state. */
-export const isInState = (properties: Properties): boolean => "attributes" in properties;
+export function isInState(properties: Properties): boolean {
+  return "attributes" in properties;
+}
 
 /** Whether properties are those of a resource that is managed, and not only read. */
 export function isManaged(properties: Properties): boolean {

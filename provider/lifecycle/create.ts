@@ -23,7 +23,7 @@ import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
-import { formOf, sendUpdate, store, verify } from "./write";
+import { formOf, sendCreate, sendUpdate, verify } from "./write";
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
 export async function create(account: Account, inputs: Inputs, options: Options): Promise<State> {
@@ -144,7 +144,7 @@ async function send(
 ): Promise<CreatedRecord> {
   const { creates, definition, ledger } = account;
   const { singular } = definition;
-  const written = await store(account, values, operation);
+  const written = await sendCreate(account, values, operation);
   const { id, status, request } = written;
   if (id === undefined)
     throw new LostAnswerError(

@@ -3,17 +3,18 @@ import type { Definition } from "../definitions/field";
 import { compare, fieldOf, identityKeys, valueOf } from "./difference";
 import type { Outputs } from "./resource";
 
-type Values = Outputs["values"];
+/** The managed fields in state, by property. */
+type StateValues = Outputs["values"];
 
 /** What one account has shown of the records that state means. */
 export class Evidence {
   /** Whether a record that state knows was found, with its name or URL. */
   isFound = false;
-  private readonly known = new Map<string, Map<string, Values>>();
+  private readonly known = new Map<string, Map<string, StateValues>>();
 
   /** State has a record with these values. */
-  expect({ plural }: Definition, id: string, values: Values): void {
-    const known = this.known.get(plural) ?? new Map<string, Values>();
+  expect({ plural }: Definition, id: string, values: StateValues): void {
+    const known = this.known.get(plural) ?? new Map<string, StateValues>();
     this.known.set(plural, known.set(id, values));
   }
 
@@ -30,7 +31,7 @@ export class Evidence {
 }
 
 /** Whether a record has the name or the URL that state has. */
-export function agrees(definition: Definition, values: Values, record: ApiRecord): boolean {
+export function agrees(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",
   );

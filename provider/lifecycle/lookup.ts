@@ -6,7 +6,9 @@ import { lookupName } from "../definitions/pulumi";
 import type { Account, Connect } from "./account";
 import { compare, fieldOf, namedRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
-import { complete, showUnlessMissing, shownValues } from "./records";
+import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
+import type { Query } from "./lookup-query";
+import { completeRecords, showUnlessMissing, shownValues } from "./records";
 
 /** What a lookup finds of a record. */
 export interface FoundRecord {
@@ -15,19 +17,6 @@ export interface FoundRecord {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** The record's own secrets, which the attributes must not repeat. */
   readonly secrets: Readonly<Record<string, unknown>>;
-}
-
-/** The arguments of a lookup, checked. */
-interface Query {
-  readonly id?: string;
-  readonly account?: string;
-  readonly name?: string;
-  readonly url?: string;
-  readonly search?: string;
-  readonly searchBy?: string;
-  readonly statusPageId?: string;
-  readonly sortBy?: string;
-  readonly sort?: string;
 }
 
 /** An error names up to this many matches, so that it stays readable. */
@@ -41,7 +30,7 @@ export async function lookUpOne(
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
-  const query = checked(definition, lookup, args, "id");
+  const query = checkQuery(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const account = connect(name);
   const operation = new Operation(account);
@@ -70,7 +59,7 @@ export async function lookUpOne(
       message`${lookup} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
     );
   }
-  const [whole] = await complete(account, operation, [match]);
+  const [whole] = await completeRecords(account, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
   return foundRecord(definition, whole, name);
 }
@@ -81,13 +70,13 @@ export async function lookUpAll(
   connect: Connect,
   args: unknown,
 ): Promise<FoundRecord[]> {
-  const query = checked(definition, lookupName(definition, "several"), args, "sortBy", "sort");
+  const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const account = connect(name);
   const operation = new Operation(account);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(account, operation, filter);
-  const records = await complete(account, operation, listed);
+  const records = await completeRecords(account, operation, listed);
   const results = records.map((record) => foundRecord(definition, record, name));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -159,64 +148,4 @@ function described(filter: Query): string {
   return Object.entries(filter)
     .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
     .join(" and ");
-}
-
-/** The fields that the API searches and sorts by, as far as the resource has them. (API reference, section 4) */
-function columnsOf(definition: Definition): readonly ("name" | "url")[] {
-  return (["name", "url"] as const).filter((key) => key in definition.fields);
-}
-
-/** The arguments that select records, beside an id. */
-function filtersOf(definition: Definition): string[] {
-  const columns = columnsOf(definition);
-  // The API's list of monitors, which have a URL, can be filtered by status page. (API reference, section 4.2)
-  return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
-}
-
-/** What is wrong with the value of an argument, if anything. */
-function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
-  const columns = columnsOf(definition);
-  const choices = new Map<string, readonly unknown[]>([
-    ["searchBy", columns],
-    ["sortBy", ["id", ...columns]],
-    ["sort", ["desc", "asc"]],
-  ]).get(key);
-  if (choices)
-    return choices.includes(value)
-      ? undefined
-      : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
-  if (key === "id" || key === "statusPageId") {
-    const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
-    // An id becomes a part of a path, in which dots alone mean another path.
-    const [form, what] =
-      key === "id"
-        ? [/^(?!\.{1,2}$)\S+$/, `a ${definition.singular}, a string or a number`]
-        : [/^\d+$/, "a status page, a whole number"];
-    return form.test(text) ? undefined : `must be the id of ${what}`;
-  }
-  if (typeof value !== "string") return "must be a string";
-  return value.trim() === "" ? "must not be empty" : undefined;
-}
-
-/** The arguments that are set. It is an error if one is not known, or has a value that is not allowed. */
-function checked(
-  definition: Definition,
-  lookup: string,
-  args: unknown,
-  ...more: readonly (keyof Query)[]
-): Query {
-  if (typeof args !== "object" || args === null || Array.isArray(args))
-    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
-  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
-  const allowed: readonly string[] = [...more, ...filtersOf(definition), "account"];
-  const problems = given.flatMap(([key, value]) => {
-    if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
-    const problem = problemOf(definition, key, value);
-    return problem === undefined ? [] : [`${key} ${problem}`];
-  });
-  const keys = given.map(([key]) => key);
-  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
-  if (problems.length > 0)
-    throw new UptimeError(`${lookup} cannot be called with these arguments: ${problems.join("; ")}.`);
-  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }

@@ -10,7 +10,7 @@ import { listWithout } from "./gone";
 import { leavesOut } from "./reader";
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
-export async function complete(
+export async function completeRecords(
   account: Account,
   operation: Operation,
   listed: readonly ApiRecord[],

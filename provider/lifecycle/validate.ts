@@ -1,5 +1,5 @@
 import type { Definition, Problem } from "../definitions/field";
-import { findFaults } from "../definitions/field-types";
+import { findFaults } from "../definitions/field-faults";
 import { nearest } from "../definitions/nearest";
 import { isUnknown } from "../definitions/unknown";
 

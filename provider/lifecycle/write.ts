@@ -20,7 +20,7 @@ const mostReads = 5;
 const readPause = 1000;
 
 /** Sends a create. Its answer may be lost, or hold no record. */
-export async function store(account: Account, values: Values, operation: Operation): Promise<Written> {
+export async function sendCreate(account: Account, values: Values, operation: Operation): Promise<Written> {
   const { written } = await sendForm(account, values, account.traits.emptyLists, (form) =>
     account.collection.store(form, operation),
   );

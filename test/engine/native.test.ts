@@ -157,7 +157,7 @@ test("a type or a function that the plugin does not have is refused with what it
   const { code, output } = await workspace.run(["preview"]);
   expect(code).not.toBe(0);
   expect(output).toContain(
-    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain and uptime:',
+    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:',
   );
   expect(output).toContain(
     'has no function "uptime:index:getMonitr"; it has uptime:index:getDomain, uptime:',

@@ -179,14 +179,16 @@ describe("a list", () => {
     expect((error as UptimeError).message).toContain("cannot be read completely");
   });
 
-  test("with numbered pages is asked for maxConcurrency pages at once where all are wanted", async () => {
+  test("with numbered pages is asked for maxConcurrency pages at once, unless fewer are wanted", async () => {
     const { monitors, asked } = collectionOf((query) => {
       const page = Number(query.get("page") ?? 1);
       return { data: records(100 - page), meta: { current_page: page, last_page: 9 } };
     });
     const pages = monitors.list(start());
     await pages.next();
-    await pages.next(Infinity);
-    expect(asked.map((query) => query.get("page"))).toEqual([null, "2", "3", "4"]);
+    await pages.next(1);
+    expect(asked.map((query) => query.get("page"))).toEqual([null, "2"]);
+    await pages.next();
+    expect(asked.map((query) => query.get("page"))).toEqual([null, "2", "3", "4", "5"]);
   });
 });

@@ -18,12 +18,12 @@ test("the plugin names what it has when it is asked for something else", () => {
   expect(parseUrn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b").type).toBe(
     "uptime:index:Monitor",
   );
-  expect(definitionOf(definitions, "uptime:index:Monitor").label).toBe("Monitor");
-  expect(() => definitionOf(definitions, "uptime:index:Monitr")).toThrow(
-    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain and uptime:index:Monitor.',
+  expect(definitionOf("uptime:index:Monitor").label).toBe("Monitor");
+  expect(() => definitionOf("uptime:index:Monitr")).toThrow(
+    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:index:Monitor.',
   );
-  expect(functionOf(definitions, "uptime:index:getDomains")).toMatchObject({ finds: "several" });
-  expect(() => functionOf(definitions, "uptime:index:getAll")).toThrow(
+  expect(functionOf("uptime:index:getDomains")).toMatchObject({ finds: "several" });
+  expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
   );
 });
@@ -102,10 +102,10 @@ describe("an import", () => {
 
   test("is refused if the program names another account, with the id that is meant", async () => {
     await expect(imported("eu/7", home)).rejects.toThrow(
-      'account is not set in the program, and "eu" in the id that is imported: import "7", or set account to "eu"',
+      'account is not that of the id that is imported: import "7", or set account to "eu"',
     );
     await expect(imported("1", { ...home, name: "Ours", account: "eu" })).rejects.toThrow(
-      'account is "eu" in the program, and not set in the id that is imported: import "eu/1", or leave account out',
+      'account is not that of the id that is imported: import "eu/1", or leave account out',
     );
     await expect(imported("ue/7", home)).rejects.toThrow('uptime:accounts has no account "ue"; it has eu.');
     await expect(imported("eu/8", home)).rejects.toThrow(/Monitor 8 does not exist/);

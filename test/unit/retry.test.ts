@@ -1,4 +1,4 @@
-import { untilRetry } from "../../provider/api/rate-limit";
+import { untilRetry } from "../../provider/api/rate-limit-headers";
 import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import type { Account } from "../../lifecycle/account";
-import { complete } from "../../lifecycle/records";
+import { completeRecords } from "../../lifecycle/records";
 import { withProgress } from "./terminal";
 import type { OutputStream } from "./terminal";
 
@@ -31,7 +31,7 @@ export async function readRecords(
       listed.push(...page);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
-    return complete(account, operation, listed);
+    return completeRecords(account, operation, listed);
   });
   // Ids are numbers of any size: of two, the longer is the larger.
   return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));

@@ -34,16 +34,11 @@ export function parseImportId(given: string): { readonly account: string | undef
 /** Why a resource of one account cannot import a record of another one; undefined if it is the same account. */
 export function wrongAccount(
   declared: unknown,
-  imported: string | undefined,
-  id: string,
+  { id, outputs: { account } }: ImportedRecord,
 ): string | undefined {
-  if ((declared ?? undefined) === imported || declared === unknown) return undefined;
-  const named = (account: unknown): string => (account == null ? "not set" : JSON.stringify(account));
+  if ((declared ?? undefined) === account || declared === unknown) return undefined;
   const wanted = typeof declared === "string" ? `${declared}/${id}` : id;
-  return (
-    `is ${named(declared)} in the program, and ${named(imported)} in the id that is imported: ` +
-    `import ${JSON.stringify(wanted)}, or ${imported === undefined ? "leave account out" : `set account to ${JSON.stringify(imported)}`}`
-  );
+  return `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
 }
 
 /** The inputs of a resource that was imported. Without secrets, because Pulumi writes inputs into code. */

@@ -53,7 +53,7 @@ export class PluginResources {
     const imported = this.imports.get(urn);
     // What an import has found, and the program does not declare, was never managed.
     const isKnown = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
-    const stray = imported && wrongAccount(account, imported.outputs.account, imported.id);
+    const stray = imported && wrongAccount(account, imported);
     const { inputs, problems, notes } = await check(this.definition, this.host.connect, {
       declared,
       account,

@@ -1,7 +1,6 @@
 import { UptimeError } from "../../api/errors";
 import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
-import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
@@ -74,7 +73,7 @@ export class PluginSession {
     request: ResourceRequest,
     run: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
   ): Promise<T> {
-    const resources = this.resourcesOf(definitionOf(definitions, parseUrn(request.urn).type));
+    const resources = this.resourcesOf(definitionOf(parseUrn(request.urn).type));
     try {
       return await this.session.run(() => run(resources, request));
     } catch (error) {
@@ -84,7 +83,7 @@ export class PluginSession {
 
   /** Looks records up. One is the result itself, several are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
-    const { definition, finds } = functionOf(definitions, token);
+    const { definition, finds } = functionOf(token);
     const connect = this.connect(definition);
     if (finds === "one") return lookUp.one(this.session, definition, connect, args);
     return { [definition.plural]: await lookUp.all(this.session, definition, connect, args) };

@@ -1,38 +1,29 @@
 import { UptimeError } from "../../api/errors";
+import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { lookupFunction, pluginType } from "../../definitions/pulumi";
 import type { Finds } from "../../definitions/pulumi";
 
-interface NativeFunction {
-  readonly token: string;
-  readonly definition: Definition;
-  readonly finds: Finds;
-}
-
-/** Throws if there is no such type. */
-export function definitionOf(definitions: readonly Definition[], type: string): Definition {
-  return named(definitions, pluginType, type, "resource type", " and ");
-}
-
-/** Throws if there is no such function. */
-export function functionOf(definitions: readonly Definition[], token: string): NativeFunction {
-  const kinds = ["one", "several"] as const;
-  const functions = definitions.flatMap((definition) =>
-    kinds.map((finds) => ({ token: lookupFunction(definition, finds), definition, finds })),
-  );
-  return named(functions, (one) => one.token, token, "function", ", ");
-}
-
-function named<T>(
-  all: readonly T[],
-  nameOf: (one: T) => string,
-  name: string,
-  what: string,
-  separator: string,
-): T {
-  const found = all.find((one) => nameOf(one) === name);
+/** The definition of a resource type. Throws if there is no such type. */
+export function definitionOf(type: string): Definition {
+  const found = definitions.find((definition) => pluginType(definition) === type);
   if (found) return found;
-  throw new UptimeError(
-    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(name)}; it has ${all.map(nameOf).join(separator)}.`,
+  throw unknownToken("resource type", type, definitions.map(pluginType));
+}
+
+/** What a function looks up. Throws if there is no such function. */
+export function functionOf(token: string): { readonly definition: Definition; readonly finds: Finds } {
+  const functions = definitions.flatMap((definition) =>
+    (["one", "several"] as const).map((finds) => ({ definition, finds })),
+  );
+  const tokenOf = (one: (typeof functions)[number]): string => lookupFunction(one.definition, one.finds);
+  const found = functions.find((one) => tokenOf(one) === token);
+  if (found) return found;
+  throw unknownToken("function", token, functions.map(tokenOf));
+}
+
+function unknownToken(what: string, token: string, known: readonly string[]): UptimeError {
+  return new UptimeError(
+    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${known.join(", ")}.`,
   );
 }

@@ -1,0 +1,139 @@
+import type { Field, FieldType } from "./field";
+import { nearest } from "./nearest";
+import { isUnknown, unknown } from "./unknown";
+import { parseUrl } from "./url";
+import { isObject } from "./values";
+
+/** What is wrong with a declared value: where below its property, and what is allowed. */
+export interface Fault {
+  /** Such as `[0].key`; empty for the value as a whole. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What is wrong with a declared value; nothing if it is not known yet. */
+export function findFaults(field: Field, value: unknown): Fault[] {
+  if (value === unknown) return [];
+  if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
+  return faultsOf[field.type](value, field);
+}
+
+/** Everything that is wrong with a declared value that is known; its parts may be unknown. */
+type Faults = (value: unknown, field: Field) => Fault[];
+
+const fault = (reason: string, path = ""): Fault => ({ path, reason });
+
+/** A declared value in a message; not of a secret, and not at any length. */
+function quoted(value: unknown, field: Field): string {
+  if (field.secret || isUnknown(value)) return "";
+  const text = (JSON.stringify(value) as string | undefined) ?? String(value);
+  const characters = Array.from(text);
+  return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
+}
+
+function textFaults(value: unknown, field: Field): Fault[] {
+  if (typeof value !== "string") return [fault(`must be a string${quoted(value, field)}`)];
+  return value === value.trim() ? [] : [fault(`must not begin or end with spaces${quoted(value, field)}`)];
+}
+
+/** A string of a certain form; the empty one means that there is none. */
+function formOf(isRight: (value: string) => boolean, reason: string): Faults {
+  return (value, field) => {
+    const faults = textFaults(value, field);
+    if (faults.length > 0 || value === "" || isRight(String(value))) return faults;
+    return [fault(`must be ${reason}${quoted(value, field)}`)];
+  };
+}
+
+function isMoment(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(value)) return false;
+  const time = new Date(`${value}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
+}
+
+/** One of the values that the API takes. */
+function oneOfAllowed(value: unknown, field: Field): Fault[] {
+  const allowed = field.allowed ?? [];
+  if (allowed.some((one) => one === value)) return [];
+  const near = nearestAllowed(value, allowed);
+  return [
+    fault(
+      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoted(value, field)}` +
+        (near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`),
+    ),
+  ];
+}
+
+function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
+  if (typeof value === "string") {
+    const near = nearest(value, allowed.map(String));
+    return allowed.find((one) => String(one) === near);
+  }
+  if (typeof value !== "number") return undefined;
+  const distance = (one: number): number => Math.abs(one - value);
+  return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];
+}
+
+function idListFaults(value: unknown, field: Field): Fault[] {
+  if (!Array.isArray(value)) return [fault(`must be a list of ids${quoted(value, field)}`)];
+  return value.flatMap((entry: unknown, index) =>
+    entry === unknown || isId(entry)
+      ? []
+      : [fault(`must be an id, a whole number or a string of digits${quoted(entry, field)}`, `[${index}]`)],
+  );
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "number"
+    ? Number.isSafeInteger(value) && value >= 0
+    : typeof value === "string" && /^\d+$/.test(value);
+}
+
+function headerListFaults(value: unknown): Fault[] {
+  if (!Array.isArray(value)) return [fault("must be a list of { key, value }")];
+  return value.flatMap((entry: unknown, index) => {
+    const at = `[${index}]`;
+    if (entry === unknown) return [];
+    if (!isObject(entry)) return [fault("must be { key, value }, both strings", at)];
+    const strange = Object.keys(entry).filter((name) => name !== "key" && name !== "value");
+    return [
+      ...strange.map((name) => fault("is not a part of a header, which has key and value", `${at}.${name}`)),
+      ...headerFaults(
+        entry.key,
+        /^[!#$%&'*+.^_`|~\w-]+$/,
+        `${at}.key`,
+        "the name of a header: letters, digits and -",
+      ),
+      ...headerFaults(entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
+    ];
+  });
+}
+
+function headerFaults(value: unknown, form: RegExp, path: string, what: string): Fault[] {
+  if (value === unknown) return [];
+  if (typeof value !== "string") return [fault("must be a string", path)];
+  if (value !== value.trim()) return [fault("must not begin or end with spaces", path)];
+  return form.test(value) ? [] : [fault(`must be ${what}`, path)];
+}
+
+const faultsOf: Record<FieldType, Faults> = {
+  text: textFaults,
+  hostname: formOf(
+    (value) => !/[\s/:?#@]/.test(value),
+    "a name such as example.com, without a scheme, a port or a path",
+  ),
+  url: formOf(
+    (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
+    "an absolute URL that begins with http:// or https://",
+  ),
+  integer: oneOfAllowed,
+  choice: oneOfAllowed,
+  boolean: (value, field) =>
+    typeof value === "boolean" ? [] : [fault(`must be true or false${quoted(value, field)}`)],
+  dateTime: formOf(
+    isMoment,
+    "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",
+  ),
+  idList: idListFaults,
+  headerList: headerListFaults,
+};

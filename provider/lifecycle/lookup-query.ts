@@ -1,0 +1,75 @@
+import { UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+
+/** The arguments of a lookup, checked. */
+export interface Query {
+  readonly id?: string;
+  readonly account?: string;
+  readonly name?: string;
+  readonly url?: string;
+  readonly search?: string;
+  readonly searchBy?: string;
+  readonly statusPageId?: string;
+  readonly sortBy?: string;
+  readonly sort?: string;
+}
+
+/** The fields that the API searches and sorts by, as far as the resource has them. (API reference, section 4) */
+export function columnsOf(definition: Definition): readonly ("name" | "url")[] {
+  return (["name", "url"] as const).filter((key) => key in definition.fields);
+}
+
+/** The arguments that select records, beside an id. */
+export function filtersOf(definition: Definition): string[] {
+  const columns = columnsOf(definition);
+  // The API's list of monitors, which have a URL, can be filtered by status page. (API reference, section 4.2)
+  return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
+}
+
+/** What is wrong with the value of an argument, if anything. */
+function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
+  const columns = columnsOf(definition);
+  const choices = new Map<string, readonly unknown[]>([
+    ["searchBy", columns],
+    ["sortBy", ["id", ...columns]],
+    ["sort", ["desc", "asc"]],
+  ]).get(key);
+  if (choices)
+    return choices.includes(value)
+      ? undefined
+      : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
+  if (key === "id" || key === "statusPageId") {
+    const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+    // An id becomes a part of a path, in which dots alone mean another path.
+    const [form, what] =
+      key === "id"
+        ? [/^(?!\.{1,2}$)\S+$/, `a ${definition.singular}, a string or a number`]
+        : [/^\d+$/, "a status page, a whole number"];
+    return form.test(text) ? undefined : `must be the id of ${what}`;
+  }
+  if (typeof value !== "string") return "must be a string";
+  return value.trim() === "" ? "must not be empty" : undefined;
+}
+
+/** The arguments that are set. It is an error if one is not known, or has a value that is not allowed. */
+export function checkQuery(
+  definition: Definition,
+  lookup: string,
+  args: unknown,
+  ...more: readonly (keyof Query)[]
+): Query {
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
+  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
+  const allowed: readonly string[] = [...more, ...filtersOf(definition), "account"];
+  const problems = given.flatMap(([key, value]) => {
+    if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
+    const problem = problemOf(definition, key, value);
+    return problem === undefined ? [] : [`${key} ${problem}`];
+  });
+  const keys = given.map(([key]) => key);
+  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
+  if (problems.length > 0)
+    throw new UptimeError(`${lookup} cannot be called with these arguments: ${problems.join("; ")}.`);
+  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
+}
