@@ -1,8 +1,19 @@
-import { startStack, stopStacks } from "../support/stack";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { startStack, stopStacks, yamlOf } from "../support/stack";
+import type { YamlResource } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
-afterEach(stopStacks);
+const plugins: ChildProcess[] = [];
+afterEach(async () => {
+  for (const plugin of plugins.splice(0)) plugin.kill("SIGKILL");
+  await stopStacks();
+});
 
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
 const config = { "uptime:adoptExisting": "true" };
@@ -46,4 +57,52 @@ describe("a record that another process of the same run has adopted is not delet
     expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
     expect(Object.keys(await workspace.resources())).toEqual(["new"]);
   });
+});
+
+test("a plugin that is attached serves one run after the other, also after one that was killed, each with one account", async () => {
+  const home = (name: string, options = {}): YamlResource => ({
+    type: "uptime:Monitor",
+    properties: { name, url: "https://example.com/", interval: 60 },
+    options,
+  });
+  const { emulator, workspace } = await startStack({
+    language: "yaml",
+    program: yamlOf({ home: home("Home") }),
+  });
+  const plugin = spawn(join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime"), [], {
+    env: workspace.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  plugins.push(plugin);
+  const [port] = (await once(plugin.stdout, "data")) as [Buffer];
+  workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.toString().trim()}`;
+  // The engine ends each run with Cancel, also the preview of an `up`.
+  expect(await workspace.run(["up", "--yes"])).toMatchObject({ code: 0 });
+
+  const provider = { type: "pulumi:providers:uptime", properties: { apiKey: "another-key" } };
+  await workspace.write(
+    yamlOf({ provider, home: home("Home"), other: home("Other", { provider: "${provider}" }) }),
+  );
+  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toMatch(
+    /serves all providers of a run with the same settings.*without PULUMI_DEBUG/,
+  );
+
+  await workspace.write(yamlOf({ home: home("Home 2") }));
+  let isSent = false;
+  emulator.fault = ({ method }) => {
+    if (method !== "PATCH") return undefined;
+    isSent = true;
+    return { kind: "delay", delayMs: 600_000 };
+  };
+  const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
+  while (!isSent) await sleep(20);
+  child.kill("SIGKILL");
+  await done;
+  emulator.fault = undefined;
+  await workspace.mend();
+  await workspace.run(["cancel", "--yes"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home 2" }]);
 });
