@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { startStack, stopStacks, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
@@ -90,14 +89,15 @@ test("a plugin that is attached serves one run after the other, also after one t
   );
 
   await workspace.write(yamlOf({ home: home("Home 2") }));
-  let isSent = false;
-  emulator.fault = ({ method }) => {
-    if (method !== "PATCH") return undefined;
-    isSent = true;
-    return { kind: "delay", delayMs: 600_000 };
-  };
+  const sent = new Promise<void>((resolve) => {
+    emulator.fault = ({ method }) => {
+      if (method !== "PATCH") return undefined;
+      resolve();
+      return { kind: "delay", delayMs: 600_000 };
+    };
+  });
   const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
-  while (!isSent) await sleep(20);
+  await sent;
   child.kill("SIGKILL");
   await done;
   emulator.fault = undefined;

@@ -27,7 +27,7 @@ test.each(languages)(
     expectOnly(2, "Shop.Example");
 
     // Here the engine asks for no diff.
-    const [{ urn = "" } = {}] = Object.values(await workspace.resources());
+    const urn = (await workspace.resources()).shop?.urn ?? "";
     await workspace.write(program("shop.example", homepage));
     const replace = ["up", "--yes", "--skip-preview", "--replace", urn];
     const refused = await workspace.run(replace);
