@@ -128,8 +128,8 @@ function hint(
   const { source } = address;
   const key = settings.apiKeySource;
   const ifChanged = operation.mayHaveOldSettings ? `. If you have changed it: ${oldSettings}` : "";
-  if (status === 401)
-    return `The API does not accept the key from ${key}${ifChanged}${formerProvider(settings)}`;
+  const ifFormer = operation.mayHaveOldSettings ? formerProvider(settings) : "";
+  if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
   if (status === 403) return `The key from ${key} may not do this${ifChanged}`;
   if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
     return `There is no API at this address: check ${source}${ifChanged}`;

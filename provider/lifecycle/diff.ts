@@ -16,7 +16,10 @@ export interface Changes {
   readonly changed: readonly string[];
   /** Those that only a replacement can change. */
   readonly replaces: readonly string[];
-  /** Whether the old record must be deleted first, because a create would find it, or be refused because of it. */
+  /**
+   * Whether a replacement must delete the old record first, because a create would find it, or be refused because of it.
+   * The engine may replace for a reason that it does not tell: the plugin never hears of `replaceOnChanges`.
+   */
   readonly deleteBeforeReplace: boolean;
 }
 
@@ -34,7 +37,8 @@ export function diff(
   const { definition } = account;
   const { ignoreChanges, replaceOnChanges } = options;
   // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
-  const changed = changedKeys(definition, outputs, inputs).filter((key) => !pathsInclude(ignoreChanges, key));
+  const differing = changedKeys(definition, outputs, inputs);
+  const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
   const moved = [
     ...(inputs.account === outputs.account ? [] : ["account"]),
     ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
@@ -44,30 +48,17 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  const isReplaced = replaces.length > 0;
-  hold(account, id, outputs, inputs, options, isReplaced);
-  return {
-    changed: [...changed, ...moved],
-    replaces,
-    deleteBeforeReplace: isReplaced && isInTheWay(account, id, outputs, inputs),
-  };
+  hold(account, id, outputs, inputs, options, replaces.length > 0);
+  const isInTheWay =
+    inputs.account === outputs.account &&
+    (inputs.importId === id || hasSameNames(account, (key) => !differing.includes(key)));
+  return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
 }
 
-/** Whether the old record keeps a create from making a new one. */
-function isInTheWay(
-  { definition, settings }: Account,
-  id: string,
-  outputs: Outputs,
-  inputs: Inputs,
-): boolean {
-  if (inputs.account !== outputs.account) return false;
-  if (inputs.importId === id) return true;
-  const names = settings.adoptExisting
-    ? identityKeys(definition)
-    : // The API allows no two records with the same value of such a field.
-      fixedKeys(definition);
-  const changed = changedKeys(definition, outputs, inputs);
-  return names.length > 0 && !names.some((key) => changed.includes(key));
+/** Whether the names stay by which a create would find the old record, or which no two records can have. */
+function hasSameNames({ definition, settings }: Account, stays: (key: string) => boolean): boolean {
+  const names = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
+  return names.length > 0 && names.every(stays);
 }
 
 /** The managed properties of outputs that differ from inputs. */

@@ -58,7 +58,7 @@ export function optionsOf(
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
     // `up --replace` compares nothing, and a replacement that is created first would import or adopt the very same record.
-    ...(mayClaim(options) && { deleteBeforeReplace: true }),
+    ...(mayClaim(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
 }
 

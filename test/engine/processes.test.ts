@@ -1,8 +1,19 @@
-import { startStack, stopStacks } from "../support/stack";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+import { fullTest } from "../support/size";
+import { startStack, stopStacks, yamlOf } from "../support/stack";
+import type { YamlResource } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
-afterEach(stopStacks);
+const plugins: ChildProcess[] = [];
+afterEach(async () => {
+  for (const plugin of plugins.splice(0)) plugin.kill("SIGKILL");
+  await stopStacks();
+});
 
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
 const config = { "uptime:adoptExisting": "true" };
@@ -46,4 +57,77 @@ describe("a record that another process of the same run has adopted is not delet
     expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
     expect(Object.keys(await workspace.resources())).toEqual(["new"]);
   });
+
+  fullTest("with resources of both fronts and explicit providers that all change places", async () => {
+    const program = (round: number): string => `const dynamic = require("pulumi-uptime");
+      const plugin = require("pulumi-uptime/native");
+      const [first, second] = ["first", "second"].map((name) => new plugin.Provider(name, { adoptExisting: true }));
+      const places = [
+        (name, args) => new dynamic.Monitor(name, args),
+        (name, args) => new plugin.Monitor(name, args),
+        (name, args) => new plugin.Monitor(name, args, { provider: first }),
+        (name, args) => new plugin.Monitor(name, args, { provider: second }),
+      ];
+      places.forEach((_, index) =>
+        places[(index + ${round}) % 4]("round-${round}-" + index, { ...${args}, name: "Home " + index }));`;
+    const { emulator, workspace } = await startStack({ program: program(0), config });
+    await workspace.up();
+    for (const round of [1, 2, 3]) {
+      await workspace.write(program(round));
+      await workspace.up();
+      expect(emulator.monitors.all().map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+      expect(Object.keys(await workspace.resources())).toHaveLength(4);
+    }
+    expect(emulator.writes().filter(({ method }) => method === "DELETE")).toEqual([]);
+    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  });
+});
+
+test("a plugin that is attached serves one run after the other, also after one that was killed, each with one account", async () => {
+  const home = (name: string, options = {}): YamlResource => ({
+    type: "uptime:Monitor",
+    properties: { name, url: "https://example.com/", interval: 60 },
+    options,
+  });
+  const { emulator, workspace } = await startStack({
+    language: "yaml",
+    program: yamlOf({ home: home("Home") }),
+  });
+  const plugin = spawn(join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime"), [], {
+    env: workspace.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  plugins.push(plugin);
+  const [port] = (await once(plugin.stdout, "data")) as [Buffer];
+  workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.toString().trim()}`;
+  // The engine ends each run with Cancel, also the preview of an `up`.
+  expect(await workspace.run(["up", "--yes"])).toMatchObject({ code: 0 });
+
+  const provider = { type: "pulumi:providers:uptime", properties: { apiKey: "another-key" } };
+  await workspace.write(
+    yamlOf({ provider, home: home("Home"), other: home("Other", { provider: "${provider}" }) }),
+  );
+  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toMatch(
+    /serves all providers of a run with the same settings.*without PULUMI_DEBUG/,
+  );
+
+  await workspace.write(yamlOf({ home: home("Home 2") }));
+  const sent = new Promise<void>((resolve) => {
+    emulator.fault = ({ method }) => {
+      if (method !== "PATCH") return undefined;
+      resolve();
+      return { kind: "delay", delayMs: 600_000 };
+    };
+  });
+  const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
+  await sent;
+  child.kill("SIGKILL");
+  await done;
+  emulator.fault = undefined;
+  await workspace.mend();
+  await workspace.run(["cancel", "--yes"]);
+  await workspace.up();
+  expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home 2" }]);
 });

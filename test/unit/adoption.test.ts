@@ -1,6 +1,7 @@
 import type { ModelStack } from "../support/model";
 import { failureOf, fronts, Program, Server } from "../support/program";
 import type { Front } from "../support/program";
+import { urnOf } from "../support/simulated/engine";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const adopting = { "uptime:adoptExisting": "true" };
@@ -151,11 +152,26 @@ describe("the old record is deleted before its replacement is created", () => {
   const replaceOnChanges = ["homepageUrl"];
   const first = { name: "a.example", homepageUrl: "https://a.example/" };
 
-  test("if it is a domain whose name stays", async () => {
+  test("if it is a domain whose name stays, in whatever letter case", async () => {
     const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
     await one.up(first);
-    expect(await one.up({ ...first, homepageUrl: "https://www.a.example/" })).toBe("replace");
+    expect(await one.up({ name: "A.Example", homepageUrl: "https://www.a.example/" })).toBe("replace");
     expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
+  });
+
+  test("also by the plugin, which does not hear of replaceOnChanges", async () => {
+    const program = new Program(server, "plugin");
+    const one = program.resource("domain");
+    await one.up(first);
+    if (!one.state) throw new Error("It was not created.");
+    const { id, inputs, outputs } = one.state;
+    const news = { ...inputs, homepageUrl: "https://www.a.example/" };
+    const urn = urnOf({ kind: "domain", name: one.name });
+    expect(await program.providers.domain.diff(urn, id, outputs, inputs, news, {})).toEqual({
+      changes: true,
+      replaces: false,
+      deleteBeforeReplace: true,
+    });
   });
 
   test("and after it otherwise", async () => {

@@ -464,6 +464,8 @@ describe("what the class tells the engine", () => {
       __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
     });
     expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
+    const createFirst = { import: "7", deleteBeforeReplace: false };
+    expect(optionsOf(monitor, home, createFirst)).toMatchObject({ deleteBeforeReplace: false });
   });
 
   test.each<object>([{}, { import: undefined }])("is nothing of it for %j", (options) => {

@@ -218,4 +218,19 @@ describe("after Cancel, nothing begins", () => {
     await update(one);
     expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
   });
+
+  test("by a run whose engine was killed once a plugin that is attached serves the next one", async () => {
+    const [one, program] = await created();
+    const limited = answer(429, "", { "retry-after": "300" });
+    server.fault = on("PATCH", limited);
+    const running = failureOf(update(one));
+    while (server.emulator.writes().length === 0) await new Promise(setImmediate);
+    server.fault = undefined;
+    // No Cancel came.
+    program.continue();
+    expect(await running).toMatch(/interrupted/i);
+    server.emulator.forget();
+    await server.clock.sleep(600_000);
+    expect(server.emulator.writes()).toEqual([]);
+  });
 });

@@ -45,8 +45,11 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
   let present: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
   /** Each engine has a run of its own. An attached plugin serves one after the other, also if one was killed. */
   const session = (): PluginSession => {
-    if (!present || present.engine !== engine.address)
+    if (!present || present.engine !== engine.address) {
+      // One that was killed has sent no Cancel.
+      present?.session.interrupt();
       present = { engine: engine.address, session: lazy.newSession() };
+    }
     return present.session;
   };
   /** Runs a request about a resource. */

@@ -89,9 +89,14 @@ export class PluginSession {
     return { [definition.plural]: await lookUp.all(this.session, definition, connect, args) };
   }
 
-  /** Ends everything that waits, and sends the log while the engine still shows it. */
-  async cancel(): Promise<void> {
+  /** Ends everything that waits, and begins no further write. */
+  interrupt(): void {
     this.session.interrupt();
+  }
+
+  /** The same, and sends the log while the engine still shows it. */
+  async cancel(): Promise<void> {
+    this.interrupt();
     this.session.endLogs();
     await this.engine.flush();
   }

@@ -1,0 +1,45 @@
+import { sample } from "../support/size";
+import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+
+afterEach(stopStacks);
+
+const languages = sample<("js" | "yaml")[]>(["yaml"], ["yaml"], ["yaml", "js"]);
+
+test.each(languages)(
+  "a domain is replaced under the same name, in whatever letter case, or the error says how (%s)",
+  async (language) => {
+    const program = (name: string, more: object, options = {}): string => {
+      const args = { name, ...more };
+      return language === "js"
+        ? programOf([{ kind: "Domain", name: "shop", args, options }])
+        : yamlOf({ shop: { type: "uptime:Domain", properties: args, options } });
+    };
+    const replaceOnChanges = ["homepageUrl"];
+    const first = program("shop.example", { homepageUrl: "https://a.example/" }, { replaceOnChanges });
+    const { emulator, workspace } = await startStack({ language, program: first });
+    const expectOnly = (id: number, name: string): void => {
+      expect(emulator.domains.all()).toMatchObject([{ id, name }]);
+    };
+    await workspace.up();
+    const homepage = { homepageUrl: "https://b.example/" };
+    await workspace.write(program("Shop.Example", homepage, { replaceOnChanges }));
+    await workspace.up();
+    expectOnly(2, "Shop.Example");
+
+    // Here the engine asks for no diff.
+    const urn = (await workspace.resources()).shop?.urn ?? "";
+    await workspace.write(program("shop.example", homepage));
+    const replace = ["up", "--yes", "--skip-preview", "--replace", urn];
+    const refused = await workspace.run(replace);
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toContain("give the resource the option deleteBeforeReplace");
+    expectOnly(2, "Shop.Example");
+    await workspace.write(program("shop.example", homepage, { deleteBeforeReplace: true }));
+    expect(await workspace.run(replace)).toMatchObject({ code: 0 });
+    expectOnly(3, "shop.example");
+    expect(await workspace.run(["state", "taint", urn, "--yes"])).toMatchObject({ code: 0 });
+    await workspace.up();
+    expectOnly(4, "shop.example");
+    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  },
+);
