@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Emulator, Fault, FaultDecision, ReceivedRequest, Table } from "../../provider/emulator";
+import type { Emulator, ReceivedRequest, Table } from "../../provider/emulator";
 import { defaultsOf, domain, monitor } from "../../provider/emulator/resources";
-import { newFolder } from "../support/folder";
 import { isFull } from "../support/size";
-import { type Declared, programOf, startEmulator, startStack, stopStacks } from "../support/stack";
+import { type Declared, programOf, startStack, stopStacks } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
 
 const apiKey = "canary-of-the-key-4711";
@@ -32,43 +30,6 @@ function randomOf(seed: number): () => number {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-/**
- * A server on a bad day: a fifth of the requests fail before they have an effect, a twentieth of the writes lose their
- * answer, the rest may be slow, and only so many requests a second are answered at all. No request fails more than three
- * times in a row: otherwise one in 4,000 fails as often as it may be sent, and with it every tenth run of 300 resources.
- */
-function chaos(random: () => number, perSecond: number): FaultDecision {
-  const before = [{ kind: "cut", effect: false } as const, ...[500, 502, 503].map(failure)];
-  const after: Fault[] = [
-    { kind: "cut", effect: true },
-    { kind: "truncate" },
-    { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" },
-  ];
-  const one = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)];
-  const window = { begun: 0, requests: 0 };
-  const inARow = new Map<string, number>();
-  return ({ method, path, body, at }) => {
-    if (at.getTime() - window.begun >= 1000) Object.assign(window, { begun: at.getTime(), requests: 0 });
-    if (++window.requests > perSecond)
-      return { kind: "answer", effect: false, status: 429, headers: { "retry-after": "1" } };
-    const delayMs = random() < 0.1 ? Math.round(random() * 300) : 0;
-    const dice = random();
-    const fault = dice < 0.2 ? one(before) : dice < 0.25 && method !== "GET" ? one(after) : undefined;
-    const request = JSON.stringify([method, path, body]);
-    const failures = inARow.get(request) ?? 0;
-    if (fault && failures < 3) {
-      inARow.set(request, failures + 1);
-      return { delayMs, ...fault };
-    }
-    inARow.delete(request);
-    return delayMs > 0 ? { kind: "delay", delayMs } : undefined;
-  };
-}
-
-function failure(status: number): Fault {
-  return { kind: "answer", effect: false, status, body: "<h1>Sorry</h1>" };
 }
 
 /** Calls something once, at a certain request. */
@@ -177,59 +138,6 @@ class Trial {
     return second;
   }
 }
-
-describe("a server on a bad day, that is restarted in the middle", () => {
-  const [monitors, domains, perSecond] = isFull ? [280, 20, 50] : [10, 2, 25];
-  // Each create that failed is looked for twice, five seconds apart; with more at once these waits overlap.
-  const parallel = isFull ? [] : ["--parallel", "32"];
-
-  test.each(seeds)(
-    "loses, doubles and leaks nothing (seed %d)",
-    async (seed) => {
-      const random = randomOf(seed);
-      const options = { apiKey, file: join(newFolder(), "emulator.json") };
-      const { emulator: first, workspace } = await startStack({ emulator: options });
-      const trial = new Trial(workspace);
-      const bad = chaos(random, perSecond);
-      const port = Number(new URL(first.url).port);
-      let emulator = first;
-      let restarted = Promise.resolve();
-      const restart = async () => {
-        await emulator.stop();
-        await sleep(300);
-        emulator = await startEmulator({ ...options, port });
-        emulator.fault = bad;
-      };
-      const behaveBadly = () => {
-        const middle = atRequest(Math.round((monitors + domains) * (0.3 + random())), () => {
-          restarted = restart();
-        });
-        emulator.fault = (request) => {
-          middle(request);
-          return bad(request);
-        };
-      };
-      const report: string[] = [];
-      const phase = async (command: "up" | "destroy") => {
-        behaveBadly();
-        const [runs, begun] = [trial.runs, Date.now()];
-        await trial.untilGreen(command, ...parallel);
-        await restarted;
-        report.push(`${command}: ${trial.runs - runs} run(s), ${Math.round((Date.now() - begun) / 1000)} s`);
-      };
-      for (const step of [1, 2] as const) {
-        const declared = declare(monitors, domains, step);
-        await workspace.write(programOf(declared));
-        await phase("up");
-        await expectExactly(declared, emulator, workspace);
-      }
-      await phase("destroy");
-      await expectExactly([], emulator, workspace);
-      if (isFull) console.info(`Seed ${seed}: ${report.join("; ")}`);
-    },
-    1_800_000,
-  );
-});
 
 describe("an `up` that is killed", () => {
   const monitors = isFull ? 60 : 24;

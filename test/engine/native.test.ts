@@ -144,26 +144,6 @@ test("bad inputs are refused in the preview, without their values if they may be
   expect((await workspace.run(["preview"])).output).toContain('unable to find function "uptime:getMonitr"');
 });
 
-test("a type or a function that the plugin does not have is refused with what it has", async () => {
-  // In YAML, Pulumi looks at the schema first.
-  const { workspace } = await startStack({
-    program: `const pulumi = require("@pulumi/pulumi");
-      class Other extends pulumi.CustomResource {}
-      module.exports = async () => {
-        await pulumi.runtime.invoke("uptime:index:getMonitr", {}).catch((error) => pulumi.log.info(error.message));
-        new Other("uptime:index:Monitr", "home", {});
-      };`,
-  });
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain(
-    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain and uptime:',
-  );
-  expect(output).toContain(
-    'has no function "uptime:index:getMonitr"; it has uptime:index:getDomain, uptime:',
-  );
-});
-
 test("an import by command generates code without secrets, and the next run keeps them", async () => {
   const { emulator, workspace } = await start({});
   emulator.monitors.add({
@@ -217,25 +197,6 @@ fullTest("an import finds a record of a named account by ACCOUNT/ID, and never d
   expect([...emulator.writes(), ...eu.writes()]).toEqual([]);
   await workspace.destroy();
   expect(eu.monitors.all()).toEqual([]);
-});
-
-fullTest("a create that fails half-way keeps its record, and the next run completes it", async () => {
-  const { emulator, workspace } = await start({ home: monitor({ pause: true }) });
-  emulator.fault = ({ method }) =>
-    method === "PATCH" || method === "PUT"
-      ? { kind: "answer", effect: false, status: 422, body: { message: "not now" } }
-      : undefined;
-  const failed = await workspace.run(["up", "--yes", "--skip-preview"]);
-  expect(failed.code).not.toBe(0);
-  expect(failed.output).toContain("The Monitor was created with the id 1, but");
-  expect((await workspace.resources()).home).toMatchObject({
-    id: "1",
-    initErrors: [expect.stringContaining("not now") as string],
-  });
-  emulator.fault = undefined;
-  await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([{ pause: true }]);
-  expect((await workspace.resources()).home).not.toHaveProperty("initErrors");
 });
 
 fullTest("Pulumi's options do what they say", async () => {

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { domain } from "../../provider/definitions/domain";
 import { Session } from "../../provider/lifecycle/session";
 import { monitor } from "../../provider/definitions/monitor";
-import { optionsOf, propsOf } from "../../provider/sdk/dynamic-binding";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
@@ -453,29 +452,6 @@ describe("with uptime:adoptExisting", () => {
     expect(renamed.state?.id).toBe(old.state?.id);
     await old.drop();
     expect(emulator.monitors.size).toBe(1);
-  });
-});
-
-describe("what the class tells the engine", () => {
-  test("is the id as an input, and not the option, which the engine could not use", () => {
-    const options = { import: "7", protect: true };
-    expect(propsOf(monitor, "home", home, options)).toMatchObject({
-      importId: "7",
-      __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
-    });
-    expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
-  });
-
-  test.each<object>([{}, { import: undefined }])("is nothing of it for %j", (options) => {
-    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("importId");
-    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("__options");
-    expect(optionsOf(monitor, home, options)).not.toHaveProperty("deleteBeforeReplace");
-  });
-
-  test("cannot be an import and a read at once", () => {
-    expect(() => propsOf(monitor, "home", home, { import: "7", id: "7" })).toThrow(
-      "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
-    );
   });
 });
 
