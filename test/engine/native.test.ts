@@ -132,16 +132,6 @@ test("bad inputs are refused in the preview, without their values if they may be
     "requestAuthPassword",
   ])
     expect(output).toContain(part);
-  await workspace.write(yamlOf({ home: { type: "uptime:Monitr", properties: site } }));
-  expect((await workspace.run(["preview"])).output).toContain('unable to find resource type "uptime:Monitr"');
-  await workspace.write(yamlOf({ home: monitor({ intervall: 60 }) }));
-  expect((await workspace.run(["preview"])).output).toContain(
-    "Property intervall does not exist on 'uptime:index:Monitor'",
-  );
-  await workspace.write(
-    yamlOf({}, { variables: { one: { "fn::invoke": { function: "uptime:getMonitr", arguments: {} } } } }),
-  );
-  expect((await workspace.run(["preview"])).output).toContain('unable to find function "uptime:getMonitr"');
 });
 
 test("an import by command generates code without secrets, and the next run keeps them", async () => {
@@ -237,15 +227,6 @@ fullTest("Pulumi's options do what they say", async () => {
   expect(emulator.monitors.get(before.replaced?.id ?? "")).toBeUndefined();
   expect(after.after?.id).toBe(before.before?.id);
   expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
-});
-
-fullTest("the log of requests and the warnings reach the engine", async () => {
-  const { workspace } = await start({ home: monitor() });
-  await workspace.setConfig({ "uptime:logLevel": "requests", "uptime:maxRetry": "3" });
-  const { output } = await workspace.up();
-  expect(output).toMatch(/uptime: POST \/api\/v1\/monitors 201/);
-  expect(output).toMatch(/uptime: \d+ requests \(/);
-  expect(output).toContain("maxRetry (did you mean maxRetries?)");
 });
 
 test("an explicit provider has settings of its own, which a preview need not know", async () => {

@@ -180,17 +180,6 @@ describe("a create whose answer does not tell the id", () => {
     expect(homepages).toEqual([null, "https://a.example/"]);
   });
 
-  test("is never one that was there before", async () => {
-    emulator.monitors.add(home);
-    emulator.fault = ({ method }) =>
-      method === "POST" ? { kind: "answer", effect: false, status: 200, body: "" } : undefined;
-    const one = stack();
-    await expect(one.up(home)).rejects.toThrow(
-      "was answered with status 200 and without an id, so the new monitor was looked for, and was not found.",
-    );
-    expect(one.state).toBeUndefined();
-  });
-
   test("is taken from the Location header where there is one", async () => {
     speak({ createAnswer: "empty", createLocation: true, listBrief: true });
     const one = stack();
@@ -254,14 +243,6 @@ describe("a value that the API takes and does not store", () => {
     await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
       'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
     );
-  });
-
-  test("an API that ignores what it does not like is found out", async () => {
-    speak({ ignoreInvalid: true, emptyLists: "bracketsIgnored" });
-    const one = stack();
-    await one.up({ ...home, alertChannelIds: [1] });
-    await one.up(home);
-    expect(only()).toMatchObject({ alert_channel_ids: [] });
   });
 });
 
@@ -428,15 +409,6 @@ test("ignoreChanges leaves an edit by hand alone, and what the API resets is sen
   expect(only()).toMatchObject({ request_auth_username: "by hand", request_method: "HEAD", interval: 300 });
   await one.refresh();
   expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
-});
-
-test("an API that resets on update what is left out changes nothing that was declared or defaulted", async () => {
-  speak({ resetOnUpdate: true });
-  const one = stack();
-  const declared = { ...home, requestMethod: "POST", alertCondition: "url_text", alertTextLookup: "ok" };
-  await one.up(declared);
-  await one.up({ ...declared, interval: 300 });
-  expect(only()).toMatchObject({ request_method: "POST", alert_condition: "url_text", interval: 300 });
 });
 
 test("a domain that is found under another name is another record: neither read, updated nor deleted", async () => {

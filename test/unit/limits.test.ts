@@ -352,18 +352,6 @@ describe("429 is waited for", () => {
     expect(emulator.requests.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 200]);
     expect(time).toBe(31_000);
   });
-
-  test("by all requests, and by creates too: each is carried out once", async () => {
-    const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-    let limited = 3;
-    emulator.fault = ({ method }) =>
-      method === "POST" && limited-- > 0 ? answer(429, { "retry-after": "0.2" }) : undefined;
-    const one = new ModelStack("monitor", config, {}, clock);
-    const two = one.beside();
-    await Promise.all([one.up(home), two.up(home)]);
-    expect(emulator.monitors.size).toBe(2);
-    expect(one.state?.id).not.toBe(two.state?.id);
-  });
 });
 
 describe("X-RateLimit-Reset", () => {
@@ -454,15 +442,6 @@ describe("the time that customTimeouts gives to an operation", () => {
   const config = (): Record<string, string> => ({
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
-  });
-
-  test("ends a request that is not answered", async () => {
-    emulator.fault = () => ({ kind: "delay", delayMs: 5000 });
-    const started = clock.now();
-    expect(await failureOf(get(client(), 500))).toMatch(
-      /was given up: the operation has used its time \(see the option customTimeouts\)/,
-    );
-    expect(clock.now() - started).toBe(500);
   });
 
   test("ends retries before a pause that would exceed it", async () => {
