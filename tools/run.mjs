@@ -1,17 +1,14 @@
 // `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments. `--full`: at full size,
 // and the mutations too. `--quick`: types and unit tests in small samples, with neither an engine nor a build.
-import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endProcessesOf, marked } from "./left-behind.mjs";
 import { installPackages, root, runStep, setup } from "./setup.mjs";
 
 const full = process.argv.includes("--full");
 const quick = process.argv.includes("--quick");
 const jestArgs = process.argv.slice(2).filter((arg) => arg !== "--full" && arg !== "--quick");
 const whole = jestArgs.length === 0;
-const mark = randomUUID();
 const count = { passed: 0, failed: 0 };
 /** V8 compiles each function when it is first called, which takes a sixth off tests and types: few functions run long. */
 const early = "--always-sparkplug";
@@ -23,7 +20,6 @@ try {
 } catch (error) {
   note(error);
 }
-await step("Processes left behind", expectNoneLeft);
 
 console.log();
 for (const problem of problems) console.log(problem);
@@ -53,21 +49,9 @@ async function runAll() {
   if (whole && full) {
     const stryker = join(root, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js");
     const args = [stryker, "run", join(root, "tools", "mutations", "config.mjs")];
-    const small = { ...env, ...marked(mark), PULUMI_UPTIME_QUICK: "1" };
+    const small = { ...env, PULUMI_UPTIME_QUICK: "1" };
     await step("Mutations", () => runStep(process.execPath, args, { env: small })).catch(note);
   }
-}
-
-/** Whatever the tests have killed or forgotten, nothing of it may run on. */
-async function expectNoneLeft() {
-  const left = await endProcessesOf(mark);
-  if (left === undefined)
-    console.log("Not looked for: this system does not show the environment of processes.");
-  else if (left.length === 0) console.log("There are none.");
-  for (const { pid, command, folder } of left ?? [])
-    note(
-      new Error(`The tests left a process behind, which was ended now: ${pid}, ${command} (in ${folder})`),
-    );
 }
 
 async function step(title, action) {
@@ -90,9 +74,7 @@ async function runJest(env, more = []) {
     const results = join(folder, "results.json");
     const args = [early, jest, "--rootDir", root, "--json", "--outputFile", results, ...more, ...jestArgs];
     // Read also when jest fails: then it says what failed.
-    const failure = await runStep(process.execPath, args, { env: { ...env, ...marked(mark) } }).catch(
-      (error) => error,
-    );
+    const failure = await runStep(process.execPath, args, { env }).catch((error) => error);
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
     const failedBefore = count.failed;
     addResults(JSON.parse(readFileSync(results, "utf8")));

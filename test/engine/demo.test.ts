@@ -17,18 +17,6 @@ test("the demo sees drift, and the README's picture shows what the engine prints
   expect(status).toBe(0);
 });
 
-test.each([
-  [["--yml"], "Unknown option '--yml'"],
-  [["--check"], "it needs --picture"],
-  [["--yaml", "--picture"], "it excludes --yaml"],
-])("the demo refuses %j before it sets anything up", (args, reason) => {
-  const { output, status } = demo(...args);
-  expect(output).toContain(reason);
-  expect(output).toContain("The options are --yaml, or --picture");
-  expect(output).not.toContain("Set up");
-  expect(status).toBe(2);
-});
-
 if (isFull)
   test.each([
     [[], "pulumi-nodejs:dynamic/uptime:Monitor"],

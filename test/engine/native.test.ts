@@ -132,36 +132,6 @@ test("bad inputs are refused in the preview, without their values if they may be
     "requestAuthPassword",
   ])
     expect(output).toContain(part);
-  await workspace.write(yamlOf({ home: { type: "uptime:Monitr", properties: site } }));
-  expect((await workspace.run(["preview"])).output).toContain('unable to find resource type "uptime:Monitr"');
-  await workspace.write(yamlOf({ home: monitor({ intervall: 60 }) }));
-  expect((await workspace.run(["preview"])).output).toContain(
-    "Property intervall does not exist on 'uptime:index:Monitor'",
-  );
-  await workspace.write(
-    yamlOf({}, { variables: { one: { "fn::invoke": { function: "uptime:getMonitr", arguments: {} } } } }),
-  );
-  expect((await workspace.run(["preview"])).output).toContain('unable to find function "uptime:getMonitr"');
-});
-
-test("a type or a function that the plugin does not have is refused with what it has", async () => {
-  // In YAML, Pulumi looks at the schema first.
-  const { workspace } = await startStack({
-    program: `const pulumi = require("@pulumi/pulumi");
-      class Other extends pulumi.CustomResource {}
-      module.exports = async () => {
-        await pulumi.runtime.invoke("uptime:index:getMonitr", {}).catch((error) => pulumi.log.info(error.message));
-        new Other("uptime:index:Monitr", "home", {});
-      };`,
-  });
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain(
-    'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:',
-  );
-  expect(output).toContain(
-    'has no function "uptime:index:getMonitr"; it has uptime:index:getDomain, uptime:',
-  );
 });
 
 test("an import by command generates code without secrets, and the next run keeps them", async () => {
@@ -219,25 +189,6 @@ fullTest("an import finds a record of a named account by ACCOUNT/ID, and never d
   expect(eu.monitors.all()).toEqual([]);
 });
 
-fullTest("a create that fails half-way keeps its record, and the next run completes it", async () => {
-  const { emulator, workspace } = await start({ home: monitor({ pause: true }) });
-  emulator.fault = ({ method }) =>
-    method === "PATCH" || method === "PUT"
-      ? { kind: "answer", effect: false, status: 422, body: { message: "not now" } }
-      : undefined;
-  const failed = await workspace.run(["up", "--yes", "--skip-preview"]);
-  expect(failed.code).not.toBe(0);
-  expect(failed.output).toContain("The Monitor was created with the id 1, but");
-  expect((await workspace.resources()).home).toMatchObject({
-    id: "1",
-    initErrors: [expect.stringContaining("not now") as string],
-  });
-  emulator.fault = undefined;
-  await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([{ pause: true }]);
-  expect((await workspace.resources()).home).not.toHaveProperty("initErrors");
-});
-
 fullTest("Pulumi's options do what they say", async () => {
   const later = (value: string, more = {}) => ({ name: value, ...more });
   const program = (step: 1 | 2) =>
@@ -276,15 +227,6 @@ fullTest("Pulumi's options do what they say", async () => {
   expect(emulator.monitors.get(before.replaced?.id ?? "")).toBeUndefined();
   expect(after.after?.id).toBe(before.before?.id);
   expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
-});
-
-fullTest("the log of requests and the warnings reach the engine", async () => {
-  const { workspace } = await start({ home: monitor() });
-  await workspace.setConfig({ "uptime:logLevel": "requests", "uptime:maxRetry": "3" });
-  const { output } = await workspace.up();
-  expect(output).toMatch(/uptime: POST \/api\/v1\/monitors 201/);
-  expect(output).toMatch(/uptime: \d+ requests \(/);
-  expect(output).toContain("maxRetry (did you mean maxRetries?)");
 });
 
 test("an explicit provider has settings of its own, which a preview need not know", async () => {

@@ -1,5 +1,4 @@
 import { canary, leaksIn } from "../support/canary.cjs";
-import { everything, everythingStored } from "../support/monitors";
 import { startStack, stopStacks } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
@@ -209,41 +208,4 @@ test("secrets that are refused before they are sent are not printed, under their
   );
   expect(output).toContain("request_headers is not a property of Monitor; did you mean requestHeaders?");
   expect(emulator.requests).toEqual([]);
-
-  // So that "not printed" is not said of what nobody looks at.
-  await workspace.setConfig({ shown: canary("shown") });
-  await expect(workspace.run(["config", "get", "shown"])).rejects.toThrow(
-    "`pulumi config` printed secrets: shown.",
-  );
-});
-
-test("get shows every field of a record and writes nothing; the key from the environment stays there", async () => {
-  const { emulator, workspace } = await startStack({
-    program: "",
-    emulator: { apiKey: token },
-  });
-  const { request_auth_password: _, ...stored } = everythingStored;
-  const { requestAuthPassword: __, ...shown } = everything;
-  emulator.monitors.add(stored);
-  emulator.domains.add({ name: "shop.example", homepage_url: "https://home.example/", not_found_url: null });
-  await workspace.write(`
-    const { Domain, Monitor } = require("pulumi-uptime");
-    const monitor = Monitor.get("monitor", "1");
-    const domain = Domain.get("domain", "1");
-    for (const key of ["name", "url", "interval", "alertCondition", "alertTextLookup", "alertChannelIds", "requestMethod",
-      "requestHeaders", "requestAuthUsername", "cacheBuster", "sslAlertDays", "domainAlertDays", "maintenanceStartAt",
-      "maintenanceEndAt", "pause", "attributes"]) exports[key] = monitor[key];
-    exports.domain = [domain.id, domain.name, domain.homepageUrl, domain.notFoundUrl];`);
-  await workspace.up();
-  expect(leaksIn(await workspace.backendText())).toEqual([]);
-  expect(await workspace.outputs()).toMatchObject({
-    ...shown,
-    alertChannelIds: [1, 2],
-    attributes: { created_at: expect.any(String) as string },
-    domain: ["1", "shop.example", "https://home.example/", null],
-  });
-  expect(emulator.writes()).toEqual([]);
-  expect(emulator.monitors.get(1)).toMatchObject(stored);
-  expect(emulator.requests.every(({ headers }) => headers.authorization === `Bearer ${token}`)).toBe(true);
-  expect(emulator.requests.length).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "../support/folder";
 import { bodyOf, gitHubWorkflow, gitLabPipeline, marker, Shell, stepOf } from "../support/workflow";
@@ -163,29 +163,6 @@ test("GitHub: checks that fail are in the comment, and nothing is previewed", as
   shell.replace("gh", "");
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   expect(bodyOf(shell.calls().at(-1))).toContain("### Some checks failed\n\n- `status 401`\n");
-});
-
-test("GitHub: a preview that is too long for a comment is in the log in full, and the comment says where", async () => {
-  const shell = newShell();
-  const text = "é".repeat(20_000);
-  const steps = [1, 2, 3].map((number) => ({
-    ...update,
-    urn: `${update.urn}${number}`,
-    newState: { ...update.newState, inputs: { interval: 300, alertTextLookup: text } },
-  }));
-  writeFileSync(join(shell.folder, "long.json"), JSON.stringify({ steps }));
-  shell.replace("npx", commands({ driftReport: inOrder }));
-  shell.replace("pulumi", 'return fs.readFileSync("long.json", "utf8")');
-  const { code, output } = await shell.step("preview", "Preview", values);
-  expect(code).toBe(0);
-  expect(output.split(text)).toHaveLength(4);
-  shell.replace("gh", "");
-  expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
-  const body = bodyOf(shell.calls().at(-1));
-  expect(Buffer.byteLength(body)).toBeLessThan(65_536);
-  expect(body).toContain(
-    "… and 2 more long values\n\n[The log of the job](<https://github.example/team/monitors/actions/runs/99>) has everything.",
-  );
 });
 
 describe("drift by night", () => {

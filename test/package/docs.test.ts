@@ -1,12 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { readSettings } from "../../provider/api/settings";
-import { fullTest } from "../support/size";
 
 const root = join(__dirname, "..", "..");
 const definitions = [domain, monitor];
@@ -21,16 +19,6 @@ test("the API's reference can be built, and every name in it is there", async ()
     buildSite();
   }).not.toThrow();
 });
-
-fullTest(
-  "the site can be read on a phone, in light and dark, searched, and each link leads somewhere",
-  async () => {
-    const { buildSite, problemsIn } = await import("../../tools/site.mjs");
-    const folder = newFolder();
-    buildSite(folder);
-    expect(await problemsIn(folder)).toEqual([]);
-  },
-);
 
 describe("the page of", () => {
   const source = (name: string) => read("provider", "definitions", `${name}.ts`);

@@ -67,23 +67,3 @@ test("explains itself, and says when a port is taken", async () => {
   });
   await emulator.stop();
 });
-
-test("records change by themselves, unless they are to be settled", async () => {
-  for (const [args, changes] of [
-    [[], true],
-    [["--settled"], false],
-  ] as const) {
-    const command = run(...args);
-    const finished = output(command);
-    const [line] = (await once(command.stdout, "data")) as unknown[];
-    const url = /http\S+/.exec(String(line))?.[0] ?? "";
-    const headers = { authorization: "Bearer emulator-key", accept: "application/json" };
-    const body = new URLSearchParams({ name: "a" });
-    await fetch(`${url}/api/v1/domains`, { method: "POST", headers, body });
-    const read = async () => (await fetch(`${url}/api/v1/domains/1`, { headers })).text();
-    const [first, second] = [await read(), await read()];
-    expect(first !== second).toBe(changes);
-    command.kill();
-    await finished;
-  }
-});

@@ -1,4 +1,3 @@
-import { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
@@ -181,17 +180,6 @@ describe("a create whose answer does not tell the id", () => {
     expect(homepages).toEqual([null, "https://a.example/"]);
   });
 
-  test("is never one that was there before", async () => {
-    emulator.monitors.add(home);
-    emulator.fault = ({ method }) =>
-      method === "POST" ? { kind: "answer", effect: false, status: 200, body: "" } : undefined;
-    const one = stack();
-    await expect(one.up(home)).rejects.toThrow(
-      "was answered with status 200 and without an id, so the new monitor was looked for, and was not found.",
-    );
-    expect(one.state).toBeUndefined();
-  });
-
   test("is taken from the Location header where there is one", async () => {
     speak({ createAnswer: "empty", createLocation: true, listBrief: true });
     const one = stack();
@@ -255,14 +243,6 @@ describe("a value that the API takes and does not store", () => {
     await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
       'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
     );
-  });
-
-  test("an API that ignores what it does not like is found out", async () => {
-    speak({ ignoreInvalid: true, emptyLists: "bracketsIgnored" });
-    const one = stack();
-    await one.up({ ...home, alertChannelIds: [1] });
-    await one.up(home);
-    expect(only()).toMatchObject({ alert_channel_ids: [] });
   });
 });
 
@@ -359,24 +339,6 @@ describe("attributes", () => {
     expect({}).not.toHaveProperty("polluted");
     expect(await one.preview(home)).toBe("same");
   });
-
-  test("never hold a secret, declared or not", async () => {
-    speak({ password: "plain", extraFields: { copy: { of: "canary-2" } } });
-    emulator.monitors.add({
-      ...home,
-      request_auth_password: "canary-1",
-      request_headers: [{ key: "A", value: "canary-3" }],
-    });
-    const one = stack();
-    await one.up({ ...home, requestAuthPassword: "canary-2" });
-    expect(JSON.stringify(outputsOf(one).attributes)).not.toContain("canary");
-    expect(outputsOf(one)).toMatchObject({ attributes: { copy: { of: "(the server repeats a secret)" } } });
-    const two = stack();
-    two.state = { id: "1", inputs: home, outputs: { ...home, attributes: {} }, unfinished: false };
-    await two.refresh();
-    expect(outputsOf(two)).toMatchObject(home);
-    expect(JSON.stringify(two.state)).not.toMatch(/canary-[13]/);
-  });
 });
 
 describe("refusals", () => {
@@ -434,13 +396,6 @@ describe("answers that fit nothing", () => {
     emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body });
     await expect(stack().up(home)).rejects.toThrow(message);
   });
-
-  test("another record than was asked for is not taken", async () => {
-    const one = stack();
-    await one.up(home);
-    emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: '{"id":2,"name":"x"}' });
-    await expect(one.refresh()).rejects.toThrow("answered with the record 2 instead");
-  });
 });
 
 test("ignoreChanges leaves an edit by hand alone, and what the API resets is sent as it is there", async () => {
@@ -456,15 +411,6 @@ test("ignoreChanges leaves an edit by hand alone, and what the API resets is sen
   expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
 });
 
-test("an API that resets on update what is left out changes nothing that was declared or defaulted", async () => {
-  speak({ resetOnUpdate: true });
-  const one = stack();
-  const declared = { ...home, requestMethod: "POST", alertCondition: "url_text", alertTextLookup: "ok" };
-  await one.up(declared);
-  await one.up({ ...declared, interval: 300 });
-  expect(only()).toMatchObject({ request_method: "POST", alert_condition: "url_text", interval: 300 });
-});
-
 test("a domain that is found under another name is another record: neither read, updated nor deleted", async () => {
   const one = stack("domain");
   await one.up({ name: "a.example" });
@@ -476,26 +422,4 @@ test("a domain that is found under another name is another record: neither read,
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
   await expect(one.destroy()).rejects.toThrow(problem);
   expect(emulator.writes()).toEqual([]);
-});
-
-test("state of another address is not touched until movedFrom names that address", async () => {
-  const one = stack();
-  await one.up(home);
-  const moved = await Emulator.start();
-  try {
-    moved.monitors.add({ ...only() });
-    const config = { "uptime:baseUrl": moved.url, "uptime:apiKey": moved.apiKey };
-    const two = stack("monitor", config);
-    two.state = one.state;
-    for (const operation of [two.refresh(), two.up({ ...home, interval: 300 }), two.destroy()])
-      await expect(operation).rejects.toThrow(/another address, not .*uptime:movedFrom/s);
-    expect(moved.requests).toEqual([]);
-    const three = stack("monitor", { ...config, "uptime:movedFrom": `${emulator.url}/` });
-    three.state = one.state;
-    await three.up({ ...home, interval: 300 });
-    await two.refresh().catch(() => undefined);
-    expect(moved.monitors.get(1)).toMatchObject({ interval: 300 });
-  } finally {
-    await moved.stop();
-  }
 });

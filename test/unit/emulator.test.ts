@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { newFolder } from "../support/folder";
 import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
 import { plainStored } from "../support/monitors";
@@ -373,52 +372,21 @@ describe("dialects", () => {
   });
 });
 
-describe("records that change by themselves", () => {
-  const read = async (emulator: Emulator, path: string) => {
-    const { json } = await call(emulator, "GET", path);
-    return (json as { data: Record<string, unknown> }).data;
-  };
+test("a monitor has a new check in every answer but the first, and nothing else of it changes, unless it is settled", async () => {
   const checks = ["status", "last_checked_at", "response_time", "uptime"];
-
-  test("a monitor is not checked when it is made, and has a new check in every answer from then on", async () => {
-    const emulator = await start();
-    const { json } = await call(emulator, "POST", "/monitors", site);
-    expect(json).toMatchObject({
-      data: { status: null, last_checked_at: null, response_time: null, uptime: null },
-    });
+  for (const settled of [false, true]) {
+    const emulator = await start({ settled });
+    const created = await call(emulator, "POST", "/monitors", site);
+    expect(created.json).toMatchObject({ data: { status: null, last_checked_at: null, uptime: null } });
     const reads = [];
-    for (let count = 0; count < 20; count++) reads.push(await read(emulator, "/monitors/1"));
-    expect(new Set(reads.map((one) => JSON.stringify(one))).size).toBe(20);
-    expect(new Set(reads.map((one) => one.status))).toEqual(new Set(["up", "down"]));
-    expect(new Set(reads.map((one) => one.uptime)).size).toBeGreaterThan(10);
-    expect(new Set(reads.map((one) => one.response_time)).size).toBeGreaterThan(10);
-    for (const one of reads) {
-      expect(Math.abs(Date.parse(String(one.last_checked_at)) - Date.now())).toBeLessThan(60_000);
-      expect(Number(one.uptime)).toBeGreaterThanOrEqual(99);
-      expect(Number(one.uptime)).toBeLessThan(100);
+    for (let count = 0; count < 5; count++) {
+      const { json } = await call(emulator, "GET", "/monitors/1");
+      reads.push((json as { data: Record<string, unknown> }).data);
     }
-    // Nothing else changes, and nothing that a person would edit.
-    const managed = reads.map((one) =>
-      Object.fromEntries(Object.entries(one).filter(([name]) => !checks.includes(name))),
-    );
-    expect(managed).toEqual(reads.map(() => managed[0]));
-    expect(emulator.monitors.get(1)).toMatchObject({ status: null, last_checked_at: null });
-  });
-
-  test("what was written by hand stays, and settled records do not change at all", async () => {
-    const emulator = await start();
-    emulator.monitors.add({ ...site, status: "paused", last_checked_at: "yesterday" });
-    expect(await read(emulator, "/monitors/1")).toMatchObject({
-      status: "paused",
-      last_checked_at: "yesterday",
-    });
-    const settled = await start({ settled: true });
-    settled.monitors.add(site);
-    settled.domains.add({ name: "a" });
-    for (const path of ["/monitors/1", "/domains/1"])
-      expect(await read(settled, path)).toEqual(await read(settled, path));
-    expect(await read(settled, "/monitors/1")).toMatchObject({ last_checked_at: null, uptime: null });
-  });
+    expect(new Set(reads.map((one) => JSON.stringify(one))).size).toBe(settled ? 1 : 5);
+    for (const check of checks) for (const one of reads) one[check] = null;
+    expect(new Set(reads.map((one) => JSON.stringify(one))).size).toBe(1);
+  }
 });
 
 describe("strange answers", () => {
@@ -499,47 +467,6 @@ describe("strange answers", () => {
   });
 });
 
-describe("faults", () => {
-  test("a status before and after the effect", async () => {
-    const emulator = await start();
-    emulator.fault = () => ({
-      ...{
-        kind: "answer",
-        effect: false,
-        status: 429,
-        body: { message: "slow" },
-        headers: { "retry-after": "1" },
-      },
-    });
-    const before = await call(emulator, "POST", "/domains", "name=a");
-    expect([before.status, before.json, before.headers.get("retry-after")]).toEqual([
-      429,
-      { message: "slow" },
-      "1",
-    ]);
-    expect(emulator.domains.size).toBe(0);
-    emulator.fault = () => ({ kind: "answer", effect: true, status: 504, body: "<h1>Timeout</h1>" });
-    const after = await call(emulator, "POST", "/domains", "name=a");
-    expect([after.status, after.text]).toEqual([504, "<h1>Timeout</h1>"]);
-    expect(emulator.domains.size).toBe(1);
-    expect(emulator.requests.map(({ status }) => status)).toEqual([429, 504]);
-  });
-
-  test("a connection that is cut before, after and in the middle", async () => {
-    const emulator = await start();
-    emulator.fault = ({ body }) => {
-      if (body[0]?.[1] === "middle") return { kind: "truncate" };
-      return { kind: "cut", effect: body[0]?.[1] === "after" };
-    };
-    for (const name of ["before", "after", "middle"])
-      await expect(call(emulator, "POST", "/domains", { name })).rejects.toThrow(/fetch failed|terminated/);
-    expect(emulator.domains.all().map(({ name }) => name)).toEqual(["after", "middle"]);
-    expect(emulator.requests.map(({ status }) => status)).toEqual([0, 0, 201]);
-    emulator.fault = undefined;
-    expect((await call(emulator, "GET", "/domains")).status).toBe(200);
-  });
-});
-
 describe("the file", () => {
   test("keeps records and the next id over a restart", async () => {
     const file = join(newFolder(), "state.json");
@@ -553,14 +480,6 @@ describe("the file", () => {
     const second = await start({ file });
     expect([second.domains.all(), second.monitors.all()]).toEqual([domains, monitors]);
     expect(second.domains.add().id).toBe(3);
-  });
-
-  test("is written soon after a change", async () => {
-    const file = join(newFolder(), "soon.json");
-    const emulator = await start({ file });
-    emulator.domains.add({ name: "a" });
-    await sleep(250);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ domains: { records: [{ name: "a" }] } });
   });
 
   test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(

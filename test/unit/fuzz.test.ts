@@ -2,19 +2,10 @@ import fc from "fast-check";
 
 import { parseError, parsePage, parseJson, parseRecord } from "../../provider/api/answer";
 import type { ApiRecord } from "../../provider/api/answer";
-import type { Transport } from "../../provider/api/transport";
 import { domain } from "../../provider/definitions/domain";
-import { UptimeError } from "../../provider/api/errors";
-import { create } from "../../provider/lifecycle/create";
-import { remove } from "../../provider/lifecycle/delete";
-import { get, read } from "../../provider/lifecycle/read";
-import { Session } from "../../provider/lifecycle/session";
-import { update } from "../../provider/lifecycle/update";
 import { toldMessage } from "../../provider/engine/clean";
-import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
 import { anyCharacter } from "../support/arbitraries";
-import { instantClock } from "../support/clock";
 import { sample } from "../support/size";
 
 const runs = sample(100, 2000, 100_000);
@@ -106,12 +97,6 @@ const source = fc
     return text;
   });
 
-/** What is thrown must be ours; returns whether something was. */
-function onlyOurs(error: unknown): void {
-  if (!(error instanceof UptimeError)) throw error;
-  expect(typeof error.message).toBe("string");
-}
-
 function bodyOf(text: string): unknown {
   try {
     return parseJson(text);
@@ -137,62 +122,3 @@ test("whatever an answer is, it is read as something or nothing", () => {
     { numRuns: runs },
   );
 });
-
-/** A server that answers anything. */
-function transportOf(answers: Iterator<string>): Transport {
-  return () => {
-    const text = (answers.next().value as string | undefined) ?? "{}";
-    const status = [200, 201, 200, 422, 404][text.length % 5] ?? 200;
-    return Promise.resolve({ status, headers: {}, body: Buffer.from(text) });
-  };
-}
-
-const settings = readSettings(
-  { get: (key) => ({ "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" })[key] },
-  {},
-);
-
-const declared = {
-  monitor: { name: "Home", url: "https://example.com/", interval: 60, alertChannelIds: null, pause: true },
-  domain: { name: "Home" },
-};
-
-test(
-  "whatever the answers are, an operation ends with a state or an error that a person can read",
-  async () => {
-    const operation = fc.constantFrom("read", "get", "create", "update", "delete");
-    const ended = { states: 0, errors: 0 };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...definitions),
-        operation,
-        fc.array(source, { minLength: 1, maxLength: 6 }),
-        async (definition, kind, answers) => {
-          const session = new Session({ clock: instantClock(), transport: transportOf(answers.values()) });
-          const account = session.connector(definition, () => settings)(undefined);
-          const inputs = { values: declared[definition.singular as keyof typeof declared] };
-          const outputs = { ...inputs, attributes: {} };
-          const run = async (): Promise<unknown> => {
-            if (kind === "create") return create(account, inputs, {});
-            if (kind === "update") return update(account, "7", outputs, inputs, {});
-            if (kind === "delete") return remove(account, "7", outputs, {});
-            if (kind === "read") return read(account, "7", outputs, {});
-            return get(account, "7", undefined, {});
-          };
-          try {
-            structuredClone(await run());
-            ended.states++;
-          } catch (error) {
-            onlyOurs(error);
-            ended.errors++;
-          }
-        },
-      ),
-      { numRuns: runs, timeout: 5000 },
-    );
-    // Both must be there, or the answers are not worth much.
-    expect(ended.states).toBeGreaterThan(runs / 50);
-    expect(ended.errors).toBeGreaterThan(runs / 50);
-  },
-  20 * 60_000,
-);

@@ -115,14 +115,6 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(server.clock.now()).toBe(begun);
     });
 
-    test("of one at a time waits for nothing either", async () => {
-      const [all] = await createdBefore(front, 5);
-      remove(...all.slice(0, 4));
-      const begun = server.clock.now();
-      expect(await refreshAll(all, 1)).toEqual([...times(4, "gone"), "there"]);
-      expect(server.clock.now()).toBe(begun);
-    });
-
     test("reads one list for many that are gone, and another one after a minute", async () => {
       const [all] = await createdBefore(front, 16);
       remove(...all);
@@ -264,13 +256,6 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(["gone", "there"]);
   });
 
-  test("is not a status that only uptime:goneStatuses could name", async () => {
-    const [all] = await createdBefore(front, 2);
-    remove(all[0]);
-    server.emulator.dialect = { gone: 403 };
-    expect(await refreshAll(all)).toEqual(["error", "there"]);
-  });
-
   const faults: [string, Fault][] = [
     ["401", answer(401)],
     ["403", answer(403)],
@@ -338,13 +323,6 @@ describe.each(fronts)("with another key (%s)", (front) => {
     await all[1]?.preview(declared("monitor", 2));
     server.emulator.monitors.edit(2, edit);
     expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
-  });
-
-  test("records that state does not know are no evidence", async () => {
-    const [all] = await createdByOthers(front, 1);
-    remove(...all);
-    for (let id = 0; id < 3; id++) addStranger();
-    expect(await refreshAll(all)).toEqual(["error"]);
   });
 
   test("uptime:sameAccount says that the account is the one that state means, and errors name it", async () => {
@@ -496,12 +474,6 @@ test("accounts at one address, each with a key of its own, are judged apart", as
 });
 
 describe("the digits of address and key in state", () => {
-  test("are four, hexadecimal, and change with both", () => {
-    const hashes = [hashOf(myKey), hashOf(otherKey), hashOf(myKey, "https://other.example")];
-    expect(new Set(hashes).size).toBe(3);
-    for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{4}$/);
-  });
-
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a refresh that finds nothing new", (one) => one.refresh()],

@@ -104,14 +104,4 @@ describe("what is published", () => {
     const { repository } = json("package.json") as typeof manifest;
     expect(text.match(/^.*https?:.*$/gm)).toEqual([expect.stringContaining(repository.url)]);
   });
-
-  test("links to what is not beside a page by its address, and leaves other links as they are", async () => {
-    const { withAbsoluteLinks } = await packaging();
-    const from = { page: "docs/drift.md", manifest, isPacked: (file: string) => file === "docs/ci.md" };
-    const text = "[a](ci.md#b) [c](../examples/ci/README.md#d) ![e](e.svg) [f](#g) [h](https://example.org/)";
-    expect(withAbsoluteLinks(text, from)).toBe(
-      "[a](ci.md#b) [c](https://example.com/me/uptime/blob/v1.2.3/examples/ci/README.md#d) " +
-        "![e](https://example.com/me/uptime/raw/v1.2.3/docs/e.svg) [f](#g) [h](https://example.org/)",
-    );
-  });
 });

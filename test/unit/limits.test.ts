@@ -347,50 +347,11 @@ describe("429 is waited for", () => {
     expect(await took(get(client()))).toBe(1000);
   });
 
-  test("until the date in Retry-After", async () => {
-    // A date has whole seconds: it is between one and two seconds away.
-    first(answer(429, { "retry-after": new Date(Date.now() + 2000).toUTCString() }));
-    const time = await took(get(client()));
-    expect(time).toBeGreaterThanOrEqual(900);
-    expect(time).toBeLessThan(2400);
-  });
-
-  test.each<Record<string, string>>([{}, { "retry-after": "later" }])(
-    "a second where it does not say (%j)",
-    async (headers) => {
-      first(answer(429, headers));
-      expect(await took(get(client()))).toBe(1000);
-    },
-  );
-
-  test("until X-RateLimit-Reset, in seconds to go", async () => {
-    first(answer(429, { "x-ratelimit-reset": "1" }));
-    expect(await took(get(client()))).toBe(1000);
-  });
-
   test("at least a second, twice as long with each further refusal, and is no retry", async () => {
     first(...Array.from({ length: 5 }, () => answer(429, { "retry-after": "0" })));
     const time = await took(get(client({ "uptime:maxRetries": "0" })));
     expect(emulator.requests.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 200]);
     expect(time).toBe(31_000);
-  });
-
-  test("by all requests, and by creates too: each is carried out once", async () => {
-    const config = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-    let limited = 3;
-    emulator.fault = ({ method }) =>
-      method === "POST" && limited-- > 0 ? answer(429, { "retry-after": "0.2" }) : undefined;
-    const one = new ModelStack("monitor", config, {}, clock);
-    const two = one.beside();
-    await Promise.all([one.up(home), two.up(home)]);
-    expect(emulator.monitors.size).toBe(2);
-    expect(one.state?.id).not.toBe(two.state?.id);
-  });
-
-  test("also as 503 with Retry-After", async () => {
-    first(answer(503, { "retry-after": "0" }));
-    await get(client({ "uptime:maxRetries": "0" }));
-    expect(emulator.requests.map(({ status }) => status)).toEqual([503, 200]);
   });
 });
 
@@ -440,26 +401,6 @@ describe("an operation without customTimeouts", () => {
     const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
     expect(new Set(results)).toEqual(new Set(["done"]));
   });
-
-  test.each([429, 503])(
-    "ends with an error that says so if the server answers nothing but %i for ten minutes",
-    async (status) => {
-      emulator.fault = () => answer(status, { "retry-after": "30" });
-      const one = client();
-      const started = clock.now();
-      const failures = await Promise.all(Array.from({ length: 20 }, () => failureOf(get(one))));
-      expect(clock.now() - started).toBeGreaterThan(595_000);
-      expect(clock.now() - started).toBeLessThanOrEqual(670_000);
-      for (const failure of failures)
-        expect(failure).toContain(
-          "was not sent: for ten minutes the server has refused all requests of this account with 429 or 503.",
-        );
-      // Those that come later are sent once the server has had time, and end at once if it refuses again.
-      await clock.sleep(60_000);
-      emulator.fault = undefined;
-      expect((await get(one)).status).toBe(200);
-    },
-  );
 });
 
 describe("an interruption", () => {
@@ -467,18 +408,6 @@ describe("an interruption", () => {
   const operationOf = (interruption: AbortSignal): Operation => new Operation({ clock, interruption });
   const send = (of: Client, method: "GET" | "DELETE", operation: Operation): Promise<Answer> =>
     of.send({ method, path: "/api/v1/monitors/1", operation });
-
-  test("ends a wait for the rate limit at once", async () => {
-    emulator.fault = () => answer(429, { "retry-after": "60" });
-    const interruption = new AbortController();
-    const started = clock.now();
-    const failure = failureOf(send(client(), "GET", operationOf(interruption.signal)));
-    while (emulator.requests.length === 0) await new Promise(setImmediate);
-    interruption.abort();
-    expect(await failure).toMatch(/interrupted, so GET .* was not sent\.$/);
-    expect(clock.now() - started).toBeLessThan(60_000);
-    expect(emulator.requests).toHaveLength(1);
-  });
 
   test("ends a pause before a retry at once", async () => {
     const interruption = new AbortController();
@@ -490,22 +419,6 @@ describe("an interruption", () => {
     };
     expect(await failureOf(send(client(), "GET", operationOf(interruption.signal)))).toMatch(interrupted);
     expect(emulator.requests).toHaveLength(1);
-  });
-
-  test("lets a request that was sent have its answer, and the reads that follow a write, and no further write", async () => {
-    emulator.monitors.add(home);
-    const interruption = new AbortController();
-    emulator.fault = ({ method }) => {
-      if (method === "DELETE") interruption.abort();
-      return undefined;
-    };
-    const one = client();
-    const operation = operationOf(interruption.signal);
-    expect((await send(one, "DELETE", operation)).status).toBe(204);
-    expect(await failureOf(send(one, "GET", operation))).toContain("status 404");
-    expect(await failureOf(send(one, "DELETE", operation))).toMatch(/interrupted, so DELETE .* was not sent/);
-    expect(await failureOf(send(one, "GET", operationOf(interruption.signal)))).toMatch(interrupted);
-    expect(emulator.requests.map(({ method }) => method)).toEqual(["DELETE", "GET"]);
   });
 });
 
@@ -531,26 +444,6 @@ describe("the time that customTimeouts gives to an operation", () => {
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
   });
-  const quick = { ...home, __options: { customTimeouts: { create: "2s" } } };
-
-  test("that a wait would exceed is an error at once, which says so", async () => {
-    emulator.fault = () => answer(429, { "retry-after": "60" });
-    const started = clock.now();
-    expect(await failureOf(new ModelStack("monitor", config(), {}, clock).up(quick))).toMatch(
-      /status 429.*Then GET .* was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts/s,
-    );
-    expect(clock.now() - started).toBe(0);
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  test("ends a request that is not answered", async () => {
-    emulator.fault = () => ({ kind: "delay", delayMs: 5000 });
-    const started = clock.now();
-    expect(await failureOf(get(client(), 500))).toMatch(
-      /was given up: the operation has used its time \(see the option customTimeouts\)/,
-    );
-    expect(clock.now() - started).toBe(500);
-  });
 
   test("ends retries before a pause that would exceed it", async () => {
     emulator.fault = () => answer(500);
@@ -572,24 +465,6 @@ describe("retries", () => {
     emulator.fault = () => answer(500);
     await failureOf(get(client({ "uptime:maxRetries": String(maxRetries) })));
     expect(emulator.requests).toHaveLength(maxRetries + 1);
-  });
-
-  test.each<[string, Fault]>([
-    ["a cut connection", { kind: "cut", effect: true }],
-    ["half an answer", { kind: "truncate" }],
-    ["502", answer(502)],
-    ["503", answer(503)],
-    ["408", answer(408)],
-  ])("mend %s", async (_what, fault) => {
-    first(fault);
-    expect((await get(client())).status).toBe(200);
-    expect(emulator.requests).toHaveLength(2);
-  });
-
-  test.each([400, 401, 403, 404, 409, 422, 501])("are not made after %i", async (status) => {
-    emulator.fault = () => answer(status);
-    expect(await failureOf(get(client()))).toContain(`status ${status}`);
-    expect(emulator.requests).toHaveLength(1);
   });
 
   test("of a delete and of an update have their effect once", async () => {

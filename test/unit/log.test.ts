@@ -41,15 +41,6 @@ describe("a log", () => {
     expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
   });
 
-  test("of requests prints each, then the summary", () => {
-    expect(logged("requests", act).slice(0, -1)).toEqual([
-      "uptime: GET /api/v1/monitors 200, 12 ms",
-      "uptime: POST /api/v1/monitors 429, 12 ms",
-      "uptime: POST /api/v1/monitors cut, 12 ms, attempt 2, after 1003 ms",
-    ]);
-    expect(logged("requests", act).at(-1)).toBe(logged("summary", act)[0]);
-  });
-
   test("in JSON is one object a line", () => {
     const lines = logged("json", act).map((line) => JSON.parse(line) as Record<string, unknown>);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;

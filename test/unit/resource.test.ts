@@ -148,45 +148,6 @@ describe("a resource that cannot be made", () => {
   });
 });
 
-test("state remembers the line of the program that makes a resource", async () => {
-  const engine = pulumi.runtime.getMonitor() as unknown as {
-    registerResource(request: Positioned, ...rest: unknown[]): unknown;
-  };
-  const register = engine.registerResource.bind(engine);
-  const requests: Positioned[] = [];
-  engine.registerResource = (request, ...rest) => {
-    requests.push(request);
-    return register(request, ...rest);
-  };
-  // A format of the program's own is used, as that of ts-node is.
-  const errors = Error as { prepareStackTrace?: unknown };
-  const before = errors.prepareStackTrace;
-  errors.prepareStackTrace = (error: Error, frames: NodeJS.CallSite[]) =>
-    [error, ...frames].map(String).join("\n    at ");
-  // On one line, so that the error knows which one.
-  const [made, here] = [new Monitor("home", home), new Error("here")];
-  await settled(made.urn);
-  const [, line] = /resource\.test\.ts\S*:(\d+):\d+/.exec(here.stack ?? "") ?? [];
-  errors.prepareStackTrace = before;
-  expect(requests).toHaveLength(1);
-  const [first] = requests[0]?.getStacktrace().getFramesList() ?? [];
-  for (const position of [requests[0]?.getSourceposition(), first?.getPc()]) {
-    expect(position?.getUri()).toMatch(/resource\.test\.ts/);
-    expect(position?.getLine()).toBe(Number(line));
-  }
-});
-
-interface Position {
-  getUri(): string;
-  getLine(): number;
-}
-
-/** A request to the engine, as far as it says which line of the program has caused it. */
-interface Positioned {
-  getSourceposition(): Position | undefined;
-  getStacktrace(): { getFramesList(): { getPc(): Position | undefined }[] };
-}
-
 function traceSettings(): unknown[] {
   const { stackTraceLimit, prepareStackTrace } = Error as {
     stackTraceLimit: number;

@@ -157,26 +157,11 @@ test.each([
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
 });
 
-test.each([
-  ["apiKey", "canary key"],
-  ["apiKey", "Bearer canary-key"],
-  ["apiKey", "Bearer canary key"],
-  // A key that was pasted in the wrong place.
-  ["timeoutSeconds", "canary-key"],
-  ["allowHttp", "canary-key"],
-  ["goneStatuses", "canary-key"],
-  ["logLevel", "canary-key"],
-  ["baseUrl", "canary-key"],
-  ["movedFrom", "canary-key"],
-])("a refused setting's message does not repeat its value: %s = %s", (name, value) => {
-  const attempt = (): unknown => read({ ...complete, [`uptime:${name}`]: value });
-  expect(attempt).toThrow(new RegExp(`uptime:${name} must be`));
-  expect(attempt).not.toThrow(/canary/);
-});
-
 test.each(settingNames)("what is refused of %s is told in the provider's own words", (name) => {
   for (const value of [
     "canary-key",
+    "canary key",
+    "Bearer canary-key",
     "[canary-key",
     '["canary-key"]',
     '{"canary": 5}',

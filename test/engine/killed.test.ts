@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Emulator, Table } from "../../provider/emulator";
+import { canary } from "../support/canary.cjs";
+import { snake } from "../support/oracle";
+import { processesWith } from "../support/processes";
+import { sample } from "../support/size";
+import { type Declared, programOf, startStack, stopStacks } from "../support/stack";
+import type { Workspace } from "../support/workspace";
+
+afterEach(stopStacks);
+
+const config = { "uptime:adoptExisting": "true" };
+
+/** Monitors and domains of all sorts; some monitors differ in nothing but the name. */
+function declare(monitors: number, domains: number): Declared[] {
+  const variants: Record<string, unknown>[] = [
+    {},
+    { interval: 300 },
+    { alertCondition: "url_text", alertTextLookup: "text", cacheBuster: true },
+    { requestHeaders: [{ key: "X-Secret", value: canary("killed-header") }], sslAlertDays: 14 },
+    { alertChannelIds: [1, 2], domainAlertDays: 30 },
+    { requestAuthUsername: "user", requestAuthPassword: canary("killed-password") },
+  ];
+  const monitorOf = (_: unknown, index: number): Declared => {
+    const args = { name: `monitor ${index}`, url: "https://example.com/", interval: 60 };
+    return { kind: "Monitor", name: `m${index}`, args: { ...args, ...variants[index % variants.length] } };
+  };
+  const domainOf = (_: unknown, index: number): Declared => ({
+    kind: "Domain",
+    name: `d${index}`,
+    args: { name: `d${index}.example`, homepageUrl: "https://example.com/" },
+  });
+  return [...Array.from({ length: monitors }, monitorOf), ...Array.from({ length: domains }, domainOf)];
+}
+
+const recordOf = ({ args }: Declared): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [
+      snake(key),
+      typeof value === "boolean" ? Number(value) : value,
+    ]),
+  );
+
+const tableOf = ({ monitors, domains }: Emulator, { kind }: Declared): Table =>
+  kind === "Domain" ? domains : monitors;
+
+/** The API holds exactly what is declared, each resource under the id that state has. */
+async function expectExactly(
+  declared: readonly Declared[],
+  emulator: Emulator,
+  workspace: Workspace,
+): Promise<void> {
+  const state = await workspace.resources();
+  for (const one of declared)
+    expect(tableOf(emulator, one).get(state[one.name]?.id ?? "none")).toMatchObject(recordOf(one));
+  expect(Object.keys(state)).toHaveLength(declared.length);
+  expect(emulator.monitors.size + emulator.domains.size).toBe(declared.length);
+}
+
+describe("an `up` that is killed", () => {
+  /** Runs an `up` and kills one of its processes while a certain create is on its way. */
+  async function killedUp(
+    workspace: Workspace,
+    emulator: Emulator,
+    create: number,
+    victimIn: (cli: number, provider: number) => number,
+  ): Promise<number> {
+    const { child, done } = workspace.start(["up", "--yes", "--skip-preview"]);
+    let [seen, provider] = [0, 0];
+    emulator.fault = ({ method }) => {
+      if (method === "POST" && ++seen === create) {
+        const own = processesWith("PULUMI_HOME", workspace.env.PULUMI_HOME ?? "");
+        provider = own.find(({ command }) => /^\S*node .*dynamic-provider/.test(command))?.pid ?? 0;
+        // Some creates have their effect by then, some have it later.
+        setTimeout(() => process.kill(victimIn(child.pid ?? 0, provider), "SIGKILL"), 20);
+      }
+      return { kind: "delay", delayMs: (seen * 17) % 40, answerDelayMs: (seen * 29) % 40 };
+    };
+    expect((await done).code).not.toBe(0);
+    emulator.fault = undefined;
+    expect(provider).toBeGreaterThan(0);
+    return provider;
+  }
+
+  const isRunning = (workspace: Workspace, wanted: number): boolean =>
+    processesWith("PULUMI_HOME", workspace.env.PULUMI_HOME ?? "").some(({ pid }) => pid === wanted);
+
+  test.each(sample([5], [5], [3, 5, 8, 11, 13]))(
+    "converges with uptime:adoptExisting, first without its provider, then without its engine (create %d)",
+    async (create) => {
+      const declared = declare(24, 3);
+      const { emulator, workspace } = await startStack({ program: programOf(declared), config });
+      await killedUp(workspace, emulator, create, (_, provider) => provider);
+      const provider = await killedUp(workspace, emulator, 2, (cli) => cli);
+      // The provider ends with the engine, or it would go on repeating creates beside the next run.
+      for (let waited = 0; isRunning(workspace, provider) && waited < 5000; waited += 50) await sleep(50);
+      expect(isRunning(workspace, provider)).toBe(false);
+
+      await workspace.mend();
+      const locked = await workspace.run(["up", "--yes", "--skip-preview"]);
+      expect(locked.code).not.toBe(0);
+      expect(locked.output).toContain("pulumi cancel");
+      await workspace.run(["cancel", "--yes"]);
+      await workspace.up();
+      // Otherwise each run would warn of the creates that were interrupted.
+      await workspace.refresh("--clear-pending-creates");
+      await expectExactly(declared, emulator, workspace);
+      const { deployment } = await workspace.exportState();
+      expect(deployment.pending_operations ?? []).toEqual([]);
+    },
+  );
+});
+
+test("an adopted record survives a replacement as a new one", async () => {
+  const declared = declare(5, 1);
+  const { emulator, workspace } = await startStack({
+    emulator: { firstId: 7 },
+    program: programOf(declared),
+    config,
+  });
+  const adopted = async () => Object.values(await workspace.resources()).filter(({ id }) => id === "7");
+  for (const one of declared.slice(-2)) tableOf(emulator, one).add(recordOf(one));
+  await workspace.up();
+  await expectExactly(declared, emulator, workspace);
+  const before = await adopted();
+  expect(before).toHaveLength(2);
+
+  await workspace.up(...before.flatMap(({ urn }) => ["--replace", urn]));
+  await expectExactly(declared, emulator, workspace);
+  expect(await adopted()).toEqual([]);
+});
