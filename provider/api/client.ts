@@ -24,7 +24,7 @@ export interface ApiRequest {
   /** Path below the address, beginning with `/api/v1`. */
   readonly path: string;
   readonly query?: URLSearchParams;
-  /** Sent as `application/x-www-form-urlencoded`. (API reference, section 4) */
+  /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
 }

@@ -24,7 +24,7 @@ const maxPasses = 5;
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, that is all. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
-/** The endpoints of one kind of record (API reference, section 4). */
+/** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
   private readonly path: string;
 
@@ -52,7 +52,7 @@ export class Collection {
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
-  /** Stores a new record. (API reference, section 4: Store) */
+  /** Stores a new record. */
   async store(form: readonly Pair[], operation: Operation): Promise<Written> {
     const answer = await this.send({ method: "POST", path: this.path, form, operation });
     const record = parseRecord(answer.body, this.definition);
@@ -60,7 +60,7 @@ export class Collection {
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
   }
 
-  /** Updates a record. Throws {@link MissingError}. (API reference, section 4: Update) */
+  /** Updates a record. Throws {@link MissingError}. */
   async update(
     id: string,
     form: readonly Pair[],
@@ -73,14 +73,14 @@ export class Collection {
     return { status, request, id, record: record?.id === id ? record : undefined };
   }
 
-  /** Deletes a record. Throws {@link MissingError}. (API reference, section 4: Delete) */
+  /** Deletes a record. Throws {@link MissingError}. */
   async remove(id: string, operation: Operation): Promise<void> {
     await this.sendTo(id, { method: "DELETE", operation });
   }
 
   /**
    * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages.
-   * (API reference, section 4: List)
+   *
    */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;

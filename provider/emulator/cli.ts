@@ -17,7 +17,7 @@ An emulator of the domain and uptime monitor API, on 127.0.0.1 only.
   --file PATH         a JSON file that keeps the records over a restart (default: memory only)
   --path-prefix PATH  a path before /api/v1 (default: none)
   --settled           records do not change by themselves (default: each answer shows new results of checks)
-  --dialect JSON      how to answer where the API's documentation says nothing, such as '{"record":"bare"}'
+  --dialect JSON      how to answer where the API is not specified, such as '{"record":"bare"}'
   --help              this text
 
 Options of the dialect, the default first:

@@ -1,5 +1,5 @@
 /**
- * What the API's documentation leaves open, as options: each lists every way of answering that the emulator
+ * What the API leaves open (docs/api.md), as options: each lists every way of answering that the emulator
  * speaks, its default first. The defaults together are a plain Laravel server.
  */
 export const dialectChoices = {
@@ -113,7 +113,7 @@ const choices = { ...dialectChoices, ...strangeChoices };
 
 type Choices = { -readonly [Option in keyof typeof choices]: (typeof choices)[Option][number] };
 
-/** One way of filling the gaps of the API's documentation. */
+/** One way of filling the API's gaps. */
 export interface Dialect extends Choices {
   /** Fields that records do not show. */
   hidden: readonly string[];

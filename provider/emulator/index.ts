@@ -31,7 +31,7 @@ export interface EmulatorOptions {
   readonly file?: string;
   /** A path before `/api/v1`, such as `/status`; default none. */
   readonly pathPrefix?: string;
-  /** How the gaps of the API's documentation are filled; see {@link Dialect} for the defaults. */
+  /** How the API's gaps are filled (docs/api.md); see {@link Dialect} for the defaults. */
   readonly dialect?: Partial<Dialect>;
   /** The id of the first record of each resource; default 1. */
   readonly firstId?: number;
@@ -52,7 +52,7 @@ type Sleep = (milliseconds: number, signal: AbortSignal, request: ReceivedReques
 export type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
 
 /**
- * An HTTP server on the loopback address that behaves as the API's documentation says, strictly: what the
+ * An HTTP server on the loopback address that behaves as docs/api.md says, strictly: what the
  * documentation does not allow is refused. Where it says nothing, the dialect decides.
  */
 export class Emulator {

@@ -14,7 +14,7 @@ export interface Query {
   readonly sort?: string;
 }
 
-/** The fields that the API searches and sorts by, as far as the resource has them. (API reference, section 4) */
+/** The fields that the API searches and sorts by, as far as the resource has them. (docs/api.md) */
 export function columnsOf(definition: Definition): readonly ("name" | "url")[] {
   return (["name", "url"] as const).filter((key) => key in definition.fields);
 }
@@ -22,7 +22,7 @@ export function columnsOf(definition: Definition): readonly ("name" | "url")[] {
 /** The arguments that select records, beside an id. */
 export function filtersOf(definition: Definition): string[] {
   const columns = columnsOf(definition);
-  // The API's list of monitors, which have a URL, can be filtered by status page. (API reference, section 4.2)
+  // The API's list of monitors, which have a URL, can be filtered by status page. (docs/api.md)
   return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
 }
 

@@ -5,7 +5,7 @@ import { isEmpty } from "../definitions/values";
 import { shows } from "./difference";
 import type { Values } from "./difference";
 
-/** What was learned of how a server treats one kind of record. The API's reference says none of it. */
+/** What was learned of how a server treats one kind of record. The API specifies none of it. (docs/api.md) */
 export class ServerTraits {
   /** The method of updates; PUT once PATCH was answered with 405. */
   updateMethod: "PATCH" | "PUT" = "PATCH";

@@ -17,7 +17,7 @@ export type Domain = ResourceOf<typeof domainFields>;
 
 /**
  * A domain. Fields that you do not declare keep the value that they have in the API, and are shown in `attributes`.
- * See docs/domain.md, and docs/errors.md for what may go wrong.
+ * See docs/domain.md, docs/api.md for what the API has, and docs/errors.md for what may go wrong.
  *
  * @class
  * @example

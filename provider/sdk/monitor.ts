@@ -17,7 +17,8 @@ export type Monitor = ResourceOf<typeof monitorFields>;
 
 /**
  * An uptime monitor: a check of a URL that runs at a fixed interval. Fields that you do not declare keep the value that
- * they have in the API, and are shown in `attributes`. See docs/monitor.md, and docs/errors.md for what may go wrong.
+ * they have in the API, and are shown in `attributes`. See docs/monitor.md, docs/api.md for what the API has, and docs/errors.md
+ * for what may go wrong.
  *
  * @class
  * @example

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { blocksOf, commandsIn } from "../support/blocks";
+import { cli } from "../support/cli";
 import { startStack, stopStacks } from "../support/stack";
-import type { Result } from "../support/workspace";
 
 afterEach(stopStacks);
 
@@ -22,18 +22,15 @@ test("docs/teams.md: each block does what the page says of it", async () => {
   const wordOf = (word: string): string =>
     word.startsWith("'{") ? accounts : word.replace(/^'(.*)'$/, "$1");
   /** Runs the next block of commands. */
-  const runNext = async (): Promise<Result[]> => {
+  const runNext = async (): Promise<void> => {
     const index = blocks.findIndex(({ language }) => language === "sh");
     const [block] = blocks.splice(index, 1);
-    const results: Result[] = [];
     for (const [program, ...words] of commandsIn(block?.code ?? "")) {
       expect(program).toBe("pulumi");
       const answers = words[0] === "up" && !words.includes("--yes") ? ["--yes", "--skip-preview"] : [];
       const result = await workspace.run([...words.map(wordOf), ...answers]);
       expect(result).toMatchObject({ code: 0, output: result.output });
-      results.push(result);
     }
-    return results;
   };
   const ids = () => emulator.monitors.all().map(({ id, name }) => [id, name]);
 
@@ -76,4 +73,33 @@ test("docs/teams.md: each block does what the page says of it", async () => {
   await runNext();
   expect(pauses()).toEqual(["1", "1", "0", "0"]);
   expect(blocks.filter(({ language }) => language === "sh")).toEqual([]);
+}, 600_000);
+
+test("docs/coming-from.md: what Terraform managed is adopted, and the next preview is empty", async () => {
+  const { emulator, workspace } = await startStack({ language: "ts", packages: ["@types/node"] });
+  emulator.domains.add({ name: "shop.example" });
+  emulator.monitors.add({ name: "Home page", url: "https://shop.example/", interval: 60 });
+  emulator.monitors.add({
+    name: "API",
+    url: "https://shop.example/api",
+    interval: 300,
+    request_method: "HEAD",
+  });
+  const commands = blocksOf("docs/coming-from.md").flatMap(({ language, code }) =>
+    language === "sh" ? commandsIn(code) : [],
+  );
+  const [, ...others] = commands;
+  expect(commands[0]).toEqual(["npx", "pulumi-uptime", "export", "--out", "."]);
+  expect(await cli(emulator, workspace.project, ["export", "--out", "."])).toMatchObject({ code: 0 });
+  // As NEXT-STEPS.md says.
+  await workspace.write('import "./domains";\nimport "./monitors";\n');
+  for (const [program, ...words] of others) {
+    expect(program).toBe("pulumi");
+    const answers = words[0] === "up" ? ["--yes", "--skip-preview"] : [];
+    const { code, output } = await workspace.run([...words, ...answers]);
+    expect({ code, output }).toEqual({ code: 0, output });
+  }
+  expect(others.at(-1)).toContain("--expect-no-changes");
+  expect(Object.keys(await workspace.resources())).toHaveLength(3);
+  expect(emulator.writes()).toEqual([]);
 }, 600_000);

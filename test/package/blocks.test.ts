@@ -83,8 +83,11 @@ test("JavaScript and JSON on the pages can be parsed", () => {
 });
 
 describe("the commands on the pages", () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    scripts: Record<string, string>;
+  /** The scripts of the package that a page is about: an example's, or this repository's. */
+  const scriptsOf = (page: string): Record<string, string> => {
+    const own = join(root, dirname(page), "package.json");
+    const file = existsSync(own) ? own : join(root, "package.json");
+    return (JSON.parse(readFileSync(file, "utf8")) as { scripts?: Record<string, string> }).scripts ?? {};
   };
   const helps = new Map<string, string>();
   let env: NodeJS.ProcessEnv;
@@ -105,7 +108,8 @@ describe("the commands on the pages", () => {
   };
 
   /** What is wrong with a command, in as far as that can be told without running it. */
-  function problemOf([command = "", ...args]: string[]): string | undefined {
+  function problemOf([command = "", ...args]: string[], page: string): string | undefined {
+    const scripts = scriptsOf(page);
     const line = [command, ...args].join(" ");
     const flags = args.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
     const words = args.filter((arg) => !arg.startsWith("-"));
@@ -158,12 +162,35 @@ describe("the commands on the pages", () => {
 
   test("exist, with their flags", () => {
     const all = inLanguage("sh").flatMap((block) =>
-      commandsIn(block.code).map((words) => ({ place: at(block), words })),
+      commandsIn(block.code).map((words) => ({ page: block.page, place: at(block), words })),
     );
     expect(all.length).toBeGreaterThan(10);
-    const problems = all.map(({ place, words }) => ({ place, problem: problemOf(words) }));
+    const problems = all.map(({ page, place, words }) => ({ place, problem: problemOf(words, page) }));
     expect(problems.filter(({ problem }) => problem !== undefined)).toEqual([]);
   });
+});
+
+test("the request with which the README begins asks for a list", async () => {
+  const emulator = await Emulator.start();
+  try {
+    const [words = []] = inLanguage("sh")
+      .filter(({ page }) => page === "README.md")
+      .flatMap(({ code }) => commandsIn(code));
+    expect(words[0]).toBe("curl");
+    const variables = new Map([
+      ["UPTIME_BASE_URL", emulator.url],
+      ["UPTIME_API_KEY", emulator.apiKey],
+    ]);
+    const filled = words.map((word) =>
+      word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
+    );
+    const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
+    const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ data: [] });
+  } finally {
+    await emulator.stop();
+  }
 });
 
 test("the request in docs/testing.md edits a monitor of the emulator", async () => {

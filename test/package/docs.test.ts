@@ -119,6 +119,21 @@ test("the picture in the README is described for who cannot see it", () => {
   for (const change of changes) expect(picture).toContain(` ${change.replace(">", "&gt;")}<`);
 });
 
+test("the README and the users' pages have at most 9,000 words, without what is generated", () => {
+  const [contributors, registry] = [
+    ["design.md", "measurements.md"],
+    ["_index.md", "installation-configuration.md"],
+  ];
+  // errors.md is generated as a whole.
+  const apart = new Set([...contributors, ...registry, "errors.md"]);
+  const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && !apart.has(name));
+  const texts = [read("README.md"), ...pages.map((name) => read("docs", name))];
+  const words = texts.flatMap(
+    (text) => text.replace(/<!-- (generated:\w+|bench) -->.*?<!-- \/\1 -->/gs, "").match(/\S+/g) ?? [],
+  );
+  expect(words.length).toBeLessThanOrEqual(9000);
+});
+
 test("the README lists each page in docs/ under Documentation, from where the site takes its pages", () => {
   const [, list = ""] = /\n## Documentation\n(.*?)\n## /s.exec(read("README.md")) ?? [];
   const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));

@@ -87,7 +87,7 @@ const cases: Case[] = [
   },
   {
     cause: "401: the key is not accepted",
-    todo: "Set a key that the server accepts. If you have already changed it, add `--run-program` to the command; see [Drift](drift.md#run-the-program-with-every-refresh).",
+    todo: "Set a key that the server accepts. If you have already changed it, [run the program](drift.md#run-the-program-with-every-refresh).",
     provoke: later(async (one) => {
       const other = stack({ "uptime:apiKey": "old-key" });
       other.state = one.state;
@@ -214,7 +214,7 @@ const cases: Case[] = [
   },
   {
     cause: "State was made with another address",
-    todo: "If you have already corrected the address, add `--run-program`. If the server has moved, set `uptime:movedFrom`. Otherwise change the address back.",
+    todo: "If you have already corrected the address, [run the program](drift.md#run-the-program-with-every-refresh). If the server has moved, set `uptime:movedFrom`. Otherwise change the address back.",
     provoke: later(async (one) => {
       const moved = await Emulator.start();
       try {
@@ -314,6 +314,13 @@ const cases: Case[] = [
     provoke: () => importing("1"),
   },
   {
+    cause: "An import names a record that another resource has",
+    todo: "Remove the option, or one of the two resources. After a rename in the program, use `aliases`.",
+    provoke: later((one) =>
+      one.beside().preview({ ...home, importId: "1", __options: { importer: "copy" } }),
+    ),
+  },
+  {
     cause: "Two resources import one record",
     todo: "Keep the option in one of them only.",
     provoke: async () => {
@@ -340,6 +347,59 @@ const cases: Case[] = [
   },
 ];
 
+/** As Pulumi passes a value that is not known yet. */
+const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+interface Refusal {
+  /** What a person would call it. */
+  readonly cause: string;
+  readonly kind?: "domain";
+  /** What the program declares, beside what a right monitor or domain has. */
+  readonly declared: Inputs;
+}
+
+/** What `check` refuses by itself. */
+const refusals: Refusal[] = [
+  { cause: "A property is missing", declared: { url: null } },
+  { cause: "A property is empty", declared: { name: "" } },
+  { cause: "A property is misspelt", declared: { intervall: 60 } },
+  { cause: "A property does not exist", kind: "domain", declared: { colour: "red" } },
+  { cause: "A value is not one of those that the API takes", declared: { interval: 45 } },
+  { cause: "A number is a string", declared: { interval: "60" } },
+  { cause: "The letter case is wrong", declared: { requestMethod: "get" } },
+  { cause: "A string is a number", declared: { name: 5 } },
+  { cause: "There are spaces around a value", declared: { name: " Home" } },
+  { cause: "A URL has no scheme", declared: { url: "www.shop.example" } },
+  { cause: "A domain has a scheme", kind: "domain", declared: { name: "https://shop.example" } },
+  { cause: "A boolean is a string", declared: { pause: "yes" } },
+  { cause: "There is no text to look for", declared: { alertCondition: "url_text" } },
+  { cause: "A date does not exist", declared: { maintenanceStartAt: "2030-02-30T22:00:00" } },
+  {
+    cause: "The end is before the start",
+    declared: { maintenanceStartAt: "2030-01-31T22:00:00", maintenanceEndAt: "2030-01-31T21:00:00" },
+  },
+  { cause: "Alert channels are not a list", declared: { alertChannelIds: 7 } },
+  { cause: "An alert channel is a name", declared: { alertChannelIds: ["on call"] } },
+  { cause: "Headers are not a list", declared: { requestHeaders: { "X-Probe": "yes" } } },
+  { cause: "A header is not a pair", declared: { requestHeaders: ["X-Probe"] } },
+  {
+    cause: "A header has another part",
+    declared: { requestHeaders: [{ key: "X", value: "1", name: "Y" }] },
+  },
+  { cause: "A header's value is a number", declared: { requestHeaders: [{ key: "X", value: 1 }] } },
+  {
+    cause: "There are spaces around a header's value",
+    declared: { requestHeaders: [{ key: "X", value: " 1" }] },
+  },
+  { cause: "A header's name has a space", declared: { requestHeaders: [{ key: "X Y", value: "1" }] } },
+  { cause: "A header has two lines", declared: { requestHeaders: [{ key: "X", value: "1\n2" }] } },
+  { cause: "An account is not known in the preview", declared: { account: unknownValue } },
+  { cause: "An account is empty", declared: { account: "" } },
+  { cause: "The id of an import is not known in the preview", declared: { importId: unknownValue } },
+  { cause: "The id of an import has spaces", declared: { importId: " 1" } },
+  { cause: "The option import is a property", declared: { importId: "1", __options: {} } },
+];
+
 /** The message with what differs from one run to the next in one form. */
 function plain(message: string): string {
   return message
@@ -360,24 +420,48 @@ test.each(cases)("$cause", async ({ cause, provoke }) => {
   messages.set(cause, plain(error.message));
 });
 
+test.each(refusals)("$cause", async ({ cause, kind, declared }) => {
+  const right = kind === "domain" ? { name: "shop.example" } : home;
+  const one = new ModelStack(kind ?? "monitor", settingsOf(), {}, clock);
+  const error: unknown = await one.preview({ __options: { importer: "home" }, ...right, ...declared }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Error)) throw new Error("no error");
+  expect(emulator.requests).toEqual([]);
+  messages.set(cause, plain(error.message));
+});
+
 test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
-  const entries = cases.flatMap(({ cause, todo }) => [
-    `## ${cause}`,
+  const linkTo = (heading: string) =>
+    `- [${heading}](#${heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-")})`;
+  const entry = (level: string, cause: string, ...rest: string[]) => [
+    `${level} ${cause}`,
     "",
     "```text",
     messages.get(cause) ?? "",
     "```",
     "",
-    todo,
-    "",
-  ]);
+    ...rest,
+  ];
+  const inPreview = "Values that the preview refuses";
   const text = [
     "# Errors",
     "",
     "The provider's messages, as they are printed, and what to do about each. [Troubleshooting](troubleshooting.md) has the messages of",
     "Pulumi and of package managers.",
     "",
-    ...entries,
+    ...[inPreview, ...cases.map(({ cause }) => cause)].map(linkTo),
+    "",
+    `## ${inPreview}`,
+    "",
+    "Correct the program. [Domain](domain.md#arguments) and [Monitor](monitor.md#arguments) say what each property takes.",
+    "",
+    ...refusals.flatMap(({ cause }) => entry("###", cause)),
+    ...cases.flatMap(({ cause, todo }) => entry("##", cause, todo, "")),
   ].join("\n");
   if (process.env.UPDATE_DOCS === "1") writeFileSync(file, text);
   expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
