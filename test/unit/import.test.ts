@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { domain } from "../../provider/definitions/domain";
 import { Session } from "../../provider/lifecycle/session";
 import { monitor } from "../../provider/definitions/monitor";
+import { optionsOf, propsOf } from "../../provider/sdk/dynamic-binding";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
