@@ -2,8 +2,7 @@ import type { Clock } from "./clock";
 import type { Operation } from "./operation";
 import { announcedWait } from "./rate-limit-headers";
 import type { Headers } from "./rate-limit-headers";
-import { WaitNotices } from "./wait-notices";
-import type { Hold } from "./wait-notices";
+import type { Hold, WaitNotices } from "./wait-notices";
 
 export interface Limits {
   readonly maxConcurrency: number;
@@ -65,7 +64,7 @@ export class RateLimiter {
   constructor(
     private readonly limits: Limits,
     private readonly clock: Pick<Clock, "now" | "date" | "sleep">,
-    private readonly notices = new WaitNotices(clock, () => undefined),
+    private readonly notices?: WaitNotices,
   ) {
     this.width = limits.maxConcurrency;
   }
@@ -79,7 +78,7 @@ export class RateLimiter {
       if (answer && isTooSoon(answer.status, answer.headers)) this.close(answer.headers, begun);
       else if (answer) {
         this.open(begun);
-        this.notices.done++;
+        this.notices?.noteDone();
       }
       return result;
     } finally {
@@ -156,12 +155,12 @@ export class RateLimiter {
       if (this.queue.length === 0) break;
       if (this.heldSince === undefined) {
         this.heldSince = this.clock.now();
-        this.notices.begin(this.hold);
+        this.notices?.begin(this.hold);
       }
       this.wake(this.clock.now() + pause);
       return;
     }
-    if (this.heldSince !== undefined) this.notices.end(this.hold);
+    if (this.heldSince !== undefined) this.notices?.end(this.hold);
     this.heldSince = undefined;
     // A timer that nobody waits for would keep the process from ending.
     this.waking?.cancel.abort();

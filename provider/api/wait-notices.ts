@@ -23,8 +23,8 @@ export type ShowWait = (line: string, urn: string | undefined) => unknown;
 
 /** Tells a person, while the process's requests are held back by a rate limit, that it goes on. */
 export class WaitNotices {
-  /** How many requests were answered, which tells how far it is. */
-  done = 0;
+  /** How many requests were answered. */
+  private done = 0;
   private readonly holders = new Set<() => Hold>();
   private waking: AbortController | undefined;
 
@@ -32,6 +32,11 @@ export class WaitNotices {
     private readonly clock: Pick<Clock, "now" | "sleep">,
     private readonly show: ShowWait,
   ) {}
+
+  /** A request was answered. */
+  noteDone(): void {
+    this.done++;
+  }
 
   /** Requests are held back from now on. */
   begin(holder: () => Hold): void {
