@@ -47,9 +47,9 @@ export function isList({ type }: Field): boolean {
 
 /** The form's pairs of a value. */
 export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
-  const { encode, empty } = rulesOf[field.type];
-  if (!isEmpty(value)) return encode(field.wire, value);
-  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : empty(field.wire);
+  const rules = rulesOf[field.type];
+  if (!isEmpty(value)) return rules.encode(field.wire, value);
+  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : rules.empty(field.wire);
 }
 
 const emptyString = (wire: string): Pair[] => [[wire, ""]];
