@@ -9,7 +9,8 @@ import type { Neighbors } from "../lifecycle/account";
 /**
  * A note that the processes of one run share: which records they have adopted or imported. Each explicit provider is a
  * process, and so is the host of dynamic resources, and one may delete what another one has just got. Only this user can
- * read it. A line counts as long as the process that wrote it runs, which it does until the run ends.
+ * read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several lines about
+ * a record the first one counts.
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
@@ -41,17 +42,26 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
           rmSync(path, { force: true });
         });
       written.add(path);
+      if (holderOf(record, path) !== process.pid)
+        throw new UptimeError(
+          "Nothing was adopted or imported, because another resource of this run has adopted or imported it. Remove one of the two from the program.",
+        );
     },
     have(record) {
       const path = file();
       if (path === undefined || !isOwn(dirname(path))) return false;
-      const wanted = hashOf(record);
-      return linesOf(path).some((line) => {
-        const [pid, hash] = line.split(" ");
-        return hash === wanted && Number(pid) !== process.pid && isRunning(Number(pid));
-      });
+      return ![undefined, process.pid].includes(holderOf(record, path));
     },
   };
+}
+
+/** The process that has told a record first. */
+function holderOf(record: string, file: string): number | undefined {
+  const wanted = hashOf(record);
+  const pids = linesOf(file)
+    .map((line) => line.split(" "))
+    .flatMap(([pid, hash]) => (hash === wanted ? [Number(pid)] : []));
+  return pids.find(isRunning);
 }
 
 function hashOf(text: string): string {

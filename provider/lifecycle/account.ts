@@ -11,7 +11,7 @@ import type { ServerTraits } from "./server-traits";
 
 /** The other processes of this run, by what they have adopted or imported. */
 export interface Neighbors {
-  /** This process is about to get a record. Throws if the others cannot be told. */
+  /** This process is about to get a record. Throws if another one was first, or if the others cannot be told. */
   tell(record: string): void;
   /** Whether another process has got a record. */
   have(record: string): boolean;

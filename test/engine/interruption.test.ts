@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Fault } from "../../provider/emulator";
 import { processesWith } from "../support/processes";
-import { sample } from "../support/size";
+import { fullTest, sample } from "../support/size";
 import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
 
@@ -127,6 +127,16 @@ describe("after one Ctrl-C, what is on the server is in state, and the next `up`
     await stack.workspace.up();
     await expectRecorded(stack, 24);
   });
+});
+
+fullTest("after a second Ctrl-C, uptime:adoptExisting finds what state does not know", async () => {
+  const stack = await start("yaml", 24);
+  await interrupted(stack, "up", slow, 24, pressTwice);
+  expect(Object.keys(await stack.workspace.resources())).toEqual([]);
+  expect(stack.emulator.monitors.size).toBe(24);
+  await stack.workspace.setConfig({ "uptime:adoptExisting": "true" });
+  await stack.workspace.up();
+  await expectRecorded(stack, 24);
 });
 
 describe("SIGTERM lets requests that were sent be answered, and their results are in state", () => {

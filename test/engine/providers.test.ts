@@ -135,3 +135,23 @@ fullTest("a key that is not known in the preview replaces nothing in it; the `up
   await workspace.up();
   expect(ids()).toEqual([2]);
 });
+
+fullTest(
+  "another version of the plugin replaces nothing, nor does an explicit provider of the same settings",
+  async () => {
+    const next = (
+      version: string,
+      explicit?: string,
+    ): string => `const { Monitor, Provider } = require("pulumi-uptime/native");
+    const version = ${JSON.stringify(version)};
+    const explicit = ${JSON.stringify(explicit ?? "")};
+    const provider = explicit ? new Provider("first", {}, { version: explicit }) : undefined;
+    new Monitor("home", ${JSON.stringify(monitor)}, { version, provider });`;
+    const { ids, workspace } = await start(next("1.0.0"), { language: "js" });
+    for (const program of [next("2.0.0"), next("2.0.0", "1.0.0"), next("2.0.0", "2.0.0")]) {
+      await workspace.write(program);
+      await workspace.up();
+      expect(ids()).toEqual([1]);
+    }
+  },
+);

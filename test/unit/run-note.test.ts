@@ -35,6 +35,23 @@ describe("the note of a run", () => {
     expect(runNote(() => "127.0.0.1:4001").have(record)).toBe(false);
   });
 
+  test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
+    const note = runNote(() => engine);
+    note.tell(record);
+    const [file = ""] = readdirSync(folder());
+    const own = readFileSync(join(folder(), file), "utf8");
+    const others = own.replace(String(process.pid), String(process.ppid));
+    writeFileSync(join(folder(), file), own + others);
+    expect(note.have(record)).toBe(false);
+    writeFileSync(join(folder(), file), others);
+    expect(() => {
+      note.tell(record);
+    }).toThrow("another resource of this run has adopted or imported it");
+    // What a process that has ended was first with is free.
+    writeFileSync(join(folder(), file), others.replace(String(process.ppid), String(2 ** 22 + 1)));
+    note.tell(record);
+  });
+
   test("needs no name of the user, which a container may not know", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
