@@ -74,11 +74,7 @@ describe("at the same time", () => {
 
   test("resources of both kinds share the limit", async () => {
     const count = counted(10);
-    const config = {
-      "uptime:baseUrl": emulator.url,
-      "uptime:apiKey": emulator.apiKey,
-      "uptime:maxConcurrency": "2",
-    };
+    const config = settingsOf({ "uptime:maxConcurrency": "2" });
     const together = dynamicProcess(new Session({ clock }));
     const monitors = new ModelStack("monitor", config, {}, undefined, together);
     const domains = new ModelStack("domain", config, {}, undefined, together);
@@ -403,23 +399,18 @@ describe("an operation without customTimeouts", () => {
   });
 });
 
-describe("an interruption", () => {
-  const interrupted = /Pulumi was interrupted, so GET .* was not sent\.$/;
-  const operationOf = (interruption: AbortSignal): Operation => new Operation({ clock, interruption });
-  const send = (of: Client, method: "GET" | "DELETE", operation: Operation): Promise<Answer> =>
-    of.send({ method, path: "/api/v1/monitors/1", operation });
-
-  test("ends a pause before a retry at once", async () => {
-    const interruption = new AbortController();
-    emulator.fault = () => {
-      setImmediate(() => {
-        interruption.abort();
-      });
-      return answer(500);
-    };
-    expect(await failureOf(send(client(), "GET", operationOf(interruption.signal)))).toMatch(interrupted);
-    expect(emulator.requests).toHaveLength(1);
-  });
+test("an interruption ends a pause before a retry at once", async () => {
+  const interruption = new AbortController();
+  emulator.fault = () => {
+    setImmediate(() => {
+      interruption.abort();
+    });
+    return answer(500);
+  };
+  const operation = new Operation({ clock, interruption: interruption.signal });
+  const sent = client().send({ method: "GET", path: "/api/v1/monitors/1", operation });
+  expect(await failureOf(sent)).toMatch(/Pulumi was interrupted, so GET .* was not sent\.$/);
+  expect(emulator.requests).toHaveLength(1);
 });
 
 test("a request that is given up leaves no timer behind", async () => {
@@ -440,11 +431,6 @@ test("a request that is given up leaves no timer behind", async () => {
 });
 
 describe("the time that customTimeouts gives to an operation", () => {
-  const config = (): Record<string, string> => ({
-    "uptime:baseUrl": emulator.url,
-    "uptime:apiKey": emulator.apiKey,
-  });
-
   test("ends retries before a pause that would exceed it", async () => {
     emulator.fault = () => answer(500);
     const started = clock.now();
@@ -453,7 +439,7 @@ describe("the time that customTimeouts gives to an operation", () => {
   });
 
   test.each(["0.07m", "1.005s", "5000h", "0.4ms"])("may be any duration (%s)", async (create) => {
-    const one = new ModelStack("monitor", config(), {}, clock);
+    const one = new ModelStack("monitor", settingsOf(), {}, clock);
     const failure = await failureOf(one.up({ ...home, __options: { customTimeouts: { create } } }));
     expect(failure).toBe(create === "0.4ms" ? failure : "");
     expect(failure).not.toMatch(/out of range|integer/);
@@ -468,15 +454,7 @@ describe("retries", () => {
   });
 
   test("of a delete and of an update have their effect once", async () => {
-    const one = new ModelStack(
-      "monitor",
-      {
-        "uptime:baseUrl": emulator.url,
-        "uptime:apiKey": emulator.apiKey,
-      },
-      {},
-      clock,
-    );
+    const one = new ModelStack("monitor", settingsOf(), {}, clock);
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });

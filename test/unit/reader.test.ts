@@ -2,7 +2,7 @@ import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
-import type { Dialect, Fault } from "../../provider/emulator";
+import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
@@ -112,25 +112,6 @@ describe("many reads", () => {
       expect(await refresh(known, parallel)).toEqual(outputsOf(known));
       expect(lists()).toBe(paging === "none" ? 1 : pages);
       expect(shows()).toBeLessThanOrEqual(parallel === 1 ? 5 : 2);
-    },
-  );
-
-  const answersOf: [Dialect["paging"], number][] = [
-    ["links", 4],
-    // Nothing says how many pages there are.
-    ["bare", 11],
-    ["nextPageUrl", 4],
-    ["meta", 4],
-  ];
-  test.each(sample(answersOf.slice(0, 2), answersOf, answersOf))(
-    "take the pages of the list at once with the paging %s: %i answers, one after the other",
-    async (paging, answers) => {
-      const known = await monitors(1000);
-      emulator.dialect = { paging };
-      emulator.fault = () => ({ kind: "delay", delayMs: 1000 });
-      const begun = clock.now();
-      expect(await refresh(known)).toEqual(outputsOf(known));
-      expect(clock.now() - begun).toBe(answers * 1000);
     },
   );
 
