@@ -130,35 +130,3 @@ test("a quote is cut only after a secret was looked for in the whole of it", asy
   const failure = await failureOf(new Program(server, "dynamic", settings).resource().up(declared));
   expect(failure).not.toContain(password.slice(0, 6));
 });
-
-describe("cleaning takes no longer than reading", () => {
-  /** Seconds of this process, however busy the machine is. */
-  async function secondsOf(operation: Promise<unknown>): Promise<number> {
-    const begun = process.cpuUsage();
-    await operation;
-    const { user, system } = process.cpuUsage(begun);
-    return (user + system) / 1e6;
-  }
-
-  test.each([
-    ["backslashes", "\\".repeat(80_000)],
-    ["per cent signs", "%25".repeat(80_000)],
-    ["ampersands", "&amp;".repeat(80_000)],
-    ["the beginning of a secret", token.slice(0, -1).repeat(8000)],
-  ])("of %s in a refusal", async (_, message) => {
-    server.emulator.dialect = {};
-    server.fault = ({ method }) => (method === "POST" ? answer(422, { message }) : undefined);
-    const one = new Program(server, "dynamic", settings).resource();
-    expect(await secondsOf(failureOf(one.up(declared)))).toBeLessThan(3);
-  });
-
-  test("of records of a megabyte", async () => {
-    server.emulator.dialect = { extraFields: { log: "All is well.\\n".repeat(80_000) } };
-    const program = new Program(server, "dynamic", settings);
-    const all = Array.from({ length: 5 }, () => program.resource());
-    const create = Promise.all(all.map((one, index) => one.up({ ...declared, name: `Home ${index}` })));
-    expect(await secondsOf(create)).toBeLessThan(5);
-    expect(await secondsOf(Promise.all(all.map((one) => one.refresh())))).toBeLessThan(5);
-    for (const one of all) expect(JSON.stringify(one.state).length).toBeGreaterThan(1_000_000);
-  });
-});
