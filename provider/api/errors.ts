@@ -76,6 +76,17 @@ export class ApiError extends UptimeError {
   }
 }
 
+/** The API does not accept the key. */
+export class KeyRefusedError extends ApiError {
+  constructor(
+    /** The setting that the key came from. */
+    readonly keySource: string,
+    ...rest: ConstructorParameters<typeof ApiError>
+  ) {
+    super(...rest);
+  }
+}
+
 /** A create was sent and its answer is lost, so its effect is not known. */
 export class LostAnswerError extends UptimeError {
   constructor(

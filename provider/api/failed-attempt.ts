@@ -1,5 +1,13 @@
 import { parseError } from "./answer";
-import { ApiError, message, quote, TimeIsOverError, unfinished, UptimeError } from "./errors";
+import {
+  ApiError,
+  KeyRefusedError,
+  message,
+  quote,
+  TimeIsOverError,
+  unfinished,
+  UptimeError,
+} from "./errors";
 import type { Message } from "./errors";
 import { networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
@@ -71,9 +79,13 @@ export function notSent(
 export function refused(attempted: Attempted, { status, headers, text, target }: Response, body: unknown) {
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
+  const known = [attempted.name, status, reason, fields, hint(attempted, status, target)] as const;
   return {
     failure: { type: "status", status, hasRetryAfter },
-    error: new ApiError(attempted.name, status, reason, fields, hint(attempted, status, target)),
+    error:
+      status === 401
+        ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
+        : new ApiError(...known),
   } as const;
 }
 

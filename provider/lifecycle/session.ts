@@ -2,6 +2,7 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
+import { KeyRefusedError, UptimeError } from "../api/errors";
 import { Log } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
@@ -45,6 +46,8 @@ export class Session {
   readonly clock: Clock;
   /** Whether a program has declared a resource, so that the settings are its own. */
   hasProgram = false;
+  /** The settings whose keys the API has refused. */
+  private readonly refusedKeys = new Set<string>();
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
   private readonly transport: Transport;
@@ -88,12 +91,22 @@ export class Session {
     this.interruptions.abort();
   }
 
-  /** Runs an operation, for which {@link idle} waits. */
+  /** Runs an operation, for which {@link idle} waits. What to do about a refused key is said once, and not by each. */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
     this.running.add(running);
     try {
       return await running;
+    } catch (error) {
+      if (!(error instanceof KeyRefusedError)) throw error;
+      const { keySource } = error;
+      if (!this.refusedKeys.has(keySource)) {
+        this.refusedKeys.add(keySource);
+        throw error;
+      }
+      throw new UptimeError(`The API does not accept the key from ${keySource}: see the first error.`, {
+        cause: error,
+      });
     } finally {
       this.running.delete(running);
     }

@@ -51,11 +51,10 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
   });
 
   test("not of a create, nor of what the program reads", async () => {
-    const program = new Program(server, front);
     server.fault = () => answer(401);
     const failures = [
-      await failureOf(program.resource().up(home)),
-      await failureOf(program.providers.monitor.read("urn::type::name", "1", {}, {})),
+      await failureOf(new Program(server, front).resource().up(home)),
+      await failureOf(new Program(server, front).providers.monitor.read("urn::type::name", "1", {}, {})),
     ];
     for (const failure of failures) {
       expect(failure).toContain("status 401");
@@ -63,3 +62,31 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
     }
   });
 });
+
+test.each(fronts)(
+  "what to do about a refused key is said once for each key, not by each resource (%s)",
+  async (front) => {
+    const accounts = JSON.stringify({ team: { apiKey: "team-key" } });
+    const program = new Program(server, front, { "uptime:accounts": accounts });
+    const all = Array.from({ length: 12 }, () => program.resource());
+    const inputs = (index: number) => ({
+      ...home,
+      name: `Home ${index}`,
+      ...(index % 2 && { account: "team" }),
+    });
+    await Promise.all(all.map((one, index) => one.up(inputs(index))));
+    program.nextRun();
+    server.fault = () => answer(401, { message: "Unauthenticated." });
+    const failures = await Promise.all(all.map((one) => failureOf(one.refresh())));
+    for (const source of ["uptime:apiKey", "uptime:accounts.team.apiKey"]) {
+      const named = failures.filter((failure) => failure.includes(`the key from ${source}`));
+      expect(named).toHaveLength(6);
+      expect(named.filter((failure) => failure.includes(hint))).toHaveLength(1);
+      const short = `The API does not accept the key from ${source}: see the first error.`;
+      expect(named.filter((failure) => failure === short)).toHaveLength(5);
+    }
+    // Another run says it again.
+    program.nextRun();
+    expect(await failureOf((all[0] as ModelStack).refresh())).toContain(hint);
+  },
+);
