@@ -104,9 +104,12 @@ export class Session {
         this.refusedKeys.add(keySource);
         throw error;
       }
-      throw new UptimeError(`The API does not accept the key from ${keySource}: see the first error.`, {
-        cause: error,
-      });
+      throw new UptimeError(
+        `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
+        {
+          cause: error,
+        },
+      );
     } finally {
       this.running.delete(running);
     }

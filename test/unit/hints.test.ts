@@ -82,7 +82,7 @@ test.each(fronts)(
       const named = failures.filter((failure) => failure.includes(`the key from ${source}`));
       expect(named).toHaveLength(6);
       expect(named.filter((failure) => failure.includes(hint))).toHaveLength(1);
-      const short = `The API does not accept the key from ${source}: see the first error.`;
+      const short = `The API does not accept the key from ${source}; the error of another resource says what to do.`;
       expect(named.filter((failure) => failure === short)).toHaveLength(5);
     }
     // Another run says it again.
