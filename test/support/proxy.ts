@@ -66,7 +66,10 @@ export class Proxy {
     const refuse = (): void => {
       if (refusal) response.writeHead(refusal.status).end(refusal.body);
     };
-    if (refusal && !refusal.effect) return void refuse();
+    if (refusal && !refusal.effect) {
+      refuse();
+      return;
+    }
     const { pathname, search } = new URL(request.url ?? "");
     const { method, headers } = request;
     const sent = forward({ port: this.port, path: pathname + search, method, headers }, (answer) => {
