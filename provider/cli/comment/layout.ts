@@ -8,6 +8,8 @@ export interface CommentSection {
   readonly close: string;
   /** Each is shown whole or not at all. */
   readonly entries: readonly string[];
+  /** Whether the section is folded; without it, a long one is. */
+  readonly isFolded?: boolean;
 }
 
 /** The sections of a comment, what matters most first. */
@@ -74,9 +76,9 @@ function shown(sections: readonly CommentSection[], space: number): string[] {
 }
 
 function paragraphsOf(
-  { heading, open, close, noun }: CommentSection,
+  { heading, open, close, noun, isFolded: isAlways }: CommentSection,
   entries: readonly string[],
-  isFolded = entries.join("\n").split("\n").length > longSection,
+  isFolded = isAlways ?? entries.join("\n").split("\n").length > longSection,
 ): string[] {
   const body = [open, ...entries, close].filter((line) => line !== "").join("\n");
   const fold = isFolded

@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import { counted } from "../../api/text";
+import { isEmpty } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { collectedKey, collectVariable } from "../../engine/collect";
@@ -11,14 +13,21 @@ import type { CollectedProvider, CollectedResource } from "../../engine/collect"
 import { exists, readText } from "../shared/files";
 import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
-import { errorsIn, changeOf, operationCounts, secretText } from "../shared/preview";
+import { changeOf, countsOf, countTexts, errorsIn, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { firstWords } from "../shared/quoting";
+import { firstWords, listOf } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
-import { counted } from "../../api/text";
+
+/** A record of the same name as a new resource, and the properties that differ. */
+interface AlikeRecord {
+  readonly id: string;
+  readonly differs: readonly string[];
+  /** The resource of the program that imports it. */
+  readonly importer?: string | undefined;
+}
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
@@ -32,7 +41,11 @@ export interface ProgramReport {
     readonly title: string;
     readonly operation: Operation;
     readonly record: string | undefined;
+    /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
+    readonly alike: readonly AlikeRecord[];
   }[];
+  /** The new resources that tell nobody: they have channels, and declare none. */
+  readonly silent: readonly string[];
   /** What the preview would refuse, and the id in the option `import`. */
   readonly refused: readonly {
     readonly title: string;
@@ -58,6 +71,7 @@ const collectedResource = z.object({
   importId: z.string().optional(),
   problems: z.array(z.string()),
   alike: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
+  isAdopting: z.boolean().optional(),
 }) satisfies z.ZodType<CollectedResource>;
 
 const collectedProvider = z.object({
@@ -106,6 +120,15 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
     });
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
+  const silent: string[] = [];
+  const recordName = ({ label, account = "" }: CollectedResource, id: string): string =>
+    `${label} ${account} ${id}`;
+  const importers = new Map(
+    checked.flatMap((line) => {
+      const step = stepOf(line);
+      return line.importId === undefined || !step ? [] : [[recordName(line, line.importId), titleOf(step)]];
+    }),
+  );
   const owners = new Map<string, string>();
   for (const step of own) {
     const change = changeOf(step);
@@ -113,27 +136,29 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
     if (!change || (line && line.problems.length > 0)) continue;
     const { title, operation } = change;
     if (operation !== "create" && operation !== "import") {
-      planned.push({ title, operation, record: undefined });
+      planned.push({ title, operation, record: undefined, alike: [] });
       continue;
     }
     if (!line) {
       unchecked.push(uncheckedText(step));
       continue;
     }
-    const { importId, label, account = "" } = line;
-    const { id: record, reason } = recordOf(line, state);
-    const owner = record === undefined ? undefined : owners.get(`${label} ${account} ${record}`);
+    const { importId } = line;
+    const { id: record, alike = [], reason } = recordOf(line, state);
+    const owner = record === undefined ? undefined : owners.get(recordName(line, record));
     if (reason !== undefined) refused.push({ title, importId, reasons: [reason] });
     else if (owner !== undefined) {
       const taken = `record ${record ?? ""} is taken by ${owner} too: only one resource can have it`;
       refused.push({ title, importId, reasons: [taken] });
     } else {
-      if (record !== undefined) owners.set(`${label} ${account} ${record}`, title);
+      if (record !== undefined) owners.set(recordName(line, record), title);
       planned.push({
         title,
         operation: record === undefined || operation === "import" ? operation : "adopt",
         record,
+        alike: alike.map((one) => ({ ...one, importer: importers.get(recordName(line, one.id)) })),
       });
+      if (isSilent(step)) silent.push(title);
     }
   }
   const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace").length;
@@ -143,6 +168,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   return {
     resources: declared.size + unchanged,
     planned,
+    silent,
     refused,
     errors: errorsIn(preview),
     unchecked,
@@ -166,11 +192,18 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
     : problem;
 }
 
-/** The record that a new resource imports or adopts, or why it can have none. */
+/** Whether a resource can have channels, and declares none. */
+function isSilent({ urn, newState }: PreviewStep): boolean {
+  const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
+  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
+  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
+}
+
+/** The record that a new resource imports or adopts, or why it can have none; else the records that are alike. */
 function recordOf(
-  { label, account, importId, alike = [] }: CollectedResource,
+  { label, account, importId, alike = [], isAdopting }: CollectedResource,
   state: readonly StateResource[],
-): { id?: string | undefined; reason?: string } {
+): { id?: string | undefined; reason?: string; alike?: readonly AlikeRecord[] } {
   if (importId !== undefined) return { id: importId };
   const isManaged = (id: string): boolean =>
     state.some(
@@ -181,17 +214,23 @@ function recordOf(
         (resource.outputs?.__key ?? account) === account,
     );
   const free = alike.filter(({ id }) => !isManaged(id));
+  if (!isAdopting) return { alike: free };
   const equal = free.filter(({ differs }) => differs.length === 0);
   if (free.length === 0 || equal.length === 1) return { id: equal[0]?.id };
   const reason =
     equal.length > 1
       ? `several records are equal to what is declared (${equal.map(({ id }) => id).join(", ")})`
-      : `${free.map(({ id, differs }) => `record ${id} differs in ${differs.join(", ")}`).join("; ")}, and is alike otherwise`;
+      : `${free.map(differenceText).join("; ")}, and is alike otherwise`;
   return {
     reason:
       `cannot be created, because uptime:adoptExisting is set and ${reason}: name the id with the option import, choose ` +
       "another name, or switch the setting off for one run",
   };
+}
+
+function differenceText({ id, differs, importer }: AlikeRecord): string {
+  const whose = importer === undefined ? "" : `, which ${importer} imports,`;
+  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }
 
 /** The engine asks a provider whose settings are not known to check nothing. */
@@ -207,19 +246,28 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
 export function programFindings({
   resources,
   planned,
+  silent,
   refused,
   errors,
   unchecked,
 }: ProgramReport): Finding[] {
   const counts = [
-    ...operationCounts(planned),
+    ...countTexts(countsOf(planned)),
     ...(refused.length > 0 ? [`${refused.length} refused`] : []),
   ].join(", ");
   return [
-    ...planned.map(({ title, operation, record }) => {
-      const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
-      return ok("program-plan", `${title}: ${operation}${taken}`);
+    ...planned.map(({ title, operation, record, alike }) => {
+      if (alike.length === 0) {
+        const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
+        return ok("program-plan", `${title}: ${operation}${taken}`);
+      }
+      const records = alike.map(differenceText).join("; ");
+      const text = `${title}: ${operation}, although there is the same name already: ${records}`;
+      return warning("program-plan", `${text}. To adopt it, name its id with the option import.`);
     }),
+    ...(silent.length > 0
+      ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]
+      : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
