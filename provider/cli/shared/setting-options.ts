@@ -73,10 +73,10 @@ export async function commandSettings(
     config,
     secretKeys: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
     accounts: () => {
-      const named = accountNames(config, env);
+      const all = accountNames(config, env);
       const { environment = "" } = settingOf("apiKey");
-      const isUnnamedUsed = named.length === 0 || Boolean(config.get("uptime:apiKey") ?? env[environment]);
-      return [...(isUnnamedUsed ? [undefined] : []), ...named];
+      const isUnnamedUsed = all.length === 1 || Boolean(config.get("uptime:apiKey") ?? env[environment]);
+      return all.filter((name) => name !== undefined || isUnnamedUsed);
     },
     forAccount: (account) => readSettings(config, env, account),
     forProvider: (given) => {
