@@ -54,8 +54,12 @@ export function layOut(
 }
 
 function moreLine(count: number, noun: string): string {
-  return `… and ${count} more ${noun}`;
+  return `… and ${count} more ${inNumber(count, noun)}`;
 }
+
+/** A plural noun, in the singular if there is one. */
+const inNumber = (count: number, noun: string): string =>
+  count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun;
 
 /** The paragraphs of sections that fit into a space, beside the lines that say how much is left out. */
 function shown(sections: readonly CommentSection[], space: number): string[] {
@@ -82,7 +86,7 @@ function paragraphsOf(
 ): string[] {
   const body = [open, ...entries, close].filter((line) => line !== "").join("\n");
   const fold = isFolded
-    ? [`<details><summary>${entries.length} ${noun}</summary>`, body, "</details>"]
+    ? [`<details><summary>${entries.length} ${inNumber(entries.length, noun)}</summary>`, body, "</details>"]
     : [body];
   return [heading, ...fold].filter((part) => part !== "");
 }

@@ -24,8 +24,9 @@ import type { CommandSettings, SettingOptions } from "../shared/setting-options"
 import { styled } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
-import { checkProgram, programFindings, refusedCode } from "./program";
+import { checkProgram } from "./program";
 import type { ProgramReport } from "./program";
+import { programFindings, refusedCode } from "./program-findings";
 
 interface DoctorOptions extends SettingOptions {
   readonly cwd?: string;

@@ -4,33 +4,27 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { counted } from "../../api/text";
-import { isEmpty } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
+import { isEmpty } from "../../definitions/values";
 import { collectedKey, collectVariable } from "../../engine/collect";
 import type { CollectedProvider, CollectedResource } from "../../engine/collect";
 import { exists, readText } from "../shared/files";
-import { failed, ok, warning } from "../shared/finding";
-import type { Finding } from "../shared/finding";
-import { changeOf, countsOf, countTexts, errorsIn, secretText } from "../shared/preview";
+import { changeOf, errorsIn, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { firstWords, listOf } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
+import { differenceText } from "./program-findings";
 
 /** A record of the same name as a new resource, and the properties that differ. */
-interface AlikeRecord {
+export interface AlikeRecord {
   readonly id: string;
   readonly differs: readonly string[];
   /** The resource of the program that imports it. */
   readonly importer?: string | undefined;
 }
-
-/** The code of findings about resources that a preview would refuse. */
-export const refusedCode = "program-refused";
 
 /** What a preview says of a program's resources; each has a title such as `Monitor shop`. */
 export interface ProgramReport {
@@ -108,49 +102,40 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const checked = lines.filter((line) => "problems" in line);
   const own = (preview.steps ?? []).filter(({ urn }) => findDefinition(parseUrn(urn).type));
   const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
-  const stepOf = ({ key = "" }: CollectedResource): PreviewStep | undefined => steps.get(key);
-  const lineOf = new Map(checked.map((line) => [stepOf(line)?.urn, line]));
+  const resources = checked.map((line) => ({ line, step: steps.get(line.key ?? "") }));
+  const lineOf = new Map(resources.map(({ line, step }) => [step?.urn, line]));
+  const importers = new Map(
+    resources.flatMap(({ line, step }) =>
+      line.importId === undefined || !step ? [] : [[recordName(line, line.importId), titleOf(step)]],
+    ),
+  );
 
-  const refused = checked
-    .filter(({ problems }) => problems.length > 0)
-    .map((line) => {
-      const step = stepOf(line);
-      const reasons = line.problems.map((problem) => withoutSecrets(problem, step));
-      return { title: step ? titleOf(step) : line.label, importId: line.importId, reasons };
-    });
+  const refused = resources
+    .filter(({ line }) => line.problems.length > 0)
+    .map(({ line: { importId, label, problems }, step }) => ({
+      title: step ? titleOf(step) : label,
+      importId,
+      reasons: problems.map((problem) => withoutSecrets(problem, step)),
+    }));
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
   const silent: string[] = [];
-  const recordName = ({ label, account = "" }: CollectedResource, id: string): string =>
-    `${label} ${account} ${id}`;
-  const importers = new Map(
-    checked.flatMap((line) => {
-      const step = stepOf(line);
-      return line.importId === undefined || !step ? [] : [[recordName(line, line.importId), titleOf(step)]];
-    }),
-  );
+  /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
   for (const step of own) {
     const change = changeOf(step);
     const line = lineOf.get(step.urn);
     if (!change || (line && line.problems.length > 0)) continue;
     const { title, operation } = change;
-    if (operation !== "create" && operation !== "import") {
-      planned.push({ title, operation, record: undefined, alike: [] });
-      continue;
-    }
-    if (!line) {
-      unchecked.push(uncheckedText(step));
-      continue;
-    }
-    const { importId } = line;
-    const { id: record, alike = [], reason } = recordOf(line, state);
-    const owner = record === undefined ? undefined : owners.get(recordName(line, record));
-    if (reason !== undefined) refused.push({ title, importId, reasons: [reason] });
-    else if (owner !== undefined) {
-      const taken = `record ${record ?? ""} is taken by ${owner} too: only one resource can have it`;
-      refused.push({ title, importId, reasons: [taken] });
-    } else {
+    const isNew = operation === "create" || operation === "import";
+    if (!isNew) planned.push({ title, operation, record: undefined, alike: [] });
+    else if (!line) unchecked.push(uncheckedText(step));
+    else {
+      const { record, alike = [], reason } = recordOf(line, state, owners);
+      if (reason !== undefined) {
+        refused.push({ title, importId: line.importId, reasons: [reason] });
+        continue;
+      }
       if (record !== undefined) owners.set(recordName(line, record), title);
       planned.push({
         title,
@@ -199,12 +184,16 @@ function isSilent({ urn, newState }: PreviewStep): boolean {
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
-/** The record that a new resource imports or adopts, or why it can have none; else the records that are alike. */
+const recordName = ({ label, account = "" }: CollectedResource, id: string): string =>
+  `${label} ${account} ${id}`;
+
+/** The record that a new resource imports or adopts, or why it can have none; else the records of the same name. */
 function recordOf(
-  { label, account, importId, alike = [], isAdopting }: CollectedResource,
+  line: CollectedResource,
   state: readonly StateResource[],
-): { id?: string | undefined; reason?: string; alike?: readonly AlikeRecord[] } {
-  if (importId !== undefined) return { id: importId };
+  owners: ReadonlyMap<string, string>,
+): { record?: string | undefined; reason?: string; alike?: readonly AlikeRecord[] } {
+  const { label, account, importId, alike = [], isAdopting } = line;
   const isManaged = (id: string): boolean =>
     state.some(
       (resource) =>
@@ -214,9 +203,14 @@ function recordOf(
         (resource.outputs?.__key ?? account) === account,
     );
   const free = alike.filter(({ id }) => !isManaged(id));
-  if (!isAdopting) return { alike: free };
+  if (importId === undefined && !isAdopting) return { alike: free };
   const equal = free.filter(({ differs }) => differs.length === 0);
-  if (free.length === 0 || equal.length === 1) return { id: equal[0]?.id };
+  if (importId !== undefined || free.length === 0 || equal.length === 1) {
+    const record = importId ?? equal[0]?.id;
+    const owner = record === undefined ? undefined : owners.get(recordName(line, record));
+    if (record === undefined || owner === undefined) return { record };
+    return { reason: `record ${record} is taken by ${owner} too: only one resource can have it` };
+  }
   const reason =
     equal.length > 1
       ? `several records are equal to what is declared (${equal.map(({ id }) => id).join(", ")})`
@@ -228,11 +222,6 @@ function recordOf(
   };
 }
 
-function differenceText({ id, differs, importer }: AlikeRecord): string {
-  const whose = importer === undefined ? "" : `, which ${importer} imports,`;
-  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
-}
-
 /** The engine asks a provider whose settings are not known to check nothing. */
 function uncheckedText({ urn, newState }: PreviewStep): string {
   const [, provider = "", id] = /^(.*)::([^:]*)$/.exec(newState?.provider ?? "") ?? [];
@@ -240,51 +229,4 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
   return id === unknownValue
     ? `The settings of the provider ${parseUrn(provider).name} are not known before \`pulumi up\`, so ${title} was not checked.`
     : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
-}
-
-/** What a preview says of a program, one finding for each resource and fault. */
-export function programFindings({
-  resources,
-  planned,
-  silent,
-  refused,
-  errors,
-  unchecked,
-}: ProgramReport): Finding[] {
-  const counts = [
-    ...countTexts(countsOf(planned)),
-    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
-  ].join(", ");
-  return [
-    ...planned.map(({ title, operation, record, alike }) => {
-      if (alike.length === 0) {
-        const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
-        return ok("program-plan", `${title}: ${operation}${taken}`);
-      }
-      const records = alike.map(differenceText).join("; ");
-      const text = `${title}: ${operation}, although there is the same name already: ${records}`;
-      return warning("program-plan", `${text}. To adopt it, name its id with the option import.`);
-    }),
-    ...(silent.length > 0
-      ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]
-      : []),
-    ...unchecked.map((text) => warning("program-unchecked", text)),
-    ...refused.flatMap(({ title, importId, reasons }) => {
-      const resource = importId === undefined ? title : `${title} (import ${importId})`;
-      return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
-    }),
-    // Without the stack of an exception.
-    ...errors.map((error) =>
-      failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
-    ),
-    // After an error it would leave out what was not reached.
-    ...(errors.length > 0
-      ? []
-      : [
-          ok(
-            "program",
-            `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
-          ),
-        ]),
-  ];
 }

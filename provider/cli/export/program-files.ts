@@ -61,12 +61,15 @@ function modulesOf(
 }
 
 function groupOf({ definition, properties }: ModuleResource, split: Split): string {
-  const [name, url] = ["name", "url"].map((key) => String(properties.get(key) ?? ""));
+  const text = (key: string): string => {
+    const value = properties.get(key);
+    return typeof value === "string" ? value : "";
+  };
   const groups: Record<Split, string | undefined> = {
     kind: undefined,
     // A domain has no URL, and its name is a host.
-    host: parseUrl(url ?? "")?.hostname ?? name,
-    prefix: /^(.*?)(?:\s+[-–—]\s+|\s*[|/:]\s*)/.exec(name ?? "")?.[1],
+    host: parseUrl(text("url"))?.hostname ?? text("name"),
+    prefix: /^(.*?)(?:\s+[-–—]\s+|\s*[|/:]\s*)/.exec(text("name"))?.[1],
   };
   return slug(groups[split] ?? "") || definition.plural;
 }
