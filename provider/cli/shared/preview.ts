@@ -97,8 +97,13 @@ export function plannedChanges({ steps }: Preview): { own: PlannedChange[]; othe
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
 
-/** Pulumi's own counts, without the stack; to it, the import of a dynamic resource is a create. */
-export function summaryOf({ changeSummary, steps }: Preview): OperationCounts {
+/**
+ * Pulumi's own counts, without the stack; to it, the import of a dynamic resource is a create. A preview that fails has none,
+ * and its steps are counted.
+ */
+export function summaryOf(preview: Preview): OperationCounts {
+  const { changeSummary, steps } = preview;
+  if (!changeSummary) return countsOf(Object.values(plannedChanges(preview)).flat());
   const counts: Record<string, number> = { ...changeSummary };
   const move = (from: string, to?: string): void => {
     counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
