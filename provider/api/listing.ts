@@ -42,6 +42,11 @@ export class Listing {
     return this.records.get(id);
   }
 
+  /** The records that were read so far. */
+  all(): readonly ApiRecord[] {
+    return [...this.records.values()];
+  }
+
   /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
   async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
     while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile())

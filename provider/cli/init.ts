@@ -10,19 +10,8 @@ import { assertFree, assertPrintable, explained, writeNewFiles } from "./shared/
 import { startCommands } from "./export/next-steps";
 import { readProject } from "./shared/project";
 import { shellWord, visible } from "./shared/quoting";
-import { scaffold } from "./shared/scaffold";
+import { sampleProgram, scaffold } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
-
-const program = `import { Monitor } from "pulumi-uptime";
-
-const home = new Monitor("home", {
-  name: "Home page",
-  url: "https://example.com/",
-  interval: 300,
-});
-
-export const homeId = home.id;
-`;
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -51,7 +40,9 @@ function initialise(folder: string, cwd: string): string {
   const uptime = dependency();
   // Colleagues and CI do not have the folder that this package is in, so the project gets a copy.
   const tarball = uptime.startsWith("file:") ? `pulumi-uptime-${version}.tgz` : undefined;
-  const files = scaffold(project, program, tarball === undefined ? uptime : `file:${tarball}`);
+  const files = scaffold(project, sampleProgram, {
+    uptime: tarball === undefined ? uptime : `file:${tarball}`,
+  });
   if (tarball !== undefined) assertFree(join(directory, tarball));
   writeNewFiles(directory, files);
   if (tarball !== undefined) pack(own, directory);

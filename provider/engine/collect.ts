@@ -8,7 +8,7 @@ import { Operation } from "../api/operation";
 import { unmarked } from "../definitions/marks";
 import type { Account, Connect } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
-import { baselineOf } from "../lifecycle/create";
+import { readBaseline } from "../lifecycle/creates";
 import type { Baseline } from "../lifecycle/creates";
 import { identityKeys, wantedValues } from "../lifecycle/difference";
 import { decodeInputs } from "./request";
@@ -38,11 +38,13 @@ export interface CollectedResource {
   readonly importId?: string | undefined;
   /** Why a preview would refuse it; each begins with the property. */
   readonly problems: readonly string[];
-  /** If a create may adopt a record: those that agree in what identifies them. */
+  /** Of a new resource: the records that agree in what identifies them. */
   readonly alike?: readonly AlikeRecord[] | undefined;
+  /** Whether its create may adopt one of them. */
+  readonly isAdopting?: boolean | undefined;
 }
 
-/** A record that a create may adopt. */
+/** A record of the same name (a monitor: and URL). */
 interface AlikeRecord {
   readonly id: string;
   /** The properties that differ from what the program declares. */
@@ -81,7 +83,8 @@ export function isRefused(news: Properties): boolean {
 /** Collects what a preview would refuse of one kind of resource. */
 export class Collector {
   private readonly label: string;
-  private readonly baselines = new Map<Account, Promise<Baseline>>();
+  /** Of each account all records, by name, or why they cannot be read; that is not tried again for each resource. */
+  private readonly lists = new Map<Account, Promise<Baseline>>();
 
   constructor(
     private readonly file: string,
@@ -109,14 +112,13 @@ export class Collector {
   ): Promise<Checked> {
     const isInState = Object.keys(olds).length > 0;
     let { inputs, problems }: Checked = { inputs: news, problems: [] };
-    let account: string | undefined;
+    let account: Account | undefined;
     let alike: readonly AlikeRecord[] | undefined;
     try {
       ({ inputs, problems } = await run());
-      const connected = this.connect(decodeInputs(inputs).account);
-      account = connected.keyFingerprint;
-      if (provider !== undefined) await this.probe(provider, connected);
-      if (!isInState && importId === undefined) alike = await this.alike(connected, inputs);
+      account = this.connect(decodeInputs(inputs).account);
+      if (provider !== undefined) await this.probe(provider, account);
+      if (!isInState && importId === undefined) alike = await this.alike(account, inputs);
     } catch (error) {
       if (problems.length === 0) problems = [this.encoder.error(error, news)];
     }
@@ -125,10 +127,11 @@ export class Collector {
       label: this.label,
       isInState,
       provider,
-      account,
+      account: account?.keyFingerprint,
       importId,
       problems,
       alike,
+      isAdopting: account?.settings.adoptExisting,
     });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
     const isShown = !isInState || problems.length > 0;
@@ -147,35 +150,34 @@ export class Collector {
 
   /** Says once for each explicit provider whether its server answers with its key. */
   private async probe(provider: string, account: Account): Promise<void> {
-    if (this.baselines.has(account)) return;
+    if (this.lists.has(account)) return;
     const { url } = account.address;
     try {
-      await this.baseline(account);
+      await this.list(account);
       this.add({ provider, address: url });
     } catch (error) {
       this.add({ provider, address: url, problem: this.encoder.error(error) });
     }
   }
 
-  /** The records that a create would choose from by `uptime:adoptExisting`. */
+  /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
   private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
-    const { definition, settings } = account;
+    const { definition } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
-    if (!settings.adoptExisting || identityKeys(definition).some((key) => !sent.has(key))) return undefined;
-    const baseline = await this.baseline(account);
-    const namesakes = await namesakesOf(account, sent, baseline, new Operation(account));
+    if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
+    const list = await this.list(account);
+    const namesakes = await namesakesOf(account, sent, list, new Operation(account));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
     }));
   }
 
-  /** Reads the list that a create reads first. If that fails, it is not tried again for each resource. */
-  private baseline(account: Account): Promise<Baseline> {
-    const baseline = this.baselines.get(account) ?? baselineOf(account, new Operation(account));
-    this.baselines.set(account, baseline);
-    return baseline;
+  private list(account: Account): Promise<Baseline> {
+    const list = this.lists.get(account) ?? readBaseline(account.collection, true, new Operation(account));
+    this.lists.set(account, list);
+    return list;
   }
 }
 

@@ -77,8 +77,9 @@ export class RecordReader {
    * All records: of the list of the last minute, if that was begun after some time on the clock, and the provider has not
    * written the record that is asked for.
    */
-  async wholeList(operation: Operation, id: string, since = -Infinity): Promise<Listing> {
-    if (this.ledger.isWritten(id) || (this.current?.begun ?? since) <= since) this.current = undefined;
+  async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
+    if ((id !== undefined && this.ledger.isWritten(id)) || (this.current?.begun ?? since) <= since)
+      this.current = undefined;
     const list = this.listing(operation);
     await operation.inTime(list.complete());
     return list;

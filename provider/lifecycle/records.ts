@@ -15,30 +15,23 @@ export async function completeRecords(
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  const isWhole = await wholeness(account, operation, listed);
-  const records = await Promise.all(
-    listed.map(async (record) =>
-      isWhole(record) ? record : showUnlessMissing(account, record.id, operation),
-    ),
-  );
+  if (await isListWhole(account, operation, listed)) return listed;
+  const records = await Promise.all(listed.map(({ id }) => showUnlessMissing(account, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
-/** A test for listed records: whether the list shows all of a record, or leaves something out. */
-async function wholeness(
+/** Whether a list shows all of its records. The one that it shows most of tells: some servers leave out empty fields. */
+async function isListWhole(
   account: Account,
   operation: Operation,
   listed: readonly ApiRecord[],
-): Promise<(record: ApiRecord) => boolean> {
-  for (const sample of listed) {
+): Promise<boolean> {
+  const size = ({ shown }: ApiRecord): number => Object.keys(shown).length;
+  for (const sample of [...listed].sort((a, b) => size(b) - size(a))) {
     const shown = await showUnlessMissing(account, sample.id, operation);
-    if (!shown) continue;
-    if (leavesOut(sample, shown)) return () => false;
-    // Some servers leave out empty fields. A record with fewer fields than others may then be complete, or may not.
-    const keys = new Set(listed.flatMap((record) => Object.keys(record.shown)));
-    return (record) => Object.keys(record.shown).length === keys.size;
+    if (shown) return !leavesOut(sample, shown);
   }
-  return () => true;
+  return true;
 }
 
 /** The record at its own address, undefined if there is none. */

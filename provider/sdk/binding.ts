@@ -45,7 +45,8 @@ export interface Binding {
  */
 export function declaredProps(
   { fields }: Definition,
-  args: object,
+  // A program in JavaScript may pass none, and `check` says what is missing.
+  args: object = {},
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args).filter(([, value]) => value !== undefined);

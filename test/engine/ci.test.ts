@@ -76,7 +76,7 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
     true,
   );
   expect(body).toContain("\n! Monitor site: update\n!     interval: 60 => 300\n");
-  expect(body).toContain('| `Monitor site` | `name` | `"Site"` | `"Edited"` |');
+  expect(body).toContain('| `Monitor site` | `1` | `name` | `"Site"` | `"Edited"` |');
   expect(body).not.toContain(secretHeader);
   expect(body).not.toContain(emulator.apiKey);
 
@@ -124,7 +124,7 @@ test("drift by night, with the real command: an issue says what was edited, and 
   const alert = { ...values, "steps.drift.outputs.code": "2" };
   expect(await shell.step("drift", "Alert", alert)).toMatchObject({ code: 1 });
   const body = bodyOf(shell.calls().at(-1));
-  expect(body).toContain("| `Monitor site` | `interval` | `60` | `900` |");
+  expect(body).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
   expect(body).not.toContain(secretHeader);
 
   emulator.apiKey = "another";

@@ -84,6 +84,40 @@ test("lists everything that a preview would refuse or do, all at once: code 2", 
   expect(await workspace.stateText()).toBe(state);
 });
 
+test("a create that would double a record is a warning, with what differs and who imports it", async () => {
+  const stack = await startStack({});
+  const { emulator, workspace } = stack;
+  emulator.monitors.add({ ...home, request_method: "HEAD", cache_buster: true });
+  emulator.monitors.add({ ...home, name: "Second" });
+  const declared = (name: string, args: object, options: object = {}): string =>
+    `new (require("pulumi-uptime").Monitor)("${name}", ${JSON.stringify(args)}, ${JSON.stringify(options)});`;
+  const second = { ...home, name: "Second" };
+  await workspace.write(
+    [
+      declared("home", home),
+      declared("second", second),
+      declared("again", second, { import: "2" }),
+      declared("new", { ...home, name: "New", alertChannelIds: [1] }),
+      'new (require("pulumi-uptime").Monitor)("nothing", undefined);',
+    ].join("\n"),
+  );
+  const outcome = await doctor(stack);
+  expect(outcome.code).toBe(2);
+  // The others are listed all the same.
+  expect(failedLines(outcome)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/Monitor nothing: name /)]) as string[],
+  );
+  expect(outcome.stdout).toMatch(
+    /^warning {2}Monitor home: create, although .*: record 1 differs in requestMethod, cacheBuster\. .* option import/m,
+  );
+  expect(outcome.stdout).toMatch(
+    /^warning {2}Monitor second: create, although .*: record 2, which Monitor again imports, is equal/m,
+  );
+  expect(outcome.stdout).toContain("ok       Monitor new: create\n");
+  expect(outcome.stdout).toMatch(/^warning {2}.*without channels: Monitor \w+, Monitor \w+, Monitor \w+\.$/m);
+  expect(emulator.writes()).toEqual([]);
+});
+
 test("a program that is right: code 0; one that fails: code 1, with what it says", async () => {
   const stack = await startStack({});
   const { emulator, workspace } = stack;

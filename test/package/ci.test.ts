@@ -131,7 +131,7 @@ test("GitLab: a merge request shows the changes in one comment that is kept up t
   ]);
   expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview -->\n\n### What merging this changes\n/);
   expect(bodyOf(posted)).toContain("\n!     interval: 60 => 300\n");
-  expect(bodyOf(posted)).toContain("| `Monitor site` | `interval` | `60` | `900` |");
+  expect(bodyOf(posted)).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
 
   // The preview fails: so does the job, and not before the comment says it.
   shell.replace("pulumi", "process.exitCode = 255");
@@ -188,7 +188,7 @@ describe("drift by night", () => {
     expect(told.code).toBe(code === 2 ? 1 : 0);
     const made = shell.calls().slice(2);
     expect(made.map(({ args }) => args.slice(0, 3))).toEqual(calls);
-    if (code === 2) expect(bodyOf(made[0])).toContain("| `Monitor site` | `interval` | `60` | `900` |");
+    if (code === 2) expect(bodyOf(made[0])).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
   });
 
   test("GitHub: an error is neither drift nor none", async () => {

@@ -17,13 +17,8 @@ afterEach(() => emulator.stop());
 const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
 
 test.each<[Partial<Dialect>, RegExp]>([
-  [{}, /monitors: the list is under `data`, and `links\.next` is its next page\n.*monitors: 1 record\n/],
-  [{ paging: "nextPageUrl" }, /`next_page_url` is its next page/],
-  [{ paging: "meta", record: "named" }, /`meta` holds its page numbers[^]*a record is under `monitor`/],
-  [
-    { paging: "bare", list: "bare", record: "bare" },
-    /the list is bare, and has no paging[^]*a record is bare/,
-  ],
+  [{}, /monitors: 1 record\n$/],
+  [{ paging: "bare", list: "bare", record: "bare" }, /monitors: 1 record\n$/],
   [{ listBrief: true }, /lists leave out interval, .*, so records are read one by one/],
   [{ hidden: ["request_headers"] }, /record 1 does not show requestHeaders; a field that is never shown/],
 ])("says how the server answers: %j", async (dialect, said) => {
@@ -41,6 +36,7 @@ test("says what is wrong: code 1", async () => {
   const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, __dirname, ["doctor"]);
   expect(refused).toMatchObject({ code: 1, stderr: "Some checks failed; see above.\n" });
   expect(refused.stdout).toMatch(/failed {3}GET .* status 401.*UPTIME_API_KEY/);
+  expect(refused.stdout.split("status 401")).toHaveLength(2);
   expect(refused.stdout).not.toContain("s3cret");
   const unset = await cli({ url: "", apiKey: "" }, __dirname, ["doctor"]);
   expect(unset).toMatchObject({ code: 1 });
@@ -128,14 +124,43 @@ describe("in a project", () => {
     expect(calls.filter((call) => call.startsWith("config "))).toHaveLength(2);
   });
 
+  test("every account of the stack is checked, and the one without a name if it has a key or there is no other", async () => {
+    const theirs = await Emulator.start({ apiKey: "their-key" });
+    try {
+      const server = { baseUrl: theirs.url };
+      const accounts = {
+        eu: { ...server, apiKey: "their-key" },
+        us: { ...server, apiKey: "expired" },
+        void: { ...server },
+      };
+      const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
+      expect(named.code).toBe(1);
+      expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
+      expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
+      expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
+      expect(named.stdout).not.toContain("uptime:apiKey is not set");
+      const right = JSON.stringify({ eu: accounts.eu });
+      const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
+      expect(one).toMatchObject({ code: 0, stderr: "" });
+      const both = await cli(emulator, folder, ["doctor"], {
+        env: withStack(folder, { "uptime:accounts": right }),
+      });
+      expect(both.stdout).toMatch(
+        /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
+      );
+    } finally {
+      await theirs.stop();
+    }
+  });
+
   test("without a stack that is said, and the environment is used, unless a stack is asked for or a program", async () => {
     const env = withStack(folder, {});
     write(join("bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n", 0o755);
     const unset = await ran(folder, env);
     expect(unset.code).toBe(1);
-    expect(unset.stdout).toMatch(
-      /warning .*cannot be read.*no stack selected\.?\nfailed .*baseUrl is not set/,
-    );
+    // What is missing may be set there, so it is not said beside the cause.
+    expect(unset.stdout).toMatch(/^failed {3}The project's stack cannot be read.*no stack selected\.?\n$/m);
+    expect(unset.stdout).not.toContain("is not set");
     const there = await cli(emulator, folder, ["doctor"], { env });
     expect([there.code, there.stdout]).toEqual([
       0,

@@ -130,14 +130,14 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   const { code, stdout, stderr } = await drift();
   expect([code, stderr]).toEqual([2, ""]);
   expect(rowsIn(stdout)).toEqual([
-    "Resource  Property  Declared  Actual",
-    'Monitor home  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
-    "Monitor home  interval  60  300",
-    "Monitor home  requestHeaders  [secret]  [secret], differs",
-    "Monitor home  sslAlertDays  7  null",
-    "Monitor gone  (gone)  is not in the API any more",
-    'Domain shop  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
-    'Domain moved  (another record)  Domain 2 has the name "another.example" in the API and "mov…',
+    "Resource  Id  Property  In state  In the API",
+    'Monitor home  1  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
+    "Monitor home  1  interval  60  300",
+    "Monitor home  1  requestHeaders  [secret]  [secret], differs",
+    "Monitor home  1  sslAlertDays  7  null",
+    'Monitor gone  3  (gone)  "Gone", "https://example.com/"  is not in the API any more',
+    'Domain shop  1  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
+    'Domain moved  2  (another record)  Domain 2 has the name "another.example" in the API and "mov…',
     "",
     "5 resources compared, 4 drifted.",
     "",
@@ -147,10 +147,10 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   expect(markdown.stdout.split("\n").slice(0, 6)).toEqual([
     "5 resources compared, 4 drifted.",
     "",
-    "| Resource | Property | Declared | Actual |",
-    "| --- | --- | --- | --- |",
-    '| `Monitor home` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
-    "| `Monitor home` | `interval` | `60` | `300` |",
+    "| Resource | Id | Property | In state | In the API |",
+    "| --- | --- | --- | --- | --- |",
+    '| `Monitor home` | `1` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
+    "| `Monitor home` | `1` | `interval` | `60` | `300` |",
   ]);
   const json = await drift("--json");
   expect(json.code).toBe(2);
@@ -196,9 +196,43 @@ test("what cannot be compared is an error: code 1, and the rest is told all the 
     path.endsWith("/1") ? { kind: "answer", effect: false, status: 403, body: { message: "no" } } : undefined;
   const { code, stdout, stderr } = await drift();
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^Monitor other +interval +60 +300$/m);
+  expect(stdout).toMatch(/^Monitor other +2 +interval +60 +300$/m);
   expect(stdout).toContain("1 resource compared, 1 drifted, 1 could not be compared.");
   expect(stderr).toMatch(/^home: GET .* was answered with status 403: no\..*\n$/);
+});
+
+test("a refused key is said once for each account, and nothing more is sent with it", async () => {
+  const resources = Object.fromEntries(
+    Array.from({ length: 30 }, (_, index): [string, [Kind, Inputs]] => [
+      `m${index}`,
+      ["monitor", { ...home, name: `M ${index}` }],
+    ]),
+  );
+  await state({ ...resources, shop: ["domain", { name: "shop.example" }] });
+  const refused = (...args: string[]): Promise<Outcome> =>
+    cli({ url: emulator.url, apiKey: "expired" }, folder, ["drift", "--state", "state.json", ...args]);
+  const { code, stdout, stderr } = await refused();
+  expect(code).toBe(1);
+  expect(stdout).toBe("0 resources compared, 31 could not be compared.\n");
+  expect(stderr).toMatch(/^m0: GET .* status 401.* \(and 30 more for the same reason\)\n$/);
+  expect(emulator.requests.length).toBeLessThanOrEqual(12);
+  expect((await refused("--markdown")).stdout.split("status 401")).toHaveLength(2);
+  const { errors } = JSON.parse((await refused("--json")).stdout) as { errors: unknown[] };
+  expect(errors).toHaveLength(31);
+});
+
+test("--unmanaged reads each list once", async () => {
+  for (let index = 0; index < 250; index++) emulator.monitors.add({ ...home, name: `By hand ${index}` });
+  const entries: [string, [Kind, Inputs]][] = Array.from({ length: 12 }, (_, index) => [
+    `m${index}`,
+    ["monitor", { ...home, name: `M ${index}` }],
+  ]);
+  await state(Object.fromEntries(entries));
+  const { unmanaged } = JSON.parse((await drift("--unmanaged", "--json")).stdout) as { unmanaged: unknown[] };
+  expect(unmanaged).toHaveLength(250);
+  const pages = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
+  expect(pages).toHaveLength(3);
+  expect(emulator.requests.length).toBeLessThan(12);
 });
 
 test("a state of another install, and a state that is none, are errors", async () => {
@@ -234,7 +268,7 @@ test("without a file, state and settings are those of the stack, each resource's
     });
   const found = await inStack({ "uptime:accounts": accounts });
   expect(found).toMatchObject({ code: 2, stderr: "" });
-  expect(found.stdout).toMatch(/^Monitor other +interval +60 +300\n\n2 resources compared, 1 drifted\.$/m);
+  expect(found.stdout).toMatch(/^Monitor other +2 +interval +60 +300\n\n2 resources compared, 1 drifted\.$/m);
   const unset = await inStack({});
   expect(unset.code).toBe(1);
   expect(unset.stdout).toContain(
@@ -397,10 +431,10 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     const { code, stdout } = await drift();
     expect(code).toBe(2);
     expect(rowsIn(stdout)).toEqual([
-      "Resource  Property  Declared  Actual",
-      "Monitor native  interval  60  300",
-      'Monitor imported  alertCondition  "url_unavailable"  "url_text"',
-      "Monitor other  interval  60  900",
+      "Resource  Id  Property  In state  In the API",
+      "Monitor native  3  interval  60  300",
+      'Monitor imported  2  alertCondition  "url_unavailable"  "url_text"',
+      "Monitor other  1  interval  60  900",
       "",
       "4 resources compared, 3 drifted.",
       "",

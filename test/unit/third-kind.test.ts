@@ -80,6 +80,6 @@ test("drift compares it, and doctor checks it", async () => {
   );
   const { code, stdout } = await run("drift", "--state", "state.json", "--unmanaged");
   expect(code).toBe(2);
-  expect(stdout).toMatch(/^Channel c +muted +false +true$/m);
+  expect(stdout).toMatch(/^Channel c +3 +muted +false +true$/m);
   expect((await run("doctor")).stdout).toContain("ok       channels: 1 record\n");
 });

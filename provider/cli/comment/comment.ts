@@ -5,14 +5,23 @@ import { escapeUTF8 } from "entities";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
+import { counted } from "../../api/text";
 import { layOut } from "./layout";
 import type { CommentSection } from "./layout";
-import { driftReport, driftSummary, driftTable, uncomparedItem, unmanagedTable } from "../drift/report";
+import { driftReport, driftSummary, driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
 import type { DriftReport, Table } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { errorsIn, operationCounts, previewReport, plannedChanges, unchangedIn } from "../shared/preview";
-import type { PlannedChange, PlannedProperty } from "../shared/preview";
+import {
+  byWeight,
+  countsOf,
+  countTexts,
+  errorsIn,
+  plannedChanges,
+  previewReport,
+  summaryOf,
+} from "../shared/preview";
+import type { OperationCounts, PlannedChange, PlannedProperty } from "../shared/preview";
 import { parseAs } from "../shared/json";
 import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
@@ -43,8 +52,8 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, then the drift as a table.
-Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
+Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, the drift as a table, and last
+what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
 the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist counts as not given.
 
 Example:
@@ -78,17 +87,18 @@ function writeComment(options: CommentOptions, cwd: string): string {
     );
 
   const preview = parseAs(previewReport, previewText ?? "");
-  const changes = preview ? plannedChanges(preview) : [];
-  changes.sort((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
+  const { own, others } = plannedChanges(preview ?? {});
+  own.sort(byWeight);
   const drift = parseAs(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
   const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
   const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
 
+  const counts = summaryOf(preview ?? {});
   const sentences: string[] = [];
   if (preview)
     sentences.push(
-      `Program: ${operationCounts(changes).join(", ") || "no changes"}, ${unchangedIn(preview)} unchanged.`,
+      `Program: ${countTexts(counts).join(", ") || "no changes"}, ${counts.same ?? 0} unchanged.`,
     );
   if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
   else if (driftText !== undefined)
@@ -97,18 +107,48 @@ function writeComment(options: CommentOptions, cwd: string): string {
   const head = [
     marker,
     headingOf(checks.length > 0, isFailed, previewText !== undefined),
-    ...(sentences.length > 0 ? [`**${sentences.join(" ")}**`] : []),
+    ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
   ];
+  const isNew = ({ operation }: PlannedChange): boolean => operation !== "update" && operation !== "import";
+  const otherCounts = countTexts(countsOf(others)).join(", ");
   const sections = {
     program: [
       listSection("checks", checks),
       listSection("errors", errors.map(errorBlock)),
-      changesSection(changes),
+      changesSection("Replaced, deleted and created", own.filter(isNew), false),
+      changesSection(
+        "Updated",
+        own.filter(({ operation }) => operation === "update"),
+      ),
+      listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
     ],
     drift: drift ? driftSections(drift) : [],
-    details: [listSection("long values", longValues(changes, drift))],
+    details: [
+      listSection(
+        "long values",
+        longValues(
+          own.filter((one) => one.operation !== "import"),
+          drift,
+        ),
+      ),
+      changesSection(
+        "Imported",
+        own.filter(({ operation }) => operation === "import"),
+        true,
+      ),
+    ],
   };
   return layOut(head, sections, options.limit, options.fullAt);
+}
+
+/** How many resources the program would lose, of those that the stack has. */
+function lossText({ replace = 0, delete: deleted = 0, update = 0, same = 0 }: OperationCounts): string {
+  const losses = [
+    ...(replace > 0 ? [`replaces ${replace}`] : []),
+    ...(deleted > 0 ? [`deletes ${deleted}`] : []),
+  ];
+  if (losses.length === 0) return "";
+  return `This ${losses.join(" and ")} of ${counted(replace + deleted + update + same, "resource")}.`;
 }
 
 function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreviewed: boolean): string {
@@ -130,16 +170,18 @@ function listSection(noun: string, entries: readonly string[], heading = ""): Co
   return { noun, heading, open: "", close: "", entries };
 }
 
-/** What matters most comes first: a record that is lost. An import changes nothing. */
-const order = ["replace", "delete", "create", "update", "import"];
-
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
-/** The program's changes as a diff: forges colour the lines by their first character. */
-function changesSection(changes: readonly PlannedChange[]): CommentSection {
+/** Changes as a diff: forges colour the lines by their first character. */
+function changesSection(
+  heading: string,
+  changes: readonly PlannedChange[],
+  isFolded?: boolean,
+): CommentSection {
   const entries = changes.map(({ operation, importId, title, properties }) => {
     const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-    const details = properties.map(changeText);
+    // An import changes none.
+    const details = operation === "import" ? [] : properties.map(changeText);
     // Pulumi shows a secret as [secret] before and after.
     if (properties.length === 0 && (operation === "update" || operation === "replace"))
       details.push("a secret, or an option of the resource");
@@ -149,11 +191,12 @@ function changesSection(changes: readonly PlannedChange[]): CommentSection {
   // The fence must be longer than any in a value.
   const [fence = "```"] = codeBlock(entries).split("\n");
   return {
-    noun: "changes",
-    heading: "#### Changes by the program",
+    noun: isFolded ? "imports" : "changes",
+    heading: `#### ${heading}`,
     open: `${fence}diff`,
     close: fence,
     entries,
+    ...(isFolded !== undefined && { isFolded }),
   };
 }
 
@@ -165,11 +208,11 @@ function longValues(changes: readonly PlannedChange[], drift: DriftReport | unde
     properties.map(({ property, before, after }) => [`${title}: ${property}`, "- ", before, "+ ", after]),
   );
   const drifted = (drift ? driftTable(drift).rows : []).map(
-    ([title = "", property = "", declared, actual]) => [
+    ([title = "", , property = "", declared, actual]) => [
       `${title}: ${property}`,
-      "declared: ",
+      "in state:   ",
       declared,
-      "actual:   ",
+      "in the API: ",
       actual,
     ],
   );
@@ -202,7 +245,7 @@ function driftSections(drift: DriftReport): CommentSection[] {
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
       { heads, rows: rows.map((row) => row.map(shortForm)) },
     ),
-    listSection("resources", drift.errors.map(uncomparedItem), "#### Not compared"),
+    listSection("resources", uncomparedItems(drift), "#### Not compared"),
     tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
   ];
 }

@@ -8,6 +8,8 @@ export interface CommentSection {
   readonly close: string;
   /** Each is shown whole or not at all. */
   readonly entries: readonly string[];
+  /** Whether the section is folded; without it, a long one is. */
+  readonly isFolded?: boolean;
 }
 
 /** The sections of a comment, what matters most first. */
@@ -52,8 +54,12 @@ export function layOut(
 }
 
 function moreLine(count: number, noun: string): string {
-  return `… and ${count} more ${noun}`;
+  return `… and ${count} more ${inNumber(count, noun)}`;
 }
+
+/** A plural noun, in the singular if there is one. */
+const inNumber = (count: number, noun: string): string =>
+  count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun;
 
 /** The paragraphs of sections that fit into a space, beside the lines that say how much is left out. */
 function shown(sections: readonly CommentSection[], space: number): string[] {
@@ -74,13 +80,13 @@ function shown(sections: readonly CommentSection[], space: number): string[] {
 }
 
 function paragraphsOf(
-  { heading, open, close, noun }: CommentSection,
+  { heading, open, close, noun, isFolded: isAlways }: CommentSection,
   entries: readonly string[],
-  isFolded = entries.join("\n").split("\n").length > longSection,
+  isFolded = isAlways ?? entries.join("\n").split("\n").length > longSection,
 ): string[] {
   const body = [open, ...entries, close].filter((line) => line !== "").join("\n");
   const fold = isFolded
-    ? [`<details><summary>${entries.length} ${noun}</summary>`, body, "</details>"]
+    ? [`<details><summary>${entries.length} ${inNumber(entries.length, noun)}</summary>`, body, "</details>"]
     : [body];
   return [heading, ...fold].filter((part) => part !== "");
 }

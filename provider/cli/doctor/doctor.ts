@@ -9,7 +9,9 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { plainTextKeys } from "../../definitions/setting-warnings";
 import type { CollectedProvider } from "../../engine/collect";
+import type { Session } from "../../lifecycle/session";
 import { ownPackage } from "../../sdk/package";
+import { isKeyRefused } from "../shared/account-records";
 import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { isProject, readProject } from "../shared/project";
@@ -22,8 +24,9 @@ import type { CommandSettings, SettingOptions } from "../shared/setting-options"
 import { styled } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
-import { checkProgram, programFindings, refusedCode } from "./program";
+import { checkProgram } from "./program";
 import type { ProgramReport } from "./program";
+import { programFindings, refusedCode } from "./program-findings";
 
 interface DoctorOptions extends SettingOptions {
   readonly cwd?: string;
@@ -48,7 +51,7 @@ export function configure(command: Command, context: CommandContext): void {
         "the stack whose configuration holds the settings (default: the selected one)",
       )
       .option("--cwd <dir>", "the project's folder (default: this one)")
-      .option("--account <name>", "the account of uptime:accounts to check")
+      .option("--account <name>", "the only account to check (default: all that the settings have)")
       .option(
         "--program <dir>",
         "also preview a program, and list every resource that would be refused, and what `pulumi up` would do",
@@ -101,16 +104,22 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   }
   // A program whose resources all have explicit providers needs no other settings.
   const unset: Finding[] = [];
-  try {
-    const used = settings.forAccount(options.account);
-    findings.push(...settingFindings(used, settings));
-    for (const definition of definitions) {
-      const account = session.connector(definition, () => used)(undefined);
-      findings.push(...(await checkServer(account, session.keys)));
+  const check = async (found: () => Promise<Finding[]>): Promise<void> => {
+    try {
+      findings.push(...(await found()));
+    } catch (error) {
+      unset.push(failure("settings", error, session.keys));
     }
-  } catch (error) {
-    unset.push(failure("settings", error, session.keys));
-  }
+  };
+  await check(async () => {
+    for (const name of options.account === undefined ? settings.accounts() : [options.account])
+      await check(() => accountFindings(name, settings, session));
+    return plainKeyFindings(settings);
+  });
+  const stack = findings.find(({ code }) => code === "stack");
+  // What is missing may well be set in the stack.
+  if (stack && unset.length > 0)
+    return { findings: findings.map((one) => (one === stack ? { ...one, level: "failed" } : one)) };
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
     const state = (await exportedState(location, false)).deployment.resources ?? [];
@@ -190,15 +199,21 @@ async function stackSettings(
   }
 }
 
-function settingFindings(
-  { baseUrl, monitorsBaseUrl, apiKeySource }: Settings,
-  { config, secretKeys }: CommandSettings,
-): Finding[] {
+/** The settings of an account, and how its server answers. */
+async function accountFindings(
+  name: string | undefined,
+  { forAccount }: CommandSettings,
+  session: Session,
+): Promise<Finding[]> {
+  const settings = forAccount(name);
+  const findings = [...addressFindings(settings), ...(await serverFindings(settings, session))];
+  return name === undefined
+    ? findings
+    : findings.map((finding) => ({ ...finding, text: `Account ${name}: ${finding.text}` }));
+}
+
+function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
   const addresses = new Map([baseUrl, monitorsBaseUrl].map(({ source, url }) => [source, url]));
-  const plainKeys = plainTextKeys(
-    (key) => config.get(key),
-    (key) => secretKeys.has(key),
-  );
   return [
     ...[...addresses].map(([source, url]) =>
       url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
@@ -209,6 +224,23 @@ function settingFindings(
         : ok("address", `${source} is ${url}`),
     ),
     ok("api-key", `The API key comes from ${apiKeySource}`),
-    ...plainKeys.map((text) => warning("plain-text-key", text)),
   ];
+}
+
+/** How the server answers to each kind of record. */
+async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const definition of definitions)
+    try {
+      findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
+    } catch (error) {
+      findings.push(failure(`${definition.plural}-request`, error, session.keys));
+      if (isKeyRefused(error)) break;
+    }
+  return findings;
+}
+
+function plainKeyFindings({ config, secretKeys }: CommandSettings): Finding[] {
+  const isSecret = (key: string): boolean => secretKeys.has(key);
+  return plainTextKeys((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text));
 }

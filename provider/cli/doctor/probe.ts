@@ -2,28 +2,16 @@ import { parsePage, parseRecord } from "../../api/answer";
 import type { Answer } from "../../api/client";
 import { Operation } from "../../api/operation";
 import { counted } from "../../api/text";
-import type { Definition } from "../../definitions/field";
-import { isObject } from "../../definitions/values";
 import type { Account } from "../../lifecycle/account";
 import { shows } from "../../lifecycle/difference";
-import { failed, failure, ok, warning } from "../shared/finding";
+import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 
 /** A clock that is further off, in milliseconds, makes maintenance windows and certificates confusing. */
 const clockLimit = 60_000;
 
-/** How the server answers to one kind of record. */
-export async function checkServer(account: Account, keys: Iterable<string>): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  try {
-    for await (const finding of probe(account)) findings.push(finding);
-  } catch (error) {
-    findings.push(failure(`${account.definition.plural}-request`, error, keys));
-  }
-  return findings;
-}
-
-async function* probe({ collection, definition, address }: Account): AsyncGenerator<Finding, void> {
+/** Whether the server answers with one kind of record, and what it does not show of them. Throws what it refuses. */
+export async function checkServer({ collection, definition, address }: Account): Promise<Finding[]> {
   const { plural, singular, fields } = definition;
   const operation = new Operation();
   const get = (path: string, query = new URLSearchParams()): Promise<Answer> =>
@@ -33,59 +21,38 @@ async function* probe({ collection, definition, address }: Account): AsyncGenera
 
   const list = await get("", new URLSearchParams({ sort_by: "id", sort: "desc", per_page: "10" }));
   const page = parsePage(list.body, definition);
-  if (!page) {
-    yield wrong(
-      "list",
-      `${list.request} was not answered with a list. Check that ${address.source} is the address of the API.`,
-    );
-    return;
-  }
-  yield fine("list", `the list is ${shapeOf(list.body, definition)}, and ${pagingOf(list.body)}`);
-  yield* clockFindings(list);
+  if (!page)
+    return [
+      wrong(
+        "list",
+        `${list.request} was not answered with a list. Check that ${address.source} is the address of the API.`,
+      ),
+    ];
+  const findings = clockFindings(list);
   const [first] = page.records;
-  if (!first) {
-    yield fine("count", "no records yet");
-    return;
-  }
+  if (!first) return [...findings, fine("count", "no records yet")];
   let count = 0;
   for await (const records of collection.list(operation)) count += records.length;
-  yield fine("count", counted(count, "record"));
+  findings.push(fine("count", counted(count, "record")));
 
   const shown = await get(`/${encodeURIComponent(first.id)}`);
   const record = parseRecord(shown.body, definition);
-  if (record?.id !== first.id) {
-    yield wrong("record", `${shown.request} was not answered with that ${singular}.`);
-    return;
-  }
-  yield fine("record", `a record is ${shapeOf(shown.body, definition)}`);
+  if (record?.id !== first.id)
+    return [...findings, wrong("record", `${shown.request} was not answered with that ${singular}.`)];
   const missing = Object.keys(record.shown).filter((name) => !(name in first.shown));
-  yield fine(
-    "list-fields",
-    missing.length === 0
-      ? "lists show whole records"
-      : `lists leave out ${missing.join(", ")}, so records are read one by one`,
-  );
+  if (missing.length > 0)
+    findings.push(
+      fine("list-fields", `lists leave out ${missing.join(", ")}, so records are read one by one`),
+    );
   const hidden = Object.entries(fields).filter(([, field]) => !field.writeOnly && !shows(field, record));
   if (hidden.length > 0)
-    yield fine(
-      "hidden-fields",
-      `record ${record.id} does not show ${hidden.map(([key]) => key).join(", ")}; a field that is never shown cannot be compared`,
+    findings.push(
+      fine(
+        "hidden-fields",
+        `record ${record.id} does not show ${hidden.map(([key]) => key).join(", ")}; a field that is never shown cannot be compared`,
+      ),
     );
-}
-
-/** Where in an answer the records are. */
-function shapeOf(body: unknown, { singular }: Definition): string {
-  if (isObject(body) && "data" in body) return "under `data`";
-  return isObject(body) && singular in body && !("id" in body) ? `under \`${singular}\`` : "bare";
-}
-
-/** How a list names its next page. */
-function pagingOf(body: unknown): string {
-  if (!isObject(body)) return "has no paging";
-  if (isObject(body.links) && "next" in body.links) return "`links.next` is its next page";
-  const meta = isObject(body.meta) ? body.meta : body;
-  if ("next_page_url" in meta || "next_page_url" in body) return "`next_page_url` is its next page";
-  return "current_page" in meta && "last_page" in meta ? "`meta` holds its page numbers" : "has no paging";
+  return findings;
 }
 
 function clockFindings({ date }: Answer): Finding[] {

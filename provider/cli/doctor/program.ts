@@ -6,22 +6,25 @@ import { z } from "zod";
 
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
+import { isEmpty } from "../../definitions/values";
 import { collectedKey, collectVariable } from "../../engine/collect";
 import type { CollectedProvider, CollectedResource } from "../../engine/collect";
 import { exists, readText } from "../shared/files";
-import { failed, ok, warning } from "../shared/finding";
-import type { Finding } from "../shared/finding";
-import { errorsIn, changeOf, operationCounts, secretText } from "../shared/preview";
+import { changeOf, errorsIn, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { firstWords } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
-import { counted } from "../../api/text";
+import { differenceText } from "./program-findings";
 
-/** The code of findings about resources that a preview would refuse. */
-export const refusedCode = "program-refused";
+/** A record of the same name as a new resource, and the properties that differ. */
+export interface AlikeRecord {
+  readonly id: string;
+  readonly differs: readonly string[];
+  /** The resource of the program that imports it. */
+  readonly importer?: string | undefined;
+}
 
 /** What a preview says of a program's resources; each has a title such as `Monitor shop`. */
 export interface ProgramReport {
@@ -32,7 +35,11 @@ export interface ProgramReport {
     readonly title: string;
     readonly operation: Operation;
     readonly record: string | undefined;
+    /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
+    readonly alike: readonly AlikeRecord[];
   }[];
+  /** The new resources that tell nobody: they have channels, and declare none. */
+  readonly silent: readonly string[];
   /** What the preview would refuse, and the id in the option `import`. */
   readonly refused: readonly {
     readonly title: string;
@@ -58,6 +65,7 @@ const collectedResource = z.object({
   importId: z.string().optional(),
   problems: z.array(z.string()),
   alike: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
+  isAdopting: z.boolean().optional(),
 }) satisfies z.ZodType<CollectedResource>;
 
 const collectedProvider = z.object({
@@ -94,46 +102,48 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const checked = lines.filter((line) => "problems" in line);
   const own = (preview.steps ?? []).filter(({ urn }) => findDefinition(parseUrn(urn).type));
   const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
-  const stepOf = ({ key = "" }: CollectedResource): PreviewStep | undefined => steps.get(key);
-  const lineOf = new Map(checked.map((line) => [stepOf(line)?.urn, line]));
+  const resources = checked.map((line) => ({ line, step: steps.get(line.key ?? "") }));
+  const lineOf = new Map(resources.map(({ line, step }) => [step?.urn, line]));
+  const importers = new Map(
+    resources.flatMap(({ line, step }) =>
+      line.importId === undefined || !step ? [] : [[recordName(line, line.importId), titleOf(step)]],
+    ),
+  );
 
-  const refused = checked
-    .filter(({ problems }) => problems.length > 0)
-    .map((line) => {
-      const step = stepOf(line);
-      const reasons = line.problems.map((problem) => withoutSecrets(problem, step));
-      return { title: step ? titleOf(step) : line.label, importId: line.importId, reasons };
-    });
+  const refused = resources
+    .filter(({ line }) => line.problems.length > 0)
+    .map(({ line: { importId, label, problems }, step }) => ({
+      title: step ? titleOf(step) : label,
+      importId,
+      reasons: problems.map((problem) => withoutSecrets(problem, step)),
+    }));
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
+  const silent: string[] = [];
+  /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
   for (const step of own) {
     const change = changeOf(step);
     const line = lineOf.get(step.urn);
     if (!change || (line && line.problems.length > 0)) continue;
     const { title, operation } = change;
-    if (operation !== "create" && operation !== "import") {
-      planned.push({ title, operation, record: undefined });
-      continue;
-    }
-    if (!line) {
-      unchecked.push(uncheckedText(step));
-      continue;
-    }
-    const { importId, label, account = "" } = line;
-    const { id: record, reason } = recordOf(line, state);
-    const owner = record === undefined ? undefined : owners.get(`${label} ${account} ${record}`);
-    if (reason !== undefined) refused.push({ title, importId, reasons: [reason] });
-    else if (owner !== undefined) {
-      const taken = `record ${record ?? ""} is taken by ${owner} too: only one resource can have it`;
-      refused.push({ title, importId, reasons: [taken] });
-    } else {
-      if (record !== undefined) owners.set(`${label} ${account} ${record}`, title);
+    const isNew = operation === "create" || operation === "import";
+    if (!isNew) planned.push({ title, operation, record: undefined, alike: [] });
+    else if (!line) unchecked.push(uncheckedText(step));
+    else {
+      const { record, alike = [], reason } = recordOf(line, state, owners);
+      if (reason !== undefined) {
+        refused.push({ title, importId: line.importId, reasons: [reason] });
+        continue;
+      }
+      if (record !== undefined) owners.set(recordName(line, record), title);
       planned.push({
         title,
         operation: record === undefined || operation === "import" ? operation : "adopt",
         record,
+        alike: alike.map((one) => ({ ...one, importer: importers.get(recordName(line, one.id)) })),
       });
+      if (isSilent(step)) silent.push(title);
     }
   }
   const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace").length;
@@ -143,6 +153,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   return {
     resources: declared.size + unchanged,
     planned,
+    silent,
     refused,
     errors: errorsIn(preview),
     unchecked,
@@ -166,12 +177,23 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
     : problem;
 }
 
-/** The record that a new resource imports or adopts, or why it can have none. */
+/** Whether a resource can have channels, and declares none. */
+function isSilent({ urn, newState }: PreviewStep): boolean {
+  const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
+  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
+  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
+}
+
+const recordName = ({ label, account = "" }: CollectedResource, id: string): string =>
+  `${label} ${account} ${id}`;
+
+/** The record that a new resource imports or adopts, or why it can have none; else the records of the same name. */
 function recordOf(
-  { label, account, importId, alike = [] }: CollectedResource,
+  line: CollectedResource,
   state: readonly StateResource[],
-): { id?: string | undefined; reason?: string } {
-  if (importId !== undefined) return { id: importId };
+  owners: ReadonlyMap<string, string>,
+): { record?: string | undefined; reason?: string; alike?: readonly AlikeRecord[] } {
+  const { label, account, importId, alike = [], isAdopting } = line;
   const isManaged = (id: string): boolean =>
     state.some(
       (resource) =>
@@ -181,12 +203,18 @@ function recordOf(
         (resource.outputs?.__key ?? account) === account,
     );
   const free = alike.filter(({ id }) => !isManaged(id));
+  if (importId === undefined && !isAdopting) return { alike: free };
   const equal = free.filter(({ differs }) => differs.length === 0);
-  if (free.length === 0 || equal.length === 1) return { id: equal[0]?.id };
+  if (importId !== undefined || free.length === 0 || equal.length === 1) {
+    const record = importId ?? equal[0]?.id;
+    const owner = record === undefined ? undefined : owners.get(recordName(line, record));
+    if (record === undefined || owner === undefined) return { record };
+    return { reason: `record ${record} is taken by ${owner} too: only one resource can have it` };
+  }
   const reason =
     equal.length > 1
       ? `several records are equal to what is declared (${equal.map(({ id }) => id).join(", ")})`
-      : `${free.map(({ id, differs }) => `record ${id} differs in ${differs.join(", ")}`).join("; ")}, and is alike otherwise`;
+      : `${free.map(differenceText).join("; ")}, and is alike otherwise`;
   return {
     reason:
       `cannot be created, because uptime:adoptExisting is set and ${reason}: name the id with the option import, choose ` +
@@ -201,42 +229,4 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
   return id === unknownValue
     ? `The settings of the provider ${parseUrn(provider).name} are not known before \`pulumi up\`, so ${title} was not checked.`
     : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
-}
-
-/** What a preview says of a program, one finding for each resource and fault. */
-export function programFindings({
-  resources,
-  planned,
-  refused,
-  errors,
-  unchecked,
-}: ProgramReport): Finding[] {
-  const counts = [
-    ...operationCounts(planned),
-    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
-  ].join(", ");
-  return [
-    ...planned.map(({ title, operation, record }) => {
-      const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
-      return ok("program-plan", `${title}: ${operation}${taken}`);
-    }),
-    ...unchecked.map((text) => warning("program-unchecked", text)),
-    ...refused.flatMap(({ title, importId, reasons }) => {
-      const resource = importId === undefined ? title : `${title} (import ${importId})`;
-      return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
-    }),
-    // Without the stack of an exception.
-    ...errors.map((error) =>
-      failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
-    ),
-    // After an error it would leave out what was not reached.
-    ...(errors.length > 0
-      ? []
-      : [
-          ok(
-            "program",
-            `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
-          ),
-        ]),
-  ];
 }

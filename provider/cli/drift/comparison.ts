@@ -6,10 +6,12 @@ import { parseUrn } from "../../definitions/urn";
 import { told } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/account";
 import { changedKeys } from "../../lifecycle/diff";
+import { identityKeys } from "../../lifecycle/difference";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { State } from "../../lifecycle/resource";
 import type { DriftedResource } from "./report";
+import { isKeyRefused } from "../shared/account-records";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
@@ -18,6 +20,8 @@ export interface ComparedResource {
   readonly drift?: DriftedResource;
   /** Why the resource could not be compared. */
   readonly problem?: string;
+  /** Whether the problem is the account's key. */
+  readonly isKeyRefused?: boolean;
   /** Properties that are still encrypted, such as `Monitor.requestHeaders`. */
   readonly encrypted: readonly string[];
 }
@@ -55,7 +59,8 @@ export async function compareResource(
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     const message = told(error, [...keys, ...ownSecrets]);
-    if (!(error instanceof AnotherRecordError)) return { problem: message, encrypted };
+    if (!(error instanceof AnotherRecordError))
+      return { problem: message, isKeyRefused: isKeyRefused(error), encrypted };
     // Its message quotes the values that tell the records apart.
     const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
     return drift({
@@ -63,7 +68,13 @@ export async function compareResource(
       message: isQuoted ? "is another record than in state" : message,
     });
   }
-  if (!state) return drift({ kind: "gone", message: "is not in the API any more" });
+  if (!state) {
+    const properties = identityKeys(definition).map((property) => {
+      const secret = isSecret(property);
+      return { property, secret, ...(!secret && { declared: stored.plain[property] ?? null }) };
+    });
+    return drift({ kind: "gone", message: "is not in the API any more", properties });
+  }
 
   const actual = state.outputs.values;
   const checked = decodeInputs(declared.plain);

@@ -4,16 +4,18 @@ import { Option } from "commander";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
+import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import type { Account } from "../../lifecycle/account";
-import { readRecords } from "../shared/account-records";
+import { oldestFirst } from "../shared/account-records";
 import { compareResource } from "./comparison";
+import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
 import type { Provider } from "./providers";
-import { driftMarkdown, driftText } from "./report";
+import { driftMarkdown, driftText, uncompared } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
@@ -64,8 +66,8 @@ Examples:
       const report = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
-      for (const { urn, message } of report.errors)
-        stderr.write(`${visible(`${parseUrn(urn).name}: ${message}`)}\n`);
+      for (const { urn, reason } of uncompared(report))
+        stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });
@@ -88,7 +90,7 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);
   const report = await compareAll(managed, providerOf, context);
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, context) };
+  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
 }
 
 interface ManagedResource {
@@ -103,14 +105,28 @@ async function compareAll(
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
 ): Promise<DriftReport> {
-  let compared = 0;
+  /** If the first comparison in an account finds that its key is refused, nothing more is sent with it. */
+  const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
+    const { connectTo, first } = providerOf(resource);
+    const account = resource.outputs?.account;
+    const compared = (): Promise<ComparedResource> =>
+      compareResource(definition, resource, connectTo(definition), session.keys);
+    const before = first.get(account);
+    if (before) {
+      const { problem, isKeyRefused } = await before;
+      return isKeyRefused ? { ...(problem !== undefined && { problem }), encrypted: [] } : compared();
+    }
+    const result = compared();
+    first.set(account, result);
+    return result;
+  };
+  let done = 0;
   const results = await withProgress(stderr, (show) =>
     Promise.all(
-      managed.map(async ({ definition, resource }) => {
-        const connect = providerOf(resource).connectTo(definition);
-        const result = await compareResource(definition, resource, connect, session.keys);
-        show(`Compared ${++compared} of ${managed.length} …`);
-        return { ...result, urn: resource.urn };
+      managed.map(async (one) => {
+        const result = await compare(one);
+        show(`Compared ${++done} of ${managed.length} …`);
+        return { ...result, urn: one.resource.urn };
       }),
     ),
   );
@@ -126,7 +142,6 @@ async function compareAll(
 async function unmanagedRecords(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
-  { stderr }: CommandContext,
 ): Promise<UnmanagedRecord[]> {
   const lists = new Map<
     string,
@@ -151,16 +166,17 @@ async function unmanagedRecords(
       if (listed === definition) ids.add(resource.id);
     }
   }
-  const unmanaged = [...lists.values()].map(async ({ account, name, ids }) =>
-    (await readRecords(account, stderr))
-      .filter(({ id }) => !ids.has(id))
-      .map(({ id, shown }) => ({
-        type: typeToken(account.definition),
-        id,
-        name: typeof shown.name === "string" ? shown.name : "",
-        ...(name !== undefined && { account: name }),
-      })),
-  );
+  const unmanaged = [...lists.values()].map(async ({ account, name, ids }) => {
+    // The comparison may have read it already.
+    const list = await account.reader.wholeList(new Operation());
+    const others = list.all().filter(({ id }) => !ids.has(id));
+    return oldestFirst(others).map(({ id, shown }) => ({
+      type: typeToken(account.definition),
+      id,
+      name: typeof shown.name === "string" ? shown.name : "",
+      ...(name !== undefined && { account: name }),
+    }));
+  });
   return (await Promise.all(unmanaged)).flat();
 }
 

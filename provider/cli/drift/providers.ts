@@ -3,6 +3,7 @@ import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/account";
 import type { Session } from "../../lifecycle/session";
+import type { ComparedResource } from "./comparison";
 import type { AccountSettings, CommandSettings } from "../shared/setting-options";
 import { clearProperties } from "../shared/state";
 import type { StateResource } from "../shared/state";
@@ -11,6 +12,8 @@ import type { StateResource } from "../shared/state";
 export interface Provider {
   readonly forAccount: AccountSettings;
   readonly connectTo: (definition: Definition) => Connect;
+  /** What the first comparison in each account has found. */
+  readonly first: Map<unknown, Promise<ComparedResource>>;
 }
 
 /** Finds the provider of each resource in a state. All that Pulumi has made of the stack's configuration are one. */
@@ -52,6 +55,7 @@ function providerWith(forAccount: AccountSettings, session: Session): Provider {
   const connects = new Map<Definition, Connect>();
   return {
     forAccount,
+    first: new Map(),
     connectTo: (definition) => {
       const connect = connects.get(definition) ?? session.connector(definition, forAccount);
       connects.set(definition, connect);

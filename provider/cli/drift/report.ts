@@ -10,7 +10,7 @@ const driftedResource = z.object({
   name: z.string(),
   id: z.string(),
   kind: z.enum(["changed", "gone", "another record"]),
-  /** Both values are left out of secrets. */
+  /** What differs or, of a record that is gone, what it was known by. Values are left out of secrets. */
   properties: z.array(
     z.object({
       property: z.string(),
@@ -48,7 +48,7 @@ export type DriftedResource = z.infer<typeof driftedResource>;
 export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
 
-/** The most characters of a cell, so that a table of four fits a terminal. */
+/** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
 
 /** What is printed as a table. */
@@ -59,16 +59,21 @@ export interface Table {
 
 /** The drift: a row for each property, or one for the whole resource. */
 export function driftTable({ drifted }: DriftReport): Table {
-  return { heads: ["Resource", "Property", "Declared", "Actual"], rows: drifted.flatMap(driftRows) };
+  return {
+    heads: ["Resource", "Id", "Property", "In state", "In the API"],
+    rows: drifted.flatMap(driftRows),
+  };
 }
 
 function driftRows(resource: DriftedResource): string[][] {
+  const { id, kind, message = "", properties } = resource;
   const title = titleOf(resource);
-  if (resource.kind !== "changed") return [[title, `(${resource.kind})`, "", resource.message ?? ""]];
-  return resource.properties.map(({ property, declared, actual, secret }) =>
+  const known = properties.map(({ declared, secret }) => (secret ? "[secret]" : JSON.stringify(declared)));
+  if (kind !== "changed") return [[title, id, `(${kind})`, known.join(", "), message]];
+  return properties.map(({ property, declared, actual, secret }) =>
     secret
-      ? [title, property, "[secret]", "[secret], differs"]
-      : [title, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
+      ? [title, id, property, "[secret]", "[secret], differs"]
+      : [title, id, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
   );
 }
 
@@ -126,9 +131,7 @@ export function driftMarkdown(report: DriftReport): string {
   const parts = [driftSummary(report), ...notesOf(report)];
   if (drifted.rows.length > 0) parts.push(markdownOf(drifted));
   if (report.errors.length > 0)
-    parts.push(
-      ["These resources could not be compared:", "", ...report.errors.map(uncomparedItem)].join("\n"),
-    );
+    parts.push(["These resources could not be compared:", "", ...uncomparedItems(report)].join("\n"));
   if (unmanaged.rows.length > 0)
     parts.push(
       "These records are in the API, and no resource of this stack manages them:",
@@ -141,7 +144,20 @@ function markdownOf({ heads, rows }: Table): string {
   return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
 }
 
-/** An item of a Markdown list. */
-export function uncomparedItem({ urn, message }: DriftReport["errors"][number]): string {
-  return `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(message)}`;
+/** Why resources could not be compared, each reason once. */
+export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
+  const found = new Map<string, { urn: string; count: number }>();
+  for (const { urn, message } of errors) {
+    const { urn: first = urn, count = 0 } = found.get(message) ?? {};
+    found.set(message, { urn: first, count: count + 1 });
+  }
+  return [...found].map(([message, { urn, count }]) => ({
+    urn,
+    reason: count > 1 ? `${message} (and ${count - 1} more for the same reason)` : message,
+  }));
+}
+
+/** The same as items of a Markdown list. */
+export function uncomparedItems(report: DriftReport): string[] {
+  return uncompared(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }

@@ -1,4 +1,4 @@
-import { basename, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
@@ -11,33 +11,42 @@ import { parseUrn } from "../../definitions/urn";
 import type { Account, Connect } from "../../lifecycle/account";
 import { isEscaped, readRecords } from "../shared/account-records";
 import type { RecordFilter } from "../shared/account-records";
-import { assertFree, assertPrintable, writeNewFiles, writeSecretFile } from "../shared/files";
+import {
+  assertFree,
+  assertPrintable,
+  exists,
+  readText,
+  writeNewFiles,
+  writeSecretFile,
+} from "../shared/files";
 import { readProject } from "../shared/project";
+import { listOf } from "../shared/quoting";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { findDefinition } from "../shared/resource-types";
 import { jsonText } from "../shared/json";
+import { sampleProgram } from "../shared/scaffold";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext, OutputStream } from "../shared/terminal";
 import { declaredOf, moduleResource } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
-import { assertRuntime, languageNamed, planImport } from "./import-file";
+import { assertRuntime, languages, planImport } from "./import-file";
 import type { Language } from "./import-file";
 import { importedResources, withResources } from "./imported-state";
-import { knownRecords } from "./known-records";
+import { known } from "./known";
+import type { Known } from "./known";
 import { configValuesOf } from "./module-source";
+import type { ModuleResource } from "./module-source";
 import { Names } from "./names";
 import { planProgram, splits } from "./program-files";
-import { readProgram } from "./program-text";
 import { exportText } from "./report";
 import type { ExportReport } from "./report";
 
 interface ExportOptions extends SettingOptions, RecordFilter {
   readonly out: string;
-  readonly language?: string;
+  readonly language?: Language;
   readonly only?: string;
   readonly split?: (typeof splits)[number];
   readonly stack?: string;
@@ -52,9 +61,11 @@ export function configure(command: Command, context: CommandContext): void {
   addSettingOptions(
     command
       .option("--out <dir>", "folder to write to: a Pulumi project, or a new folder for one (required)")
-      .option(
-        "--language <name>",
-        "typescript writes a program; yaml, python and go write a file for `pulumi import` (default: typescript)",
+      .addOption(
+        new Option(
+          "--language <name>",
+          "typescript writes a program; the others write a file for `pulumi import` (default: typescript)",
+        ).choices(languages),
       )
       .addOption(new Option("--only <kind>", "export only this kind of record").choices(kinds))
       .option("--search <text>", "export only records that the API finds by this text")
@@ -72,7 +83,10 @@ export function configure(command: Command, context: CommandContext): void {
         "--state <file>",
         "also write the stack's state with the records in it, for `pulumi stack import`",
       )
-      .option("--secrets <file>", "also write the values of secrets, for `pulumi config set-all --json`")
+      .option(
+        "--secrets <file>",
+        "also write the values of secrets, which NEXT-STEPS.md sets one after the other",
+      )
       .option("--dry-run", "write nothing, only print what would be written")
       .option("--json", "print the report as JSON"),
   )
@@ -107,82 +121,55 @@ function statusPageId(text: string): string {
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
   const { session, cwd } = context;
-  const { account, state, secrets, dryRun = false } = options;
+  const { account, state, secrets, dryRun = false, language = "typescript" } = options;
   const at = (path: string): string => resolve(cwd, path);
-  const language = languageNamed(options.language ?? "typescript");
   assertUsable(options, language, at);
   const kinds = selectedDefinitions(options);
-
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
-  const managed = stack.found?.deployment.deployment.resources ?? [];
   const { forAccount } = await commandSettings(options, context, stack.found?.location);
   const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
-  const kindRecords = kinds.map((definition) =>
-    readKind(connectTo(definition)(account), options, context.stderr),
-  );
-  const records = (await Promise.all(kindRecords)).flat();
-  const program = readProgram(project);
-  const { isManaged, importOf } = knownRecords(program, managed, account, settings);
-  const fresh = records.filter((record) => !isManaged(record) && !importOf(record));
+  const reading = kinds.map((kind) => readKind(connectTo(kind)(account), options, context.stderr));
+  const records = (await Promise.all(reading)).flat();
+  const managed = stack.found?.deployment.deployment.resources ?? [];
+  const { isManaged, importOf, names, words, unidentified } = known(project, managed, account, settings);
 
-  const names = new Names([
-    // No resource of a program in YAML can have this name.
-    ...(language === "yaml" ? ["pulumi"] : []),
-    ...program.resources.flatMap(({ name }) => name ?? []),
-    ...managed.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
-  ]);
-  const keys = new Set(program.configKeys);
-  const declared = new Map(
-    fresh.map((record) => [record, moduleResource(record, account, names, keys)] as const),
-  );
-  const resources = [...declared.values()];
-  const missing = records.flatMap((record) => {
-    const name = declared.get(record)?.name ?? importOf(record)?.name;
-    return isManaged(record) || name === undefined ? [] : [{ ...record, name }];
-  });
+  // No resource of a program in YAML can have the name pulumi.
+  const given = new Names([...(language === "yaml" ? ["pulumi"] : []), ...names]);
+  const keys = new Set(words);
+  const resources: ModuleResource[] = [];
+  /** What the stack does not have, with the name that it gets. */
+  const missing: (DeclaredRecord & { readonly name: string })[] = [];
+  for (const record of records.filter((one) => !isManaged(one))) {
+    const imported = importOf(record);
+    const resource = imported ?? moduleResource(record, account, given, keys);
+    if ("properties" in resource) resources.push(resource);
+    if (resource.name !== undefined) missing.push({ ...record, name: resource.name });
+  }
   const added = state === undefined ? [] : await importedResources(missing, connectTo, account, session.keys);
   const deployment =
-    added.length > 0 && stack.found
-      ? withResources(
-          stack.found.deployment,
-          { stack: await stackOf(stack.found.deployment, stack.found.location), project: project.name },
-          added,
-        )
-      : undefined;
+    added.length > 0 && stack.found ? await stateWith(added, stack.found, project) : undefined;
 
   // The reader of the steps is in the project's folder.
   const fromProject = (path: string | undefined): string | undefined =>
     path && relative(project.directory, at(path));
-  const written = {
-    project,
-    resources,
-    settings,
-    stack: options.stack,
-    stateFile: fromProject(state),
-    secretsFile: fromProject(secrets),
-  };
+  const index = join(project.directory, "index.ts");
+  const isSample = exists(index) && readText(index) === sampleProgram;
+  const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
+  const written = { project, resources, settings, stack: options.stack, ...files, isSample };
   const plan =
     language === "typescript" ? planProgram(written, options.split ?? "kind") : planImport(written, language);
-  const configValues = resources.flatMap((resource) =>
-    configValuesOf(resource).map(({ key, optional, secret }) => ({
-      key,
-      optional,
-      secret,
-      of: resource.name,
-    })),
-  );
   if (!dryRun) {
     writeNewFiles(project.directory, plan.files);
-    const values = configValues.flatMap(({ key, secret: value }) =>
-      value === undefined ? [] : [[key, { value, secret: true }] as const],
-    );
-    // In the form that `pulumi config set-all --json` reads.
+    const values = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
     if (secrets !== undefined && values.length > 0)
-      writeSecretFile(at(secrets), jsonText(Object.fromEntries(values)));
+      writeSecretFile(
+        at(secrets),
+        jsonText(Object.fromEntries(values.map(({ key, secret }) => [key, secret]))),
+      );
     if (state !== undefined && deployment) writeSecretFile(at(state), jsonText(deployment));
   }
   return {
@@ -196,13 +183,30 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
       return { type, id, name, file, problems };
     }),
-    known: records.length - fresh.length,
-    secrets: configValues.map(({ key, optional, of }) => ({ key, optional, of })),
+    known: records.length - resources.length,
+    secrets: resources.flatMap((resource) =>
+      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
+    ),
     state: deployment && state,
     adopted: added.length,
     next: resources.length > 0 || deployment ? plan.commands : [],
-    notes: stack.notes,
+    notes: [
+      ...stack.notes,
+      ...(resources.length > 0 && unidentified.length > 0 && !isSample
+        ? [unidentifiedText(unidentified)]
+        : []),
+    ],
   };
+}
+
+/** An export beside a program that declares the same records would have each of them twice. */
+function unidentifiedText(resources: Known["unidentified"]): string {
+  const names = resources.map(({ label, name }) => (name === undefined ? `a ${label}` : `${label} ${name}`));
+  return (
+    `The program declares ${listOf(names)} without an id, and the stack does not have them. If their ` +
+    "records exist already, this export declares them a second time. Then remove what it wrote, set uptime:adoptExisting to " +
+    "true, run `pulumi up`, which adopts them, and export again."
+  );
 }
 
 function assertUsable(
@@ -277,8 +281,13 @@ async function readKind(
   return records.map((record) => declaredOf(definition, record, escaped));
 }
 
-/** The short name of the stack that a state is of. */
-async function stackOf({ deployment }: Deployment, location: StackLocation): Promise<string> {
-  const [first] = deployment.resources ?? [];
-  return first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
+/** The state of a stack with more resources in it. */
+async function stateWith(
+  added: Parameters<typeof withResources>[2],
+  { deployment, location }: NonNullable<ReadStack["found"]>,
+  { name: project }: Project,
+): Promise<Deployment> {
+  const [first] = deployment.deployment.resources ?? [];
+  const stack = first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
+  return withResources(deployment, { stack, project }, added);
 }

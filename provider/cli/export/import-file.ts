@@ -1,5 +1,4 @@
 import { UptimeError } from "../../api/errors";
-import { nearest } from "../../definitions/nearest";
 import { pluginType } from "../../definitions/pulumi";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
@@ -23,18 +22,10 @@ const generated = {
 export type GeneratedLanguage = keyof typeof generated;
 export type Language = "typescript" | GeneratedLanguage;
 
-const languages: readonly Language[] = ["typescript", ...(Object.keys(generated) as GeneratedLanguage[])];
-
-/** The language with a name. Throws an error that says which there are. */
-export function languageNamed(name: string): Language {
-  const language = languages.find((one) => one === name);
-  if (language !== undefined) return language;
-  const near = nearest(name, languages);
-  throw new UptimeError(
-    `--language must be ${languages.slice(0, -1).join(", ")} or ${languages.at(-1) ?? ""}, not ${JSON.stringify(name)}` +
-      `${near === undefined ? "" : `; the nearest is ${near}`}.`,
-  );
-}
+export const languages: readonly Language[] = [
+  "typescript",
+  ...(Object.keys(generated) as GeneratedLanguage[]),
+];
 
 /** Throws if a project is written in another language. */
 export function assertRuntime({ directory, runtime }: Project, language: Language): void {
@@ -121,7 +112,7 @@ function importSteps(
       text:
         secretsFile === undefined
           ? "Each command asks for a value."
-          : "The values are in a file. Delete it afterwards.",
+          : "A command asks for a value that is not in the file. Delete the file afterwards.",
       lines: secretCommands(written, () => true),
       onlyOnPage: secretsFile === undefined,
     },
@@ -131,13 +122,11 @@ function importSteps(
 /** Which secrets a resource has or may have, and under which keys of the configuration they belong. */
 function secretsItem({ name, definition, id, properties }: ModuleResource): string {
   const secrets = [...properties].flatMap(([property, value]) => {
-    const keys = configValuesOf({ properties: new Map([[property, value]]) });
-    if (keys.length === 0) return [];
-    const names = keys.map(({ key }) => codeSpan(key)).join(", ");
+    const values = configValuesOf({ properties: new Map([[property, value]]) });
+    const keys = values.map(({ key }) => codeSpan(key)).join(", ");
     // The API does not show whether there is a password.
-    return [
-      `${codeSpan(property)}${keys.some(({ optional }) => optional) ? ", if it has one" : ""} (${names})`,
-    ];
+    const doubt = values.some(({ optional }) => optional) ? ", if it has one" : "";
+    return values.length === 0 ? [] : [`${codeSpan(property)}${doubt} (${keys})`];
   });
   return `- ${codeSpan(name)}, the ${definition.singular} ${codeSpan(id)}: ${secrets.join("; ")}`;
 }

@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
-import type { Value } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { providerCode, typeToken } from "../../definitions/pulumi";
 import { encodeInputs, Encoder } from "../../engine/request";
 import type { Connect } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
-import { read } from "../../lifecycle/read";
+import { outputsOf } from "../../lifecycle/outputs";
 import type { DeclaredRecord } from "./declared-values";
 import type { Deployment, StateResource } from "../shared/state";
 
@@ -30,40 +29,28 @@ export async function importedResources(
   account: string | undefined,
   keys: ReadonlySet<string>,
 ): Promise<ImportedResource[]> {
-  const added = await Promise.all(
-    records.map(async ({ definition, record, values, name }): Promise<ImportedResource[]> => {
+  const accepted = records.filter(({ problems }) => problems.length === 0);
+  return Promise.all(
+    accepted.map(async ({ definition, record, values, name }) => {
       const connect = connectTo(definition);
       const owner = `${typeToken(definition)}::${name}`;
-      const { inputs, problems } = await check(definition, connect, {
-        declared: Object.fromEntries(values),
-        account,
-        importId: record.id,
-        options: { owner },
-      });
-      if (problems.length > 0) return [];
-      const state = await read(
-        connect(account),
-        record.id,
-        {
-          // What was checked holds only values of fields.
-          values: inputs.values as Readonly<Record<string, Value>>,
-          attributes: {},
-          account,
-          importId: record.id,
-          claim: owner,
-          // So that the attributes are read too.
-          isPartial: true,
-        },
-        {},
-      );
-      if (!state) return [];
+      const declared = Object.fromEntries(values);
+      // What the record shows needs no second look at it.
+      const checked = await check(definition, connect, { declared, account, options: { owner } });
+      const inputs = { ...checked.inputs, importId: record.id };
+      const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
       const __provider = providerCode(definition);
       const hidden = { __options: { resource: owner }, __provider };
-      const outputs = { ...new Encoder(definition, keys).outputs(state.outputs, hidden), __provider };
-      return [{ definition, name, id: state.id, inputs: encodeInputs(inputs, hidden), outputs }];
+      const encoded = new Encoder(definition, keys).outputs(outputs, hidden);
+      return {
+        definition,
+        name,
+        id: record.id,
+        inputs: encodeInputs(inputs, hidden),
+        outputs: { ...encoded, __provider },
+      };
     }),
   );
-  return added.flat();
 }
 
 const dynamicHostType = "pulumi:providers:pulumi-nodejs";

@@ -33,40 +33,35 @@ export interface ModuleResource extends Name {
   readonly problems: readonly string[];
 }
 
-/** A module that declares resources. */
+/** A module that declares resources. What only refused resources need is a comment, as they are. */
 export function moduleSource(resources: readonly ModuleResource[]): string {
   const active = resources.filter(({ problems }) => problems.length === 0);
-  const statements = resources.map((resource) =>
-    resource.problems.length === 0 ? statementOf(resource) : commentOf(resource),
-  );
-  const config = "const config = new pulumi.Config();";
-  if (active.some(usesConfig)) statements.unshift(config);
-  else if (resources.some(usesConfig)) statements.unshift(`// ${config}`);
-  // Without an import or export a file is not a module.
-  if (active.length === 0) statements.push("export {};");
+  /** A line that some of the resources need. */
+  const lineFor = (isNeeded: (resource: ModuleResource) => boolean, text: string): string[] =>
+    active.some(isNeeded) ? [text] : resources.some(isNeeded) ? [`// ${text}`] : [];
+  const labelsOf = (some: readonly ModuleResource[]): string[] => [
+    ...new Set(some.map(({ definition }) => definition.label).sort()),
+  ];
+  const used = labelsOf(active);
+  const unused = labelsOf(resources).filter((label) => !used.includes(label));
+  const classes = (names: readonly string[]): string =>
+    `import { ${names.join(", ")} } from "pulumi-uptime";`;
+  const usesConfig = (resource: ModuleResource): boolean => configValuesOf(resource).length > 0;
   const head = [
     "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
-    ...importsOf(active, resources),
+    ...lineFor(usesConfig, 'import * as pulumi from "@pulumi/pulumi";'),
+    ...(used.length > 0 ? [classes(used)] : []),
+    ...(unused.length > 0 ? [`// ${classes(unused)}`] : []),
   ];
-  return `${[head.join("\n"), ...statements].join("\n\n")}\n`;
-}
-
-/** The imports that the resources need; those that only commented resources need are comments too. */
-function importsOf(active: readonly ModuleResource[], all: readonly ModuleResource[]): string[] {
-  const sdk = 'import * as pulumi from "@pulumi/pulumi";';
-  const used = new Set(active.map(({ definition }) => definition.label));
-  const unused = new Set(all.map(({ definition }) => definition.label).filter((label) => !used.has(label)));
-  const classes = (names: ReadonlySet<string>): string =>
-    `import { ${[...names].sort().join(", ")} } from "pulumi-uptime";`;
-  return [
-    ...(active.some(usesConfig) ? [sdk] : all.some(usesConfig) ? [`// ${sdk}`] : []),
-    ...(used.size > 0 ? [classes(used)] : []),
-    ...(unused.size > 0 ? [`// ${classes(unused)}`] : []),
-  ];
-}
-
-function usesConfig(resource: ModuleResource): boolean {
-  return configValuesOf(resource).length > 0;
+  return `${[
+    head.join("\n"),
+    ...lineFor(usesConfig, "const config = new pulumi.Config();"),
+    ...resources.map((resource) =>
+      resource.problems.length === 0 ? statementOf(resource) : commentOf(resource),
+    ),
+    // Without an import or export a file is not a module.
+    ...(active.length === 0 ? ["export {};"] : []),
+  ].join("\n\n")}\n`;
 }
 
 /** What a resource reads from the configuration. */

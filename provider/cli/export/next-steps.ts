@@ -14,6 +14,8 @@ export interface WrittenExport {
   /** The files with the state to import and with the values of the secrets, from the project's folder. */
   readonly stateFile: string | undefined;
   readonly secretsFile: string | undefined;
+  /** Whether the main file is the sample of a new project. */
+  readonly isSample: boolean;
 }
 
 /** What a person does after an export, with the reason. */
@@ -47,7 +49,7 @@ export function nextSteps(parts: readonly (Step | string)[]): NextSteps {
 
 /** The steps after an export in TypeScript. @param modules the names of the modules that were written */
 export function programSteps(written: WrittenExport, modules: readonly string[]): (Step | string)[] {
-  const { project, resources, settings, stateFile } = written;
+  const { project, resources, settings, stateFile, isSample } = written;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [
     {
@@ -55,7 +57,9 @@ export function programSteps(written: WrittenExport, modules: readonly string[])
       lines: project.exists ? [] : startCommands(settings),
     },
     {
-      text: "Import the new modules in the program's main file; no existing file was changed.",
+      text: isSample
+        ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
+        : "Import the new modules in the program's main file; no existing file was changed.",
       lines: project.exists ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
       onlyOnPage: true,
       language: "ts",
@@ -107,14 +111,22 @@ export function refusedList(resources: readonly ModuleResource[], language: stri
 
 const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
 
-/** The commands that set the values of secrets: all from the file, or each by itself. */
+/** The commands that set the values of secrets: from the file or, if it has none, by asking for it. No process list shows one. */
 export function secretCommands(
   { resources, secretsFile }: Pick<WrittenExport, "resources" | "secretsFile">,
   isNeeded: (value: { readonly optional: boolean }) => boolean = ({ optional }) => !optional,
 ): string[] {
-  const keys = resources.flatMap(configValuesOf).filter(isNeeded);
-  if (secretsFile === undefined || keys.length === 0) return keys.map(({ key }) => setSecret(key));
-  return [`pulumi config set-all --json "$(cat ${shellWord(secretsFile)})"`, `rm ${shellWord(secretsFile)}`];
+  const values = resources.flatMap(configValuesOf).filter(isNeeded);
+  if (secretsFile === undefined) return values.map(({ key }) => setSecret(key));
+  const file = JSON.stringify(`./${secretsFile}`);
+  const isInFile = values.some(({ secret }) => secret !== undefined);
+  return [
+    ...values.map(({ key, secret }) => {
+      const reading = `node -p ${shellWord(`require(${file})[${JSON.stringify(key)}]`)}`;
+      return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
+    }),
+    ...(isInFile ? [`rm ${shellWord(secretsFile)}`] : []),
+  ];
 }
 
 /** The commands between a new project's files and its first preview. */

@@ -30,7 +30,8 @@ export function planProgram(written: WrittenExport, split: Split): ExportPlan {
   if (names.length > 0) {
     if (!project.exists) {
       const program = names.map((module) => `import "./${module}";\n`).join("");
-      for (const [name, content] of scaffold(project, program))
+      const secretFiles = [written.stateFile, written.secretsFile].filter((file) => file !== undefined);
+      for (const [name, content] of scaffold(project, program, { secretFiles }))
         if (!project.files.has(name.toLowerCase())) files.set(name, content);
     }
     for (const [name, resources] of modules) files.set(`${name}.ts`, moduleSource(resources));
@@ -64,11 +65,13 @@ function groupOf({ definition, properties }: ModuleResource, split: Split): stri
     const value = properties.get(key);
     return typeof value === "string" ? value : "";
   };
-  const name = text("name");
-  const [prefix = "", ...rest] = name.split(/\s+[-–—]\s+|\s*[|/:]\s*/);
-  const host = parseUrl(text("url"))?.hostname ?? (definition.fields.name?.type === "hostname" ? name : "");
-  const group = split === "host" ? host : split === "prefix" && rest.length > 0 ? prefix : "";
-  return slug(group) || definition.plural;
+  const groups: Record<Split, string | undefined> = {
+    kind: undefined,
+    // A domain has no URL, and its name is a host.
+    host: parseUrl(text("url"))?.hostname ?? text("name"),
+    prefix: /^(.*?)(?:\s+[-–—]\s+|\s*[|/:]\s*)/.exec(text("name"))?.[1],
+  };
+  return slug(groups[split] ?? "") || definition.plural;
 }
 
 /** Names that mean something else to Node.js or to Windows. */

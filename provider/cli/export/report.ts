@@ -53,8 +53,6 @@ export function exportText(report: ExportReport): string {
   const wrote = dryRun ? "Would write" : "Wrote";
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
   const refused = resources.filter(({ problems }) => problems.length > 0);
-  const required = secrets.filter(({ optional }) => !optional).length;
-  const passwords = secrets.length - required;
   const isProgram = language === "typescript";
   const lines: string[] = [];
 
@@ -73,21 +71,13 @@ export function exportText(report: ExportReport): string {
         ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),
     );
-  if (secrets.length > 0 && !isProgram)
+  if (secrets.length > 0)
     lines.push(
       "",
-      "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. They " +
-        `stay as they are in the API; ${page} says how to manage them.`,
-    );
-  if (required > 0 && isProgram)
-    lines.push(
-      "",
-      `Set ${counted(required, "value")} of request headers as secrets in the stack's configuration.`,
-    );
-  if (passwords > 0 && isProgram)
-    lines.push(
-      `${counted(passwords, "monitor")} ${passwords === 1 ? "has" : "have"} a user name; the API does not show whether ` +
-        `there is a password. ${page} says more.`,
+      isProgram
+        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration; ${page} says which must be set.`
+        : "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. " +
+            `They stay as they are in the API; ${page} says how to manage them.`,
     );
   lines.push(...notes.flatMap((note) => ["", note]));
   if (report.next.length > 0 && !dryRun)

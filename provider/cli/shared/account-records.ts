@@ -1,4 +1,5 @@
 import type { ApiRecord } from "../../api/answer";
+import { ApiError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import type { Account } from "../../lifecycle/account";
 import { completeRecords } from "../../lifecycle/records";
@@ -33,7 +34,11 @@ export async function readRecords(
     }
     return completeRecords(account, operation, listed);
   });
-  // Ids are numbers of any size: of two, the longer is the larger.
+  return oldestFirst(records);
+}
+
+/** Ids are numbers of any size: of two, the longer is the larger. */
+export function oldestFirst(records: readonly ApiRecord[]): readonly ApiRecord[] {
   return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
 }
 
@@ -42,4 +47,9 @@ export function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ shown }) =>
     Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
   );
+}
+
+/** Whether an error says that the API does not accept the key, so that no other request of the account is worth sending. */
+export function isKeyRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
 }

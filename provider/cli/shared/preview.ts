@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { titleOf } from "./resource-types";
+import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
   type: z.string(),
@@ -32,7 +32,7 @@ export const previewReport = z.looseObject({
     )
     .nullish(),
   /** How many resources there are for each operation. */
-  changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
+  changeSummary: z.record(z.string(), z.number()).nullish(),
   diagnostics: z
     .array(
       z.looseObject({ urn: z.string().optional(), message: z.string(), severity: z.string().optional() }),
@@ -43,16 +43,31 @@ export const previewReport = z.looseObject({
 export type Preview = z.infer<typeof previewReport>;
 export type PreviewStep = NonNullable<Preview["steps"]>[number];
 
-/** What becomes of a resource. An adoption is a create to Pulumi, and no preview tells it. */
-const operations = ["create", "import", "adopt", "update", "replace", "delete"] as const;
+/** What becomes of a resource, what matters most first. An adoption is a create to Pulumi, and no preview tells it. */
+const operations = ["replace", "delete", "create", "update", "adopt", "import"] as const;
 export type Operation = (typeof operations)[number];
 
-/** How many resources there are for each operation, such as `2 to create`. */
-export function operationCounts(changes: readonly { readonly operation: Operation }[]): string[] {
+/** How many resources there are for each operation. */
+export type OperationCounts = Readonly<Partial<Record<Operation | "same", number>>>;
+
+export function countsOf(changes: readonly { readonly operation: Operation }[]): OperationCounts {
+  const counts = operations.map(
+    (operation) => [operation, changes.filter((change) => change.operation === operation).length] as const,
+  );
+  return Object.fromEntries(counts);
+}
+
+/** The counts as people read them, such as `2 to create`. */
+export function countTexts(counts: OperationCounts): string[] {
   return operations.flatMap((operation) => {
-    const count = changes.filter((change) => change.operation === operation).length;
+    const count = counts[operation] ?? 0;
     return count > 0 ? [`${count} to ${operation}`] : [];
   });
+}
+
+/** Orders changes by what matters most. */
+export function byWeight(a: { readonly operation: Operation }, b: { readonly operation: Operation }): number {
+  return operations.indexOf(a.operation) - operations.indexOf(b.operation);
 }
 
 /** What a preview does to one resource. */
@@ -73,17 +88,31 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, in the order of the preview. */
-export function plannedChanges({ steps }: Preview): PlannedChange[] {
-  return (steps ?? []).flatMap((step) => changeOf(step) ?? []);
+/** What a preview changes, in its order: resources of this package, and the others. The stack itself is none. */
+export function plannedChanges({ steps }: Preview): { own: PlannedChange[]; others: PlannedChange[] } {
+  const changes = (steps ?? []).filter((step) => !isStack(step)).flatMap((step) => changeOf(step) ?? []);
+  const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
+  return { own: changes.filter(isOwn), others: changes.filter((change) => !isOwn(change)) };
 }
 
-/** How many resources a preview leaves as they are: its summary counts them, and the stack too unless that is new. */
-export function unchangedIn({ changeSummary, steps }: Preview): number {
-  const isStackNew = (steps ?? []).some(
-    ({ op, urn }) => op !== "same" && parseUrn(urn).type === "pulumi:pulumi:Stack",
-  );
-  return Math.max(0, (changeSummary?.same ?? 0) - (isStackNew ? 0 : 1));
+const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
+
+/**
+ * Pulumi's own counts, without the stack; to it, the import of a dynamic resource is a create. A preview that fails has none,
+ * and its steps are counted.
+ */
+export function summaryOf(preview: Preview): OperationCounts {
+  const { changeSummary, steps } = preview;
+  if (!changeSummary) return countsOf(Object.values(plannedChanges(preview)).flat());
+  const counts: Record<string, number> = { ...changeSummary };
+  const move = (from: string, to?: string): void => {
+    counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
+    if (to !== undefined) counts[to] = (counts[to] ?? 0) + 1;
+  };
+  move((steps ?? []).find(isStack)?.op ?? "same");
+  for (const step of steps ?? [])
+    if (step.op === "create" && changeOf(step)?.operation === "import") move("create", "import");
+  return counts;
 }
 
 /** The errors of a preview. */

@@ -60,3 +60,9 @@ export function codeBlock(lines: readonly string[], language = ""): string {
 export function firstWords(text: string, limit = 500): string {
   return shorten(text.trim().replace(/\s+/g, " "), limit);
 }
+
+/** Names in a sentence: only the first few, and how many more there are. */
+export function listOf(names: readonly string[], most = 5): string {
+  const more = names.length - most;
+  return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
+}

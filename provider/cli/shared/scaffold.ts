@@ -21,14 +21,33 @@ const scripts = {
   drift: "pulumi-uptime drift",
 };
 
+/** What exports write with secrets in it, under the names that help and docs use. */
+const usualSecretFiles = ["secrets.json", "state.json"];
+
+/** The program of a new project. An export replaces it if nobody has changed it. */
+export const sampleProgram = `import { Monitor } from "pulumi-uptime";
+
+const home = new Monitor("home", {
+  name: "Home page",
+  url: "https://example.com/",
+  interval: 300,
+});
+
+export const homeId = home.id;
+`;
+
 /**
  * The files of a new project by name, all but the modules that declare its resources.
- * @param uptime the dependency that gives the project this package
+ * @param more.uptime the dependency that gives the project this package
+ * @param more.secretFiles what else git must not take
  */
 export function scaffold(
   { name }: Pick<Project, "name">,
   program: string,
-  uptime = dependency(),
+  {
+    uptime = dependency(),
+    secretFiles = [],
+  }: { readonly uptime?: string; readonly secretFiles?: readonly string[] } = {},
 ): Map<string, string> {
   const manifest = {
     name,
@@ -49,7 +68,7 @@ export function scaffold(
       "tsconfig.json",
       jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
-    [".gitignore", "node_modules/\n"],
+    [".gitignore", [...new Set(["node_modules/", ...usualSecretFiles, ...secretFiles]), ""].join("\n")],
     // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
     ...(uptime.startsWith("file:") && !uptime.endsWith(".tgz")
       ? ([[".npmrc", "install-links=true\n"]] as const)

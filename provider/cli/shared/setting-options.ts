@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { readSettings } from "../../api/settings";
+import { accountNames, readSettings } from "../../api/settings";
 import type { Settings } from "../../api/settings";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
@@ -43,6 +43,8 @@ export interface CommandSettings {
   readonly config: ReadonlyMap<string, string>;
   /** Which keys of the stack's configuration are kept as secrets. */
   readonly secretKeys: ReadonlySet<string>;
+  /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
+  readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: AccountSettings;
   /** The same of an explicit provider, from its own settings. */
@@ -70,7 +72,13 @@ export async function commandSettings(
   return {
     config,
     secretKeys: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
-    forAccount: (account) => readSettings({ get: (key) => config.get(key) }, env, account),
+    accounts: () => {
+      const all = accountNames(config, env);
+      const { environment = "" } = settingOf("apiKey");
+      const isUnnamedUsed = all.length === 1 || Boolean(config.get("uptime:apiKey") ?? env[environment]);
+      return all.filter((name) => name !== undefined || isUnnamedUsed);
+    },
+    forAccount: (account) => readSettings(config, env, account),
     forProvider: (given) => {
       const own = configOf(given);
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));

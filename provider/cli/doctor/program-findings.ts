@@ -1,0 +1,62 @@
+import { counted } from "../../api/text";
+import { failed, ok, warning } from "../shared/finding";
+import type { Finding } from "../shared/finding";
+import { countsOf, countTexts } from "../shared/preview";
+import { firstWords, listOf } from "../shared/quoting";
+import type { AlikeRecord, ProgramReport } from "./program";
+
+/** The code of findings about resources that a preview would refuse. */
+export const refusedCode = "program-refused";
+
+/** What a preview says of a program, one finding for each resource and fault. */
+export function programFindings({
+  resources,
+  planned,
+  silent,
+  refused,
+  errors,
+  unchecked,
+}: ProgramReport): Finding[] {
+  const counts = [
+    ...countTexts(countsOf(planned)),
+    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
+  ].join(", ");
+  return [
+    ...planned.map(({ title, operation, record, alike }) => {
+      if (alike.length === 0) {
+        const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
+        return ok("program-plan", `${title}: ${operation}${taken}`);
+      }
+      const records = alike.map(differenceText).join("; ");
+      const text = `${title}: ${operation}, although there is the same name already: ${records}`;
+      return warning("program-plan", `${text}. To adopt it, name its id with the option import.`);
+    }),
+    ...(silent.length > 0
+      ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]
+      : []),
+    ...unchecked.map((text) => warning("program-unchecked", text)),
+    ...refused.flatMap(({ title, importId, reasons }) => {
+      const resource = importId === undefined ? title : `${title} (import ${importId})`;
+      return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
+    }),
+    // Without the stack of an exception.
+    ...errors.map((error) =>
+      failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
+    ),
+    // After an error it would leave out what was not reached.
+    ...(errors.length > 0
+      ? []
+      : [
+          ok(
+            "program",
+            `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
+          ),
+        ]),
+  ];
+}
+
+/** How a record of the same name differs from what is declared. */
+export function differenceText({ id, differs, importer }: AlikeRecord): string {
+  const whose = importer === undefined ? "" : `, which ${importer} imports,`;
+  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
+}
