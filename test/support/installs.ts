@@ -15,14 +15,23 @@ export function npm(cwd: string, ...args: string[]): string {
   return execFileSync("npm", [...args, "--loglevel=error"], { cwd, env: cleanEnv, encoding: "utf8" });
 }
 
-/** Packs this repository as it is published, and returns the tarball and the files in it. */
-export function pack(folder: string): { tarball: string; files: string[] } {
+/** What `npm run release:pack` makes. */
+interface Packed {
+  tarball: string;
+  /** What is in the tarball. */
+  files: string[];
+  /** Of the plugin, one per platform. */
+  archives: string[];
+}
+
+/** Packs this repository as it is published. */
+export function pack(folder: string): Packed {
   const script = join(repository, "tools", "package.mjs");
   const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], {
     env: cleanEnv,
     encoding: "utf8",
   });
-  return JSON.parse(output) as { tarball: string; files: string[] };
+  return JSON.parse(output) as Packed;
 }
 
 /** Writes files, by their paths in the folder. */
