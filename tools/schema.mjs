@@ -235,7 +235,8 @@ function addFunctions(schema, definition, properties, names) {
   const words = {
     ...names,
     ...{ singular, plural, Plural: capital(plural) },
-    ...{ one, One: capital(one), oneInPython: inPython(one) },
+    // Go calls a function Lookup that would read the resource of its name.
+    ...{ one, One: capital(one), OneInGo: `Lookup${label}`, oneInPython: inPython(one) },
     ...{ several, Several: capital(several), severalInPython: inPython(several) },
   };
   schema.functions[`uptime:index:${one}`] = {
