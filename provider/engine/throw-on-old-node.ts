@@ -2,4 +2,9 @@
 import { problemOfNode } from "../definitions/node-version";
 
 const problem = problemOfNode();
-if (problem) throw new Error(problem);
+if (problem) {
+  const error = new Error(problem);
+  // The host prints the stack, which says nothing to anybody.
+  error.stack = problem;
+  throw error;
+}

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
@@ -386,6 +386,33 @@ if (isFull)
       },
       600_000,
     );
+
+    test("With a Node.js that is too old, each process says which one is needed", async () => {
+      const problem =
+        /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
+      const env = { PATH: await tools.pathWith("18") };
+      const properties = { name: "Site", url: "https://example.com/", interval: 60 };
+      const dynamic = await startStack({ program: commonJs });
+      const preview = await dynamic.workspace.run(["preview"], { env });
+      expect(preview.code).not.toBe(0);
+      expect(preview.output).toMatch(/Monitor \(site\):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview.output).not.toMatch(/^\s+at /m);
+      const native = await startStack({
+        language: "yaml",
+        program: yamlOf({ site: { type: "uptime:Monitor", properties } }),
+      });
+      expect((await native.workspace.run(["preview"], { env })).output).toMatch(problem);
+      const { status, stderr } = spawnSync("node", [join(repository, "dist", "provider", "cli", "main.js")], {
+        env: { ...process.env, ...env },
+        encoding: "utf8",
+      });
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(problem) as string });
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      for (const version of ["22", "24"] as const)
+        expect(
+          await native.workspace.run(["preview"], { env: { PATH: await tools.pathWith(version) } }),
+        ).toMatchObject({ code: 0 });
+    }, 600_000);
 
     async function installAndRun(install: Install, workspace: Workspace) {
       const { manager, node, workspaces } = install;

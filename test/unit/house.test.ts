@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+
+import { oldestNode, problemOfNode } from "../../provider/definitions/node-version";
 import type { Release } from "../../tools/release.mjs" with { "resolution-mode": "import" };
 
 const root = join(__dirname, "..", "..");
@@ -48,6 +50,16 @@ test("the lockfile pins each package by what is in it, and names no registry", (
   const unpinned = locked.filter(([, { integrity, dev, optional }]) => !integrity && !(dev && optional));
   expect(unpinned.map(([path]) => path)).toEqual([]);
   expect(readFileSync(join(root, "package-lock.json"), "utf8")).not.toContain('"resolved": "http');
+});
+
+test("each process refuses a Node.js older than the one that package.json names", () => {
+  const { engines } = json("package.json") as { engines: { node: string } };
+  expect(engines.node).toBe(`>=${oldestNode}`);
+  const old = ["0.10.48", "18.20.8", "20.9.0", "20.17.9"];
+  for (const version of old)
+    expect(problemOfNode(version)).toContain(`20.18 or later, and this is ${version}:`);
+  const supported = ["20.18.0", "20.20.2", "21.0.0", "22.1.0", "24.0.0", process.versions.node];
+  expect(supported.map((version) => problemOfNode(version))).toEqual(supported.map(() => undefined));
 });
 
 describe("a release", () => {
