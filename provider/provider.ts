@@ -1,3 +1,5 @@
+import "./engine/throw-on-old-node";
+
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";

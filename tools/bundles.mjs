@@ -30,12 +30,26 @@ rmSync(`${provider}.map`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 await bundled(join("engine", "plugin", "main.ts"), join(folder, bundle));
+const json = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
+const { version, engines } = json("package.json");
+const needsNode = `pulumi-resource-uptime needs Node.js ${engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
 // A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
-writeFileSync(join(folder, "pulumi-resource-uptime"), `#!/bin/sh\nexec node "\${0%/*}/${bundle}" "$@"\n`);
-writeFileSync(join(folder, "pulumi-resource-uptime.cmd"), `@node "%~dp0\\${bundle}" %*\r\n`);
+writeFileSync(
+  join(folder, "pulumi-resource-uptime"),
+  `#!/bin/sh
+command -v node >/dev/null || { echo "${needsNode}" >&2; exit 1; }
+exec node "\${0%/*}/${bundle}" "$@"
+`,
+);
+writeFileSync(
+  join(folder, "pulumi-resource-uptime.cmd"),
+  [
+    "@where node >nul 2>nul || (echo " + needsNode + " 1>&2 & exit /b 1)",
+    `@node "%~dp0\\${bundle}" %*`,
+    "",
+  ].join("\r\n"),
+);
 chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
 // For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
-const json = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
-const { version } = json("package.json");
 const schema = { ...json("provider", "engine", "plugin", "schema.json"), version };
 writeFileSync(join(folder, "schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);

@@ -1,5 +1,6 @@
-// `npm run release:pack`: the tarball that is published. It differs from what `npm pack` makes in what follows from the public
-// address, `repository` in package.json: homepage, bugs, and absolute links on the page that the registry shows.
+// `npm run release:pack`: the tarball that is published, and the archives of the plugin from which Pulumi installs it. The tarball
+// differs from what `npm pack` makes in what follows from the public address, `repository` in package.json: homepage, bugs, and
+// absolute links on the page that the registry shows.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** The repository's page on the web, from `repository` in package.json. */
 export function addressOf({ repository }) {
   return repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
+}
+
+/** Whether that page is there: in package.json of a clone, its owner is still to be filled in. */
+export function hasPublicAddress({ repository }) {
+  return repository !== undefined && !repository.url.includes("/OWNER/");
 }
 
 /** package.json as it is published. */
@@ -63,6 +69,21 @@ export function pack(folder) {
   }
 }
 
+/** Packs the plugin for each platform, under the names by which Pulumi downloads it; returns the archives. */
+export function packPlugin(folder) {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return ["linux", "darwin", "windows"].flatMap((system) =>
+    ["amd64", "arm64"].map((architecture) => {
+      const archive = join(folder, `pulumi-resource-uptime-v${version}-${system}-${architecture}.tar.gz`);
+      // Pulumi looks for an .exe on Windows, and then for this.
+      const executable = `pulumi-resource-uptime${system === "windows" ? ".cmd" : ""}`;
+      const files = [executable, "provider.cjs", "schema.json"];
+      execFileSync("tar", ["-czf", archive, "-C", join(root, "plugin"), ...files]);
+      return archive;
+    }),
+  );
+}
+
 function npmPack(cwd, ...args) {
   const output = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--loglevel=error", ...args], {
     cwd,
@@ -77,6 +98,6 @@ runAsCommand(import.meta.url, (args) => {
     args,
     options: { out: { type: "string", default: join(root, "dist", "package") }, json: { type: "boolean" } },
   });
-  const packed = pack(values.out);
-  console.log(values.json ? JSON.stringify(packed) : packed.tarball);
+  const packed = { ...pack(values.out), archives: packPlugin(values.out) };
+  console.log(values.json ? JSON.stringify(packed) : [packed.tarball, ...packed.archives].join("\n"));
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runAsCommand } from "./main.mjs";
+import { hasPublicAddress } from "./package.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -34,10 +35,10 @@ export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
   // npm refuses a provenance statement of a repository that the package does not name.
   if (!manifest.repository?.url)
     problems.push("package.json names no repository, which npm compares with the one that publishes.");
-  else if (manifest.repository.url.includes("/OWNER/"))
+  else if (!hasPublicAddress(manifest))
     problems.push(
       `package.json has no public address yet: replace OWNER in the line "repository" (${manifest.repository.url}). ` +
-        "Homepage, bugs and the links of the registry's page follow from it.",
+        "Homepage, bugs, the links of the registry's page, and from where Pulumi downloads the plugin follow from it.",
     );
   if (manifest.private) problems.push("package.json is marked as private.");
   return problems;

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { built, sentencesOf } from "./docs.mjs";
 import { runAsCommand, writeGenerated } from "./main.mjs";
+import { addressOf, hasPublicAddress } from "./package.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const schemaFile = "provider/engine/plugin/schema.json";
@@ -35,22 +36,24 @@ const settingTypes = {
 };
 
 /** The schema without its version, which is that of the package. */
-export function schemaOf({ definitions, settings }, sourceOf, { description, license }) {
+export function schemaOf({ definitions, settings }, sourceOf, manifest) {
   const variables = settingProperties(settings);
+  const names = packageNamesOf(manifest);
   const schema = {
     name: "uptime",
     displayName: "Uptime",
-    description,
-    keywords: ["uptime", "monitoring", "domain", "category/monitoring", "kind/native"],
-    license,
-    publisher: "pulumi-uptime",
+    description: manifest.description,
+    keywords: ["pulumi", "uptime", "monitoring", "domain", "category/monitoring", "kind/native"],
+    license: manifest.license,
+    publisher: "Pulumi Uptime",
+    ...linksOf(manifest),
     meta: { moduleFormat: "(.*)" },
     language: {
-      csharp: { respectSchemaVersion: true },
-      go: { generateResourceContainerTypes: true, respectSchemaVersion: true },
-      java: { basePackage: "com.pulumi" },
-      nodejs: { respectSchemaVersion: true },
-      python: { pyproject: { enabled: true }, respectSchemaVersion: true },
+      csharp: { rootNamespace: names.csharp, respectSchemaVersion: true },
+      go: { importBasePath: names.go, generateResourceContainerTypes: true, respectSchemaVersion: true },
+      java: { basePackage: names.java },
+      nodejs: { packageName: names.nodejs, respectSchemaVersion: true },
+      python: { packageName: names.python, pyproject: { enabled: true }, respectSchemaVersion: true },
     },
     config: { variables },
     types: sharedTypes(settings),
@@ -63,10 +66,39 @@ export function schemaOf({ definitions, settings }, sourceOf, { description, lic
   };
   for (const definition of definitions) {
     const properties = propertiesOf(definition, sentencesOf(sourceOf(definition)), schema.types);
-    schema.resources[`uptime:index:${definition.label}`] = resourceOf(definition, properties);
-    addFunctions(schema, definition, properties);
+    schema.resources[`uptime:index:${definition.label}`] = resourceOf(definition, properties, names);
+    addFunctions(schema, definition, properties, names);
   }
   return schema;
+}
+
+/** What SDKs that are generated from the schema are called. All but Python's name follow from the public address. */
+export function packageNamesOf(manifest) {
+  const { hostname, pathname } = new URL(addressOf(manifest));
+  const [owner, repository] = pathname.slice(1).split("/");
+  const words = owner.toLowerCase().split("-");
+  // No name in C# or Java begins with a digit.
+  const first = /^\d/.test(owner) ? "_" : "";
+  return {
+    nodejs: `@${owner.toLowerCase()}/uptime`,
+    python: "pulumi_uptime",
+    go: `${hostname}/${owner}/${repository}/sdk/go/uptime`,
+    csharp: first + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(""),
+    java: `${hostname.split(".").reverse().join(".")}.${first}${words.join("")}`,
+  };
+}
+
+/** Without a public address there are no links: an engine would download the plugin from a stranger's. */
+export function linksOf(manifest) {
+  if (!hasPublicAddress(manifest)) return {};
+  const address = addressOf(manifest);
+  const { hostname, pathname } = new URL(address);
+  return {
+    homepage: address,
+    repository: address,
+    logoUrl: `${address}/raw/main/docs/logo.svg`,
+    pluginDownloadURL: `github://api.${hostname}${pathname}`,
+  };
 }
 
 function settingProperties({ settings, meaningOf }) {
@@ -106,28 +138,36 @@ function sharedTypes({ accountSettings, settings }) {
   };
 }
 
-/** Type and meaning of each field. The values of a choice become a type of their own. */
+/** Type and meaning of each field. The values of a choice become a type of their own, which takes other strings too. */
 function propertiesOf({ label, fields }, sentences, shared) {
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
     if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
     if (field.type !== "choice") return { ...fieldTypes[field.type], description };
-    const name = `uptime:index:${label}${key[0].toUpperCase()}${key.slice(1)}`;
+    const name = `uptime:index:${label}${capital(key)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
-    shared[name] = { type: "string", description, enum: field.allowed.map((value) => ({ value })) };
-    return { $ref: `#/types/${name}`, description };
+    const values = field.allowed.map((value) => ({ value, description: meaningOf(value, description) }));
+    shared[name] = { type: "string", description, enum: values };
+    return { oneOf: [{ type: "string" }, { type: "string", $ref: `#/types/${name}` }], description };
   });
 }
 
-function resourceOf({ label, singular, fields }, properties) {
+/** What the sentence of a field says of one of its values, in parentheses after it; else what the sentence begins with. */
+function meaningOf(value, sentence) {
+  const [, meaning] = new RegExp(`\`${value}\` \\(([^)]+)\\)`).exec(sentence) ?? [];
+  const text = meaning ?? `${sentence.split(":")[0]}: ${value}`;
+  return `${capital(text)}.`;
+}
+
+function resourceOf({ label, singular, fields }, properties, names) {
   const own = (key) => fields[key].secret && { secret: true };
   const required = Object.keys(fields).filter((key) => fields[key].required);
   const filledIn = Object.keys(fields).filter((key) => fields[key].default !== undefined);
   const account = `The account that the ${singular} belongs to: a name in the setting \`accounts\`. Default: the account of \`apiKey\`.`;
   return {
-    description: descriptionOf(label),
+    description: pageOf(label, names),
     properties: {
-      ...mapValues(properties, (property, key) => ({ ...property, ...own(key) })),
+      ...mapValues(properties, (property, key) => ({ ...outputOf(property), ...own(key) })),
       account: { type: "string", description: account },
       attributes: attributesOf(singular),
     },
@@ -158,7 +198,7 @@ function attributesOf(singular) {
 }
 
 /** `getMonitor` and `getMonitors`, for example. */
-function addFunctions(schema, definition, properties) {
+function addFunctions(schema, definition, properties, names) {
   const { label, singular, plural, fields } = definition;
   const columns = ["name", "url"].filter((column) => column in fields);
   const filter = {
@@ -182,7 +222,7 @@ function addFunctions(schema, definition, properties) {
     type: "object",
     properties: {
       id: { type: "string", description: `The id of the ${singular} in the API.` },
-      ...Object.fromEntries(shown.map((key) => [key, resultProperty(properties[key])])),
+      ...Object.fromEntries(shown.map((key) => [key, outputOf(properties[key])])),
       account: { type: "string", description: `The account that the ${singular} belongs to.` },
       attributes: attributesOf(singular),
     },
@@ -190,8 +230,17 @@ function addFunctions(schema, definition, properties) {
   };
   const type = `uptime:index:${label}Result`;
   schema.types[type] = { description: `A ${singular} as the API shows it, without secrets.`, ...result };
-  schema.functions[`uptime:index:${built().lookupName(definition, "one")}`] = {
-    description: `Finds one ${singular} without managing it, by its id, ${columns.map((column) => `its exact ${column}`).join(", ")} or a search. It is an error if there is none, or more than one.`,
+  const [one, several] = ["one", "several"].map((finds) => built().lookupName(definition, finds));
+  const inPython = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const words = {
+    ...names,
+    ...{ singular, plural, Plural: capital(plural) },
+    // Go calls a function Lookup that would read the resource of its name.
+    ...{ one, One: capital(one), OneInGo: `Lookup${label}`, oneInPython: inPython(one) },
+    ...{ several, Several: capital(several), severalInPython: inPython(several) },
+  };
+  schema.functions[`uptime:index:${one}`] = {
+    description: `Finds one ${singular} without managing it, by its id, ${columns.map((column) => `its exact ${column}`).join(", ")} or a search. It is an error if there is none, or more than one.\n\n${pageOf("one", words)}`,
     inputs: {
       type: "object",
       properties: {
@@ -201,8 +250,8 @@ function addFunctions(schema, definition, properties) {
     },
     outputs: { description: `A ${singular} as the API shows it, without secrets.`, ...result },
   };
-  schema.functions[`uptime:index:${built().lookupName(definition, "several")}`] = {
-    description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.`,
+  schema.functions[`uptime:index:${several}`] = {
+    description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.\n\n${pageOf("several", words)}`,
     inputs: {
       type: "object",
       properties: {
@@ -228,14 +277,19 @@ function addFunctions(schema, definition, properties) {
   };
 }
 
-/** The API may hold values that a program could not declare, so a result has no choices. */
-function resultProperty({ $ref, ...property }) {
-  return $ref ? { type: "string", ...property } : property;
+/** What a resource or a result has is a plain string, whatever an input takes. */
+function outputOf({ oneOf, ...property }) {
+  return oneOf ? { type: "string", ...property } : property;
 }
 
-function descriptionOf(label) {
-  const page = readFileSync(join(root, "provider", "engine", "plugin", "examples", `${label}.md`), "utf8");
-  return page.trim();
+/** A page of examples, with what the SDKs and the things that it shows are called. */
+function pageOf(file, names) {
+  const page = readFileSync(join(root, "provider", "engine", "plugin", "examples", `${file}.md`), "utf8");
+  return page.trim().replace(/\$\{(\w+)\}/g, (whole, name) => names[name] ?? whole);
+}
+
+function capital(name) {
+  return `${name[0].toUpperCase()}${name.slice(1)}`;
 }
 
 function listed(names) {

@@ -49,11 +49,15 @@ function argsOf(service: Service, check: Check): MonitorArgs {
 
 const owned = domains.map(
   (name) =>
-    new Domain(name, {
+    new Domain(
       name,
-      homepageUrl: `https://www.${name}/`,
-      notFoundUrl: `https://www.${name}/not-found`,
-    }),
+      {
+        name,
+        homepageUrl: `https://www.${name}/`,
+        notFoundUrl: `https://www.${name}/not-found`,
+      },
+      { protect: true },
+    ),
 );
 
 const monitors = services.map((service) =>

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import "../engine/exit-on-old-node";
+
 import { run } from "./program";
 
 // The reader may close the pipe early, as `head` does.

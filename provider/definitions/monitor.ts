@@ -15,7 +15,7 @@ export const monitorFields = {
   interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
   /**
    * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
-   * `alertTextLookup`) or `url_no_text` (the response does not contain it). Default `url_unavailable`.
+   * `alertTextLookup`) or `url_no_text` (it contains no `alertTextLookup`). Default `url_unavailable`.
    * (docs/monitor.md)
    */
   alertCondition: choice("alert_condition", ["url_unavailable", "url_text", "url_no_text"], {
@@ -24,7 +24,7 @@ export const monitorFields = {
   }),
   /** The text to look for in the response; required with `url_text` and `url_no_text`. (docs/monitor.md) */
   alertTextLookup: text("alert_text_lookup"),
-  /** Ids of the alert channels, numbers or numeric strings; their order does not matter. (docs/monitor.md) */
+  /** Ids of the alert channels; their order does not matter. (docs/monitor.md) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
   /**
    * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET.

@@ -1,8 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
 
-import { startStack, stopStacks } from "../support/stack";
+import { canary } from "../support/canary.cjs";
+import { startStack, stopStacks, yamlOf } from "../support/stack";
+import type { Result, Workspace } from "../support/workspace";
 
 afterEach(stopStacks);
 
@@ -13,8 +24,8 @@ const projects = { quickstart: "ts", team: "ts", fleet: "ts", yaml: "yaml", pyth
 const programs = { ts: "index.ts", yaml: "Pulumi.yaml", python: "__main__.py" };
 
 test("each example is a project: manifest, project file, what git ignores, and a page", () => {
-  // examples/ci is for projects that exist.
-  expect(readdirSync(examples).sort()).toEqual([...Object.keys(projects), "ci"].sort());
+  // examples/ci and examples/policy are for projects that exist.
+  expect(readdirSync(examples).sort()).toEqual([...Object.keys(projects), "ci", "policy"].sort());
   for (const [name, language] of Object.entries(projects)) {
     const files = ["package.json", "Pulumi.yaml", ".gitignore", "README.md", programs[language]];
     if (language === "ts") files.push("tsconfig.json");
@@ -27,8 +38,53 @@ test("each example is a project: manifest, project file, what git ignores, and a
   }
 });
 
+/** A preview with examples/policy, which reports what it refuses. */
+async function previewWithPolicies(
+  workspace: Workspace,
+  settings: Record<string, unknown> = {},
+): Promise<Result & { refused: Record<string, string[]> }> {
+  const { which } = await import("../../tools/engine/command.mjs");
+  const folder = join(workspace.project, "policy");
+  cpSync(join(examples, "policy"), folder, {
+    recursive: true,
+    filter: (path) => !path.startsWith(join(examples, "policy", "node_modules")),
+  });
+  symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
+  let { PATH = "" } = workspace.environment;
+  if (!which("pulumi-analyzer-policy", PATH)) {
+    // The language host that is a Go module cannot start packs. The SDK's own runner can, as the analyzer of another runtime.
+    const runner = join(repository, "node_modules", "@pulumi", "pulumi", "cmd", "run-policy-pack");
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    writeFileSync(
+      join(bin, "pulumi-analyzer-policy-runner"),
+      `#!/bin/sh\nexec ${process.execPath} ${runner} "$@"\n`,
+      { mode: 0o755 },
+    );
+    const pack = join(folder, "PulumiPolicy.yaml");
+    writeFileSync(pack, readFileSync(pack, "utf8").replace("runtime: nodejs", "runtime: runner"));
+    PATH = [bin, PATH].join(delimiter);
+  }
+  const options = ["--policy-pack", folder, "--policy-pack-config", join(folder, "config.json")];
+  const result = await workspace.run(["preview", ...options], { env: { PATH } });
+  const refused: Record<string, string[]> = {};
+  for (const [, policy = "", name = ""] of result.output.matchAll(
+    /- \[mandatory\] {2}(\S+) {2}\(\S+: (.*)\)$/gm,
+  ))
+    (refused[name] ??= []).push(policy);
+  return { ...result, refused };
+}
+
+/** What examples/policy refuses of each example, by resource, where no interval is too long. */
+const refusedOf = {
+  quickstart: { home: ["monitor-alerts"], shop: ["domain-protected"] },
+  team: {},
+  yaml: { checkout: ["monitor-alerts"], domain: ["domain-protected"], home: ["monitor-alerts"] },
+};
+
 test.each(["quickstart", "team", "yaml"] as const)(
-  "examples/%s runs as it is when it is copied",
+  "examples/%s runs as it is when it is copied, and examples/policy refuses what is known of it",
   async (name) => {
     const language = projects[name];
     const { emulator, workspace } = await startStack({ language, packages: ["@types/node"] });
@@ -40,12 +96,59 @@ test.each(["quickstart", "team", "yaml"] as const)(
     });
     // A stack belongs to a project, and the copied one has a name of its own.
     await workspace.run(["stack", "init", "dev"]);
-    const { code, output } = await workspace.run(["preview"]);
-    expect({ code, output }).toEqual({ code: 0, output });
-    expect(output).toMatch(/\+ \d+ to create/);
+    const { code, output, refused } = await previewWithPolicies(workspace, {
+      "monitor-interval": { maxInterval: 3600 },
+    });
+    expect(refused).toEqual(refusedOf[name]);
+    expect({ code, output }).toEqual({ code: Object.keys(refused).length > 0 ? 1 : 0, output });
+    expect(output).toMatch(/^ +\+ {2}\S*uptime\S*:Monitor \S.* create/m);
     expect(emulator.writes()).toEqual([]);
   },
 );
+
+test("examples/policy refuses long intervals, no alerts, secrets over http and unprotected domains, and nothing that is unknown", async () => {
+  const monitor = (properties: object) => ({
+    type: "uptime:Monitor",
+    properties: {
+      name: "Site",
+      url: "https://example.com/",
+      interval: 900,
+      alertChannelIds: [1],
+      ...properties,
+    },
+  });
+  const secrets = {
+    requestAuthUsername: "probe",
+    requestAuthPassword: canary("policy-password"),
+    requestHeaders: [{ key: "X-Probe", value: canary("policy-header") }],
+  };
+  const { workspace } = await startStack({
+    language: "yaml",
+    program: yamlOf({
+      kept: monitor(secrets),
+      unknown: monitor({ alertChannelIds: "${kept.attributes.alert_channels}" }),
+      rare: monitor({ interval: 1800 }),
+      silent: monitor({ alertChannelIds: [] }),
+      plain: monitor({ url: "HTTP://example.com/", ...secrets }),
+      open: monitor({ url: "http://example.com/", requestMethod: "HEAD" }),
+      guarded: { type: "uptime:Domain", properties: { name: "a.example" }, options: { protect: true } },
+      loose: { type: "uptime:Domain", properties: { name: "b.example" } },
+    }),
+  });
+  const { code, output, refused } = await previewWithPolicies(workspace);
+  expect({ code, refused, output }).toEqual({
+    code: 1,
+    refused: {
+      rare: ["monitor-interval"],
+      silent: ["monitor-alerts"],
+      plain: ["monitor-https", "monitor-https"],
+      loose: ["domain-protected"],
+    },
+    output,
+  });
+  expect(output).toContain("interval is 1800, and may be 900 at most.");
+  expect(output).toContain("can't run policy 'monitor-alerts'");
+});
 
 test("`pulumi up` in a clone that is built runs the quickstart, and git ignores its stacks", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });

@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
+import { parse } from "yaml";
+
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
+import { examplesIn, schemaFile } from "../support/schema-examples";
 import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
-import type { Stack } from "../support/stack";
+import type { Stack, YamlResource } from "../support/stack";
 import { checkCSharp, checkJava } from "../support/untested-sdks";
 import type { Schema } from "../support/untested-sdks";
 import { isFull } from "../support/size";
@@ -20,8 +23,6 @@ const site = { name: "Site", url: "https://example.com/", interval: 60 };
 const program = (options: object = {}) =>
   yamlOf({ home: { type: "uptime:Monitor", properties: site, options: { ...options } } });
 
-const schemaFile = join(root, "plugin", "schema.json");
-
 test("Pulumi accepts the schema, which the plugin hands out with the package's version", async () => {
   const { workspace } = await startStack({ language: "yaml" });
   expect(await workspace.run(["schema", "check", schemaFile])).toMatchObject({ code: 0 });
@@ -31,6 +32,24 @@ test("Pulumi accepts the schema, which the plugin hands out with the package's v
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   const { resources, functions } = JSON.parse(await readFile(schemaFile, "utf8")) as Record<string, unknown>;
   expect(JSON.parse(stdout)).toMatchObject({ version, resources, functions });
+});
+
+test("the schema's examples in YAML preview as they are", async () => {
+  const { emulator, workspace } = await startStack({ language: "yaml" });
+  emulator.domains.add({ name: "shop.example" });
+  emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
+  const resources: Record<string, YamlResource> = {};
+  const [variables, outputs] = [{}, {}];
+  for (const [name, code] of examplesIn("yaml")) {
+    // Each finds something, so it needs a name of its own here.
+    const example = parse(code.replaceAll("found", name)) as Record<string, object | undefined>;
+    Object.assign(resources, example.resources);
+    Object.assign(variables, example.variables);
+    for (const [key, value] of Object.entries(example.outputs ?? {}))
+      Object.assign(outputs, { [name + key]: value });
+  }
+  await workspace.write(yamlOf(resources, { variables, outputs }));
+  expect((await workspace.preview()).output).toContain("+ 3 to create");
 });
 
 test("an SDK from the schema's file needs nothing in Pulumi.yaml that Pulumi would look for in its registry", async () => {
@@ -180,10 +199,55 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     expect(emulator.monitors.all()).toEqual([]);
   });
 
+  test("the schema's examples in Python preview as they are", async () => {
+    const { emulator, workspace } = await startPython();
+    emulator.domains.add({ name: "shop.example" });
+    emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
+    await workspace.write([...examplesIn("python").values()].join("\n"));
+    expect((await workspace.preview()).output).toContain("+ 3 to create");
+  });
+
+  test("the schema's examples in TypeScript compile with the SDK that Pulumi generates", async () => {
+    const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
+    const { bin } = await ensureLanguage("go", { log: console.warn });
+    // In this repository, where Pulumi's SDK is found.
+    const folder = await mkdtemp(join(root, "node_modules", ".cache", "pulumi-uptime-typescript-"));
+    try {
+      await generate(bin, "nodejs", join(folder, "sdk"));
+      const { name } = JSON.parse(await readFile(join(folder, "sdk", "package.json"), "utf8")) as {
+        name: string;
+      };
+      for (const [file, code] of examplesIn("typescript")) await writeFile(join(folder, `${file}.ts`), code);
+      const wrong = (examplesIn("typescript").get("Monitor") ?? "").replace(
+        "interval: 300",
+        'interval: "often"',
+      );
+      await writeFile(join(folder, "wrong.ts"), wrong);
+      const compilerOptions = {
+        ...{
+          target: "ES2020",
+          module: "commonjs",
+          moduleResolution: "node",
+          strict: true,
+          skipLibCheck: true,
+        },
+        ...{ noEmit: true, types: ["node"], baseUrl: ".", paths: { [name]: ["./sdk"] } },
+      };
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+      const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+      const { stdout } = await run(process.execPath, [compiler, "-p", folder]).catch(
+        (error: unknown) => error as { stdout: string },
+      );
+      expect(stdout.trim().split("\n")).toEqual([expect.stringMatching(/wrong\.ts\(6,.*string/)]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   // Their language hosts cannot be had everywhere, so this looks at the code.
   test.each([
     ["csharp", "", checkCSharp],
-    ["java", join("src", "main", "java", "com", "pulumi", "uptime"), checkJava],
+    ["java", join("src", "main", "java", "com", "github", "owner", "uptime"), checkJava],
   ] as const)(
     "the SDK in %s has each resource, property, enum and function, and keeps secrets",
     async (language, place, check) => {
@@ -236,7 +300,13 @@ func main() {
 }
 `;
     await stack.workspace.write(goProgram(60));
+    for (const [name, code] of examplesIn("go")) {
+      await mkdir(join(stack.workspace.project, name));
+      await writeFile(join(stack.workspace.project, name, "main.go"), code);
+    }
     await tidy();
+    // The schema's examples compile.
+    await run("go", ["vet", "./..."], { cwd: stack.workspace.project, env: { ...process.env, GOFLAGS: "" } });
     await liveThrough(stack, goProgram);
   });
 }

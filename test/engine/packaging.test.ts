@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdtempSync,
@@ -8,13 +9,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
 import { isFull } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -146,6 +150,81 @@ test("the registry's page has no relative link, and each link of a packed page l
   );
   expect(pages).toContain("README.md");
   expect(broken).toEqual([]);
+});
+
+describe("the archives of the plugin", () => {
+  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    version: string;
+  };
+
+  /** Serves them as a release does, for a project in YAML that does not name the plugin's folder. */
+  async function startServer(): Promise<{ url: string; workspace: Workspace; asked: string[] }> {
+    const asked: string[] = [];
+    server = createServer((request, response) => {
+      const name = basename(request.url ?? "");
+      asked.push(name);
+      const file = join(folder, name);
+      if (existsSync(file)) response.end(readFileSync(file));
+      else response.writeHead(404).end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const properties = { name: "Site", url: "https://example.com/", interval: 60 };
+    const resource = { type: "uptime:Monitor", properties, options: { version } };
+    const { workspace } = await startStack({ language: "yaml", program: yamlOf({ site: resource }) });
+    const file = join(workspace.project, "Pulumi.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^plugins: .*\n/m, ""));
+    return { url: `http://127.0.0.1:${port}`, workspace, asked };
+  }
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  test("have the names that Pulumi asks for, and the executable of their platform", () => {
+    const names = packed.archives.map((archive) => basename(archive));
+    const platforms = ["linux", "darwin", "windows"].flatMap((system) => [
+      `${system}-amd64`,
+      `${system}-arm64`,
+    ]);
+    expect(names).toEqual(
+      platforms.map((platform) => `pulumi-resource-uptime-v${version}-${platform}.tar.gz`),
+    );
+    for (const archive of packed.archives) {
+      const files = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).trim().split("\n");
+      const executable = archive.includes("-windows-")
+        ? "pulumi-resource-uptime.cmd"
+        : "pulumi-resource-uptime";
+      expect(files.sort()).toEqual(["provider.cjs", executable, "schema.json"]);
+    }
+  });
+
+  test("are what `pulumi plugin install --server` installs", async () => {
+    const { url, workspace, asked } = await startServer();
+    const installed = await workspace.run([
+      "plugin",
+      "install",
+      "resource",
+      "uptime",
+      version,
+      "--server",
+      url,
+    ]);
+    expect(installed).toMatchObject({ code: 0 });
+    expect((await workspace.preview()).output).toContain("+ 2 to create");
+    expect(packed.archives.map((archive) => basename(archive))).toEqual(expect.arrayContaining(asked));
+    expect(asked).toHaveLength(1);
+  });
+
+  test("are what Pulumi downloads by itself if the plugin is missing", async () => {
+    const { url, workspace, asked } = await startServer();
+    const env = {
+      PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: `.*=${url}`,
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "",
+    };
+    const { code, output } = await workspace.run(["preview"], { env });
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining("+ 2 to create") as string });
+    expect(packed.archives.map((archive) => basename(archive))).toEqual(expect.arrayContaining(asked));
+    expect(asked).toHaveLength(1);
+  });
 });
 
 test("publint and attw find nothing to mend in the tarball", () => {
@@ -307,6 +386,33 @@ if (isFull)
       },
       600_000,
     );
+
+    test("With a Node.js that is too old, each process says which one is needed", async () => {
+      const problem =
+        /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
+      const env = { PATH: await tools.pathWith("18") };
+      const properties = { name: "Site", url: "https://example.com/", interval: 60 };
+      const dynamic = await startStack({ program: commonJs });
+      const preview = await dynamic.workspace.run(["preview"], { env });
+      expect(preview.code).not.toBe(0);
+      expect(preview.output).toMatch(/Monitor \(site\):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview.output).not.toMatch(/^\s+at /m);
+      const native = await startStack({
+        language: "yaml",
+        program: yamlOf({ site: { type: "uptime:Monitor", properties } }),
+      });
+      expect((await native.workspace.run(["preview"], { env })).output).toMatch(problem);
+      const { status, stderr } = spawnSync("node", [join(repository, "dist", "provider", "cli", "main.js")], {
+        env: { ...process.env, ...env },
+        encoding: "utf8",
+      });
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(problem) as string });
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      for (const version of ["22", "24"] as const)
+        expect(
+          await native.workspace.run(["preview"], { env: { PATH: await tools.pathWith(version) } }),
+        ).toMatchObject({ code: 0 });
+    }, 600_000);
 
     async function installAndRun(install: Install, workspace: Workspace) {
       const { manager, node, workspaces } = install;

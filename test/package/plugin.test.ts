@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { newFolder } from "../support/folder";
+
 const root = join(__dirname, "..", "..");
 const executable = join(root, "plugin", "pulumi-resource-uptime");
 
@@ -47,6 +49,15 @@ test("the plugin soon prints its port, and ends with the engine that holds its s
     expect(await end).toBe(1);
   }
   expect(Math.min(...plugins)).toBeLessThan(2 * Math.min(...nodes) + 300);
+});
+
+test("without Node.js on PATH, the plugin says in one sentence that it needs it", () => {
+  const folder = newFolder();
+  const { status, stderr } = spawnSync("/bin/sh", [executable], { env: { PATH: folder }, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: "pulumi-resource-uptime needs Node.js 20.18 or later, and there is no node on PATH.\n",
+  });
 });
 
 test("the plugin ends when the engine interrupts it, and knows its version", async () => {

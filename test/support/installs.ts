@@ -15,14 +15,23 @@ export function npm(cwd: string, ...args: string[]): string {
   return execFileSync("npm", [...args, "--loglevel=error"], { cwd, env: cleanEnv, encoding: "utf8" });
 }
 
-/** Packs this repository as it is published, and returns the tarball and the files in it. */
-export function pack(folder: string): { tarball: string; files: string[] } {
+/** What `npm run release:pack` makes. */
+interface Packed {
+  tarball: string;
+  /** What is in the tarball. */
+  files: string[];
+  /** Of the plugin, one per platform. */
+  archives: string[];
+}
+
+/** Packs this repository as it is published. */
+export function pack(folder: string): Packed {
   const script = join(repository, "tools", "package.mjs");
   const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], {
     env: cleanEnv,
     encoding: "utf8",
   });
-  return JSON.parse(output) as { tarball: string; files: string[] };
+  return JSON.parse(output) as Packed;
 }
 
 /** Writes files, by their paths in the folder. */
@@ -61,7 +70,8 @@ export function packLibrary(folder: string, tarball: string): string {
 }
 
 export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play";
-export const nodeVersions = ["20.18", "22", "24"] as const;
+/** The first is too old. */
+export const nodeVersions = ["18", "20.18", "22", "24"] as const;
 export type NodeVersion = (typeof nodeVersions)[number];
 
 /** Other package managers, and the versions of Node.js that are supported, all from the registry. */

@@ -33,7 +33,7 @@ export function checkCSharp(schema: Schema, code: ReadonlyMap<string, string>): 
         ? `[Input("${key}", required: true)]`
         : `[Input("${key}")]`;
       expect(args).toContain(attribute);
-      expect(args).toMatch(new RegExp(`public Input\\S+ ${capital(key)}\\s`));
+      expect(args).toMatch(new RegExp(`public Input[^;{}]* ${capital(key)}\\s`));
       expect(source).toMatch(new RegExp(`public Output\\S+ ${capital(key)} { get; private set; }`));
     }
     const secrets = secretsIn(inputProperties);

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+
+import { oldestNode, problemOfNode } from "../../provider/definitions/node-version";
 import type { Release } from "../../tools/release.mjs" with { "resolution-mode": "import" };
 
 const root = join(__dirname, "..", "..");
@@ -14,6 +16,13 @@ interface Locked {
   devOptional?: boolean;
   peer?: boolean;
   hasInstallScript?: boolean;
+}
+/** What is looked up in the plugin's schema. */
+interface Schema {
+  name: string;
+  namespace?: string;
+  keywords: string[];
+  language: Record<string, Record<string, unknown> | undefined>;
 }
 const { packages } = json("package-lock.json") as { packages: Record<string, Locked> };
 const locked = Object.entries(packages).filter(([path, { link }]) => path !== "" && !link);
@@ -41,6 +50,16 @@ test("the lockfile pins each package by what is in it, and names no registry", (
   const unpinned = locked.filter(([, { integrity, dev, optional }]) => !integrity && !(dev && optional));
   expect(unpinned.map(([path]) => path)).toEqual([]);
   expect(readFileSync(join(root, "package-lock.json"), "utf8")).not.toContain('"resolved": "http');
+});
+
+test("each process refuses a Node.js older than the one that package.json names", () => {
+  const { engines } = json("package.json") as { engines: { node: string } };
+  expect(engines.node).toBe(`>=${oldestNode}`);
+  const old = ["0.10.48", "18.20.8", "20.9.0", "20.17.9"];
+  for (const version of old)
+    expect(problemOfNode(version)).toContain(`20.18 or later, and this is ${version}:`);
+  const supported = ["20.18.0", "20.20.2", "21.0.0", "22.1.0", "24.0.0", process.versions.node];
+  expect(supported.map((version) => problemOfNode(version))).toEqual(supported.map(() => undefined));
 });
 
 describe("a release", () => {
@@ -103,5 +122,50 @@ describe("what is published", () => {
     const text = readFileSync(join(root, "package.json"), "utf8");
     const { repository } = json("package.json") as typeof manifest;
     expect(text.match(/^.*https?:.*$/gm)).toEqual([expect.stringContaining(repository.url)]);
+  });
+
+  test("names the SDKs of each language by that address, and none in a namespace of Pulumi", async () => {
+    const { packageNamesOf } = await import("../../tools/schema.mjs");
+    const at = (address: string) =>
+      packageNamesOf({ ...manifest, repository: { url: `git+${address}.git` } });
+    expect(at("https://github.com/Good-Watch/pulumi-uptime")).toEqual({
+      nodejs: "@good-watch/uptime",
+      python: "pulumi_uptime",
+      go: "github.com/Good-Watch/pulumi-uptime/sdk/go/uptime",
+      csharp: "GoodWatch",
+      java: "com.github.goodwatch",
+    });
+    expect(at("https://github.com/4you/uptime")).toMatchObject({ csharp: "_4you", java: "com.github._4you" });
+
+    const { name, namespace, language, keywords } = json("provider/engine/plugin/schema.json") as Schema;
+    const wanted = packageNamesOf(json("package.json"));
+    expect({ name, namespace }).toEqual({ name: "uptime", namespace: undefined });
+    expect(keywords).toContain("pulumi");
+    expect({
+      nodejs: language.nodejs?.packageName,
+      python: language.python?.packageName,
+      go: language.go?.importBasePath,
+      csharp: language.csharp?.rootNamespace,
+      java: language.java?.basePackage,
+    }).toEqual(wanted);
+    expect(JSON.stringify(wanted)).not.toMatch(/@pulumi|"pulumi[./]|com\.pulumi/i);
+  });
+
+  test("sends engines and readers nowhere before that address is known", async () => {
+    const { linksOf } = await import("../../tools/schema.mjs");
+    const repository = { url: "git+https://github.com/me/pulumi-uptime.git" };
+    expect(linksOf({ ...manifest, repository })).toEqual({
+      homepage: "https://github.com/me/pulumi-uptime",
+      repository: "https://github.com/me/pulumi-uptime",
+      logoUrl: "https://github.com/me/pulumi-uptime/raw/main/docs/logo.svg",
+      pluginDownloadURL: "github://api.github.com/me/pulumi-uptime",
+    });
+    const withoutOwner = { url: "git+https://github.com/OWNER/pulumi-uptime.git" };
+    expect(linksOf({ ...manifest, repository: withoutOwner })).toEqual({});
+    const links = ["homepage", "repository", "logoUrl", "pluginDownloadURL"];
+    const schema = Object.entries(json("provider/engine/plugin/schema.json") as object);
+    expect(Object.fromEntries(schema.filter(([key]) => links.includes(key)))).toEqual(
+      linksOf(json("package.json")),
+    );
   });
 });

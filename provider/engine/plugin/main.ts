@@ -1,4 +1,6 @@
 // What the executable `pulumi-resource-uptime` runs. The engine waits for the port, so only the protocol is loaded before it.
+import "../exit-on-old-node";
+
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 

@@ -1,0 +1,11 @@
+/** The oldest Node.js that the package runs on, as `engines` in package.json says. */
+export const oldestNode = "20.18";
+
+/** What to say to somebody with a Node.js that is too old; undefined if it is not. */
+export function problemOfNode(version = process.versions.node): string | undefined {
+  const [[major = 0, minor = 0], [leastMajor = 0, leastMinor = 0]] = [version, oldestNode].map((text) =>
+    text.split(".").map(Number),
+  ) as [number[], number[]];
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  return `pulumi-uptime needs Node.js ${oldestNode} or later, and this is ${version}: install a newer one, or put it first on PATH.`;
+}
