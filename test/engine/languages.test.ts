@@ -42,7 +42,10 @@ test("the schema's examples in YAML preview as they are", async () => {
   const [variables, outputs] = [{}, {}];
   for (const [name, code] of examplesIn("yaml")) {
     // Each finds something, so it needs a name of its own here.
-    const example = parse(code.replaceAll("found", name)) as Record<string, object | undefined>;
+    const example = parse(code.replaceAll("found", name)) as Record<
+      string,
+      Record<string, unknown> | undefined
+    >;
     Object.assign(resources, example.resources);
     Object.assign(variables, example.variables);
     for (const [key, value] of Object.entries(example.outputs ?? {}))

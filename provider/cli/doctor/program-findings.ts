@@ -3,7 +3,8 @@ import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/preview";
 import { firstWords, listOf } from "../shared/quoting";
-import type { AlikeRecord, ProgramReport } from "./program";
+import { differenceText } from "./program";
+import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
@@ -53,10 +54,4 @@ export function programFindings({
           ),
         ]),
   ];
-}
-
-/** How a record of the same name differs from what is declared. */
-export function differenceText({ id, differs, importer }: AlikeRecord): string {
-  const whose = importer === undefined ? "" : `, which ${importer} imports,`;
-  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }

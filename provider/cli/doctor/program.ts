@@ -16,7 +16,6 @@ import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
-import { differenceText } from "./program-findings";
 
 /** A record of the same name as a new resource, and the properties that differ. */
 export interface AlikeRecord {
@@ -229,4 +228,10 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
   return id === unknownValue
     ? `The settings of the provider ${parseUrn(provider).name} are not known before \`pulumi up\`, so ${title} was not checked.`
     : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
+}
+
+/** How a record of the same name differs from what is declared. */
+export function differenceText({ id, differs, importer }: AlikeRecord): string {
+  const whose = importer === undefined ? "" : `, which ${importer} imports,`;
+  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }
