@@ -11,8 +11,6 @@ interface OutputOptions {
   readonly claim?: string | undefined;
   /** Those that state holds, if they are to stay; otherwise the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
-  /** The one that state holds, if it is to stay; otherwise the present one. */
-  readonly keyFingerprint?: string | undefined;
   readonly isPartial?: boolean;
   /** Whether a value that cannot be read is an error; otherwise the wanted one is kept. */
   readonly isStrict?: boolean;
@@ -23,7 +21,7 @@ export function outputsOf(
   account: Account,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, keyFingerprint, isPartial, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, isStrict }: OutputOptions = {},
 ): Outputs & { readonly values: Record<string, Value> } {
   const { definition } = account;
   const values: Record<string, Value> = {};
@@ -41,7 +39,7 @@ export function outputsOf(
     account: declared.account,
     importId: declared.importId,
     serverHash: account.address.hash,
-    keyFingerprint: keyFingerprint ?? account.keyFingerprint,
+    keyFingerprint: account.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
   };

@@ -3,12 +3,11 @@ import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { Account } from "./account";
 import { wantedValues } from "./difference";
-import { agrees } from "./evidence";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
-import { assertSameRecord, assertSameServer, isAccountOfState, noteState } from "./same-record";
+import { assertOwnRecord, assertSameServer, noteState } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -35,14 +34,12 @@ export async function read(
     ledger.note(id, { is: "ended", importId });
     return undefined;
   }
-  assertSameRecord(account, outputs, record);
-  const isOurs = isAccountOfState(account, outputs) || agrees(definition, outputs.values, record);
+  assertOwnRecord(account, outputs, record);
   return {
     id,
     outputs: outputsOf(account, outputs, record, {
       claim,
       attributes: takesAttributes ? undefined : outputs.attributes,
-      keyFingerprint: isOurs ? undefined : outputs.keyFingerprint,
       isStrict: true,
     }),
   };
