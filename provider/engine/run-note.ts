@@ -7,10 +7,10 @@ import { message, messageOf, UptimeError } from "../api/errors";
 import type { Neighbors } from "../lifecycle/account";
 
 /**
- * A note that the processes of one run share: which records they have adopted or imported. Each explicit provider is a
- * process, and so is the host of dynamic resources, and one may delete what another one has just got. Only this user can
- * read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several lines about
- * a record the first one counts.
+ * A note that the processes of one run share: which records their resources have. Each explicit provider is a process, and
+ * so is the host of dynamic resources, and one may adopt, import or delete what a resource of another one has. Only this
+ * user can read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several
+ * lines about a record the first one counts.
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
@@ -22,7 +22,9 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
     return join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`, hashOf(address));
   };
   const written = new Set<string>();
-  return {
+  const mentioned = new Set<string>();
+  const lines = new NoteLines();
+  const note: Neighbors = {
     tell(record) {
       const path = file();
       if (path === undefined) return;
@@ -42,26 +44,27 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
           rmSync(path, { force: true });
         });
       written.add(path);
-      if (holderOf(record, path) !== process.pid)
+      if (lines.holderOf(record, path) !== process.pid)
         throw new UptimeError(
           "Nothing was adopted or imported, because another resource of this run has adopted or imported it. Remove one of the two from the program.",
         );
     },
+    mention(record) {
+      if (mentioned.has(record)) return;
+      mentioned.add(record);
+      try {
+        note.tell(record);
+      } catch {
+        // Nothing is lost by it, as long as no other process adopts or imports the record.
+      }
+    },
     have(record) {
       const path = file();
       if (path === undefined || !isOwn(dirname(path))) return false;
-      return ![undefined, process.pid].includes(holderOf(record, path));
+      return ![undefined, process.pid].includes(lines.holderOf(record, path));
     },
   };
-}
-
-/** The process that has told a record first. */
-function holderOf(record: string, file: string): number | undefined {
-  const wanted = hashOf(record);
-  const pids = linesOf(file)
-    .map((line) => line.split(" "))
-    .flatMap(([pid, hash]) => (hash === wanted ? [Number(pid)] : []));
-  return pids.find(isRunning);
+  return note;
 }
 
 function hashOf(text: string): string {
@@ -78,12 +81,35 @@ function isOwn(folder: string): boolean {
   }
 }
 
-function linesOf(file: string): string[] {
+/** The lines of a note, of which only new ones are parsed: there is one for each resource. */
+class NoteLines {
+  /** What was parsed. */
+  private parsed = "";
+  private readonly pids = new Map<string, number[]>();
+
+  /** The process that has told a record first. */
+  holderOf(record: string, path: string): number | undefined {
+    const text = textOf(path);
+    if (!text.startsWith(this.parsed)) {
+      this.parsed = "";
+      this.pids.clear();
+    }
+    const end = text.lastIndexOf("\n") + 1;
+    for (const line of text.slice(this.parsed.length, end).split("\n")) {
+      const [pid, hash = ""] = line.split(" ");
+      this.pids.set(hash, [...(this.pids.get(hash) ?? []), Number(pid)]);
+    }
+    this.parsed = text.slice(0, end);
+    return this.pids.get(hashOf(record))?.find(isRunning);
+  }
+}
+
+function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8").split("\n");
+    return readFileSync(file, "latin1");
   } catch {
-    // Nothing was adopted or imported in this run.
-    return [];
+    // No process of this run has written anything.
+    return "";
   }
 }
 

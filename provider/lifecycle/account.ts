@@ -9,11 +9,13 @@ import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
 import type { ServerTraits } from "./server-traits";
 
-/** The other processes of this run, by what they have adopted or imported. */
+/** The other processes of this run, by the records that their resources have. */
 export interface Neighbors {
   /** This process is about to get a record. Throws if another one was first, or if the others cannot be told. */
   tell(record: string): void;
-  /** Whether another process has got a record. */
+  /** A resource of this process has a record. The others may not be told. */
+  mention(record: string): void;
+  /** Whether a resource of another process has a record. */
   have(record: string): boolean;
 }
 

@@ -2,6 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
+import { recordName } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimOf, unnamed } from "./ledger";
@@ -88,7 +89,7 @@ function hold(
   options: Options,
   isReplaced: boolean,
 ): void {
-  const { definition, ledger } = account;
+  const { definition, ledger, neighbors } = account;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
   noteState(account, id, outputs);
@@ -99,7 +100,12 @@ function hold(
     return;
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
-  const other = isDeclared ? ledger.otherOwner(id, [claim, owner], { importers: true }) : undefined;
+  if (!isDeclared) return;
+  const record = recordName(account, id);
+  neighbors.mention(record);
+  const isElsewhere = neighbors.have(record);
+  const other =
+    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isElsewhere ? unnamed : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +

@@ -123,7 +123,7 @@ export async function importRecord(
     );
   if (neighbors.have(recordName(account, id)))
     throw new UptimeError(
-      `${label} ${id} was not imported, because another resource of this run has adopted or imported it: remove the option import.`,
+      `${label} ${id} was not imported, because a resource of another provider has it: remove the option import.`,
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);

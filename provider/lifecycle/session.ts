@@ -37,7 +37,7 @@ interface SharedAccount {
   readonly ledgers: Map<string, Ledger>;
 }
 
-const alone: Neighbors = { tell: () => undefined, have: () => false };
+const alone: Neighbors = { tell: () => undefined, mention: () => undefined, have: () => false };
 
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {

@@ -11,8 +11,8 @@ import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
 import type { Neighbors } from "../../provider/lifecycle/account";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { assertText, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
-import type { CallOptions, Kind, Properties, Provider, Settings, StartProcess } from "./calls";
+import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
+import type { CallOptions, Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -25,12 +25,13 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
-const noNeighbors: Neighbors = { tell: () => undefined, have: () => false };
+const noNeighbors: Neighbors = { tell: () => undefined, mention: () => undefined, have: () => false };
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class NativeProcess {
   private runs = 0;
   private readonly methods: UntypedServiceImplementation;
+  private present: PluginSession | undefined;
 
   constructor(surroundings: Surroundings) {
     const address = (): string => `127.0.0.1:${this.runs}`;
@@ -44,17 +45,39 @@ export class NativeProcess {
     } as unknown as Engine;
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not be its neighbors.
-      newSession: () => new PluginSession(engine, {}, { neighbors: noNeighbors, ...surroundings }),
+      newSession: () =>
+        (this.present = new PluginSession(engine, {}, { neighbors: noNeighbors, ...surroundings })),
       schema: () => "",
     });
   }
 
   /** Begins a run, with an engine of its own, as a program in YAML does. */
-  begin(settings: Settings): Record<Kind, Provider> {
+  begin(settings: Settings): ProviderProcess {
     this.runs++;
     const configured = configure(this.methods, settings);
     const ofType = (type: string): Provider => nativeCalls(this.methods, type, configured);
-    return { domain: ofType("uptime:index:Domain"), monitor: ofType("uptime:index:Monitor") };
+    return {
+      domain: ofType("uptime:index:Domain"),
+      monitor: ofType("uptime:index:Monitor"),
+      cancel: () => this.cancel(),
+      finish: async () => {
+        if (this.present) await finish(this.present.session);
+      },
+      isAnotherAccount: (old, present, names) => this.isAnotherAccount(old, present, names),
+    };
+  }
+
+  private async isAnotherAccount(
+    old: Settings,
+    present: Settings,
+    names: { readonly old: string | undefined; readonly present: string | undefined },
+  ): Promise<boolean> {
+    const request = new proto.DiffRequest()
+      .setUrn(providerUrn(names.present))
+      .setOldInputs(structOf(await checkConfig(this.methods, old, names.old)))
+      .setNews(structOf(await checkConfig(this.methods, present, names.present)));
+    const response = await call(this.methods, "diffConfig", [proto.DiffRequest, request], proto.DiffResponse);
+    return response.getReplacesList().length > 0;
   }
 
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
@@ -85,15 +108,25 @@ async function call<Request extends Message, Response extends Message>(
   });
 }
 
+const providerUrn = (name = "default"): string =>
+  `urn:pulumi:stack::project::pulumi:providers:uptime::${name}`;
+
 /** @param settings as they are in a stack's configuration */
-async function configure(methods: UntypedServiceImplementation, settings: Settings): Promise<void> {
+async function checkConfig(
+  methods: UntypedServiceImplementation,
+  settings: Settings,
+  name?: string,
+): Promise<Properties> {
   const given = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
   );
-  const urn = "urn:pulumi:stack::project::pulumi:providers:uptime::default";
-  const checking = new proto.CheckRequest().setUrn(urn).setNews(structOf(given));
+  const checking = new proto.CheckRequest().setUrn(providerUrn(name)).setNews(structOf(given));
   const checked = await call(methods, "checkConfig", [proto.CheckRequest, checking], proto.CheckResponse);
-  const request = new proto.ConfigureRequest().setArgs(structOf(propertiesIn(checked.getInputs())));
+  return propertiesIn(checked.getInputs());
+}
+
+async function configure(methods: UntypedServiceImplementation, settings: Settings): Promise<void> {
+  const request = new proto.ConfigureRequest().setArgs(structOf(await checkConfig(methods, settings)));
   await call(methods, "configure", [proto.ConfigureRequest, request], proto.ConfigureResponse);
 }
 
