@@ -121,6 +121,7 @@ export class Ledger {
         this.done.add(JSON.stringify([id, event.owner]));
         return;
       case "held": {
+        if (entry.taker === event.claim) entry.taker = undefined;
         const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
         entry.holders.set(event.claim, holder);
         if (!event.isDeclared) return;
@@ -129,6 +130,7 @@ export class Ledger {
         return;
       }
       case "replaced": {
+        if (entry.taker === event.claim) entry.taker = undefined;
         const holder = entry.holders.get(event.claim);
         if (holder) holder.isDeclared = false;
         entry.replaced.set(event.claim, event.owner);
@@ -172,7 +174,8 @@ export class Ledger {
     const own = holders.get(claim);
     const owner = own?.owner ?? replaced.get(claim);
     holders.delete(claim);
-    if (taker !== undefined && taker !== claim) return true;
+    // State that is deleted is older, also under the same claim: a server may use the id of a deleted record again.
+    if (taker !== undefined) return true;
     const isOthersImport =
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
