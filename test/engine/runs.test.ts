@@ -1,11 +1,15 @@
 import fc from "fast-check";
 
-import type { Emulator } from "../../provider/emulator";
+import type { Emulator, Table } from "../../provider/emulator";
+import type { StoredRecord } from "../../provider/emulator/table";
 import { dynamicFront } from "../support/simulated/front";
+import type { ShownRecord } from "../support/simulated/api";
 import type { Declared } from "../support/simulated/engine";
-import { applyEdit, inOrder, isRefused, play, scenarios, urnsAt } from "../support/simulated/runs";
-import type { PlannedRun, Scenario } from "../support/simulated/runs";
+import { applyEdit, isRefused, play } from "../support/simulated/runs";
+import { inOrder, scenarios, urnsAt } from "../support/simulated/scenarios";
+import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { kinds } from "../support/calls";
+import type { Kind } from "../support/calls";
 import { urnOf } from "../support/simulated/engine";
 import { sample } from "../support/size";
 import { startStack, stopStacks } from "../support/stack";
@@ -17,12 +21,14 @@ const real = (urn: string): string => urn.replace("stack::project", "test::works
 
 /** The program of a run, each resource waiting for the one before it. */
 function programOf(all: readonly Declared[]): string {
-  const lines = all.map(({ kind, name, args, parent, import: id, ignoreChanges, formerly = [] }, place) => {
+  const lines = all.map((declared, place) => {
+    const { kind, name, args, parent, import: id, ignoreChanges, retainOnDelete, formerly = [] } = declared;
     const options = [
       parent === undefined ? "" : `parent: part(${JSON.stringify(parent)})`,
       place === 0 ? "" : `dependsOn: [r${place - 1}]`,
       id === undefined ? "" : `import: ${JSON.stringify(id)}`,
       ignoreChanges ? `ignoreChanges: ${JSON.stringify(ignoreChanges)}` : "",
+      retainOnDelete ? "retainOnDelete: true" : "",
       formerly.length > 0
         ? `aliases: ${JSON.stringify(formerly.map((one) => real(urnOf({ kind, ...one }))))}`
         : "",
@@ -40,8 +46,16 @@ function programOf(all: readonly Declared[]): string {
 }
 
 async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator): Promise<boolean> {
-  for (const edit of run.edits)
-    applyEdit(edit, edit.kind === "monitor" ? emulator.monitors : emulator.domains);
+  const tableOf = (kind: Kind): Table => (kind === "monitor" ? emulator.monitors : emulator.domains);
+  const withId = (record: StoredRecord): ShownRecord => ({ ...record, id: String(record.id) });
+  for (const event of run.before)
+    if ("edit" in event)
+      applyEdit(event, {
+        all: (kind) => tableOf(kind).all().map(withId),
+        add: (kind, fields) => withId(tableOf(kind).add(fields)),
+        edit: (kind, id, fields) => void tableOf(kind).edit(id, fields),
+        remove: (kind, id) => void tableOf(kind).remove(id),
+      });
   if (run.adoptExisting) await workspace.setConfig({ "uptime:adoptExisting": "true" });
   else await workspace.removeConfig("uptime:adoptExisting");
   await workspace.write(programOf(run.program));
@@ -53,7 +67,9 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
     "--yes",
     "--skip-preview",
     ...flags,
+    ...(run.isContinued ? ["--continue-on-error"] : []),
     ...named("--target", run.targets),
+    ...named("--exclude", run.excluded),
     // The component of a target is made with it.
     ...(run.targets ?? []).flatMap((place) => {
       const parent = run.program[place % Math.max(1, run.program.length)]?.parent;

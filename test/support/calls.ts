@@ -14,7 +14,21 @@ export type HostedProvider = Required<dynamic.ResourceProvider<Properties, Prope
 /** A stack's configuration, with the names that the program uses. */
 export type Settings = Readonly<Record<string, string>>;
 /** Starts a process of the provider, which serves resources of all kinds. */
-export type StartProcess = (settings: Settings, surroundings: Surroundings) => Record<Kind, Provider>;
+export type StartProcess = (settings: Settings, surroundings: Surroundings) => ProviderProcess;
+
+/** A process of the provider. */
+export interface ProviderProcess extends Readonly<Record<Kind, Provider>> {
+  /** What the engine sends at the first Ctrl-C, and at the end of every run. */
+  cancel(): Promise<void>;
+  /** SIGTERM: nothing more is begun. Resolves when the process is about to end. */
+  finish(): Promise<void>;
+  /** Whether resources that get this provider in place of another are replaced, where the engine asks that. */
+  isAnotherAccount?(
+    old: Settings,
+    present: Settings,
+    names: { readonly old: string | undefined; readonly present: string | undefined },
+  ): Promise<boolean>;
+}
 
 /** Options of a resource that the engine passes on, where it does. */
 export interface CallOptions {
@@ -84,11 +98,20 @@ export const startDynamic: StartProcess = (settings, surroundings) =>
   dynamicProviders(settings, new Session(surroundings));
 
 /** The same in a process that shares this session with others. */
-export function dynamicProviders(settings: Settings, session: Session): Record<Kind, Provider> {
+export function dynamicProviders(settings: Settings, session: Session): ProviderProcess {
   return {
     domain: dynamicCalls(hosted(domain, settings, session)),
     monitor: dynamicCalls(hosted(monitor, settings, session)),
+    // Pulumi's host passes nothing on.
+    cancel: () => Promise.resolve(),
+    finish: () => finish(session),
   };
+}
+
+/** As `endAtSignal` does it. */
+export function finish(session: Session): Promise<void> {
+  session.interrupt();
+  return session.idle();
 }
 
 /** The provider of one kind as the host has it, which gives it the settings first. */

@@ -37,7 +37,9 @@ export class ModelStack {
     private readonly config: Settings,
     private readonly options: Options = {},
     private readonly clock: Clock = systemClock,
-    private readonly start: StartProcess = startDynamic,
+    private readonly start: (
+      ...args: Parameters<StartProcess>
+    ) => Readonly<Record<Kind, Provider>> = startDynamic,
     private providers: Readonly<Record<Kind, Provider>> = start(config, { clock }),
   ) {
     this.engine = new SimulatedEngine(({ args, deleteBeforeReplace }) =>

@@ -13,3 +13,12 @@ export function sample<Value>(quick: Value, usual: Value, full: Value): Value {
 export function fullTest(...args: Parameters<jest.It>): void {
   if (isFull) test(...args);
 }
+
+/**
+ * How many cases a test of a model tries, and from which seed: one of its own for each run, unless `npm run test:models`
+ * says which.
+ */
+export function modelSize(...sizes: [number, number, number]): { numRuns: number; seed?: number } {
+  const { PULUMI_UPTIME_CASES: cases, PULUMI_UPTIME_SEED: seed } = process.env;
+  return cases === undefined ? { numRuns: sample(...sizes) } : { numRuns: Number(cases), seed: Number(seed) };
+}

@@ -4,7 +4,7 @@ import { cases, tryCase } from "../support/simulated/answers";
 import type { Case } from "../support/simulated/answers";
 import { dynamicFront, nativeFront } from "../support/simulated/front";
 
-import { sample } from "../support/size";
+import { modelSize } from "../support/size";
 
 const fronts = [dynamicFront, nativeFront] as const;
 
@@ -13,7 +13,7 @@ test.each(fronts)(
   async (front) => {
     await fc.assert(
       fc.asyncProperty(cases, (one) => tryCase(one, front)),
-      { numRuns: sample(5, 100, 20_000) },
+      modelSize(5, 100, 10_000),
     );
   },
   10_000_000,

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { dynamicFront, nativeFront } from "../support/simulated/front";
 
 import type { Declared } from "../support/simulated/engine";
-import { play, scenarios } from "../support/simulated/runs";
-import type { PlannedRun, Scenario } from "../support/simulated/runs";
-import { sample } from "../support/size";
+import { play } from "../support/simulated/runs";
+import { scenarios } from "../support/simulated/scenarios";
+import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
+import { modelSize } from "../support/size";
 
 beforeEach(() => jest.spyOn(console, "warn").mockImplementation(() => undefined));
 
@@ -19,7 +20,7 @@ test.each(fronts)(
         await play(scenario, front);
       }),
       // A scenario has four runs on average, those that look whether all is well included.
-      { numRuns: sample(3, 60, 5000) },
+      modelSize(3, 40, 1500),
     );
   },
   10_000_000,
@@ -30,13 +31,13 @@ const refused = { name: "Refused", url: "https://refused.example/", interval: 60
 const a: Declared = { kind: "monitor", name: "a", args: home };
 const b: Declared = { kind: "monitor", name: "b", args: home };
 const run = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
-  edits: [],
+  before: [],
   command: "up",
   adoptExisting: false,
   isPreviewed: true,
-  isMistaken: false,
   program,
   faults: [],
+  moments: [],
   latencies: [1],
   ...more,
 });
@@ -91,7 +92,7 @@ const seen: Record<string, Scenario> = {
       run(["a", "b", "c", "d"].map((name) => ({ ...a, name }))),
       run(
         ["a", "b", "c", "d"].map((name) => ({ ...a, name })),
-        { command: "destroy", killAfter: 1 },
+        { command: "destroy", moments: [{ after: 1, happens: "kill" }] },
       ),
     ],
   },
@@ -170,6 +171,31 @@ const seen: Record<string, Scenario> = {
       run([domain("a", one)], { adoptExisting: true }),
       run([domain("a", one)], { adoptExisting: true, replace: [0] }),
       run([domain("a", one)]),
+    ],
+  },
+  "two resources of different providers cannot have one record, and it stays when one of them goes": {
+    records: [],
+    runs: [
+      run([a]),
+      run([a, { ...b, import: "1", provider: "p" }]),
+      run([{ ...b, import: "1", provider: "p" }]),
+    ],
+  },
+  "a record that gets the id of a deleted one stays when the resource of that one goes": {
+    server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
+    records: [],
+    runs: [run([b]), run([a], { before: [{ edit: "delete", kind: "monitor", place: 0 }] })],
+  },
+  "records of another account are not taken over by two refreshes and an up with its key": {
+    records: [],
+    runs: [
+      run([a]),
+      run([a], {
+        before: (["refresh --run-program", "refresh --run-program", "up"] as const).map((command) => ({
+          event: "mistake",
+          command,
+        })),
+      }),
     ],
   },
   "a record that was adopted from its own former resource, in a run that failed, is not deleted in the next one":

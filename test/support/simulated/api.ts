@@ -2,6 +2,7 @@ import { carryOut } from "../../../provider/emulator/api";
 import type { Answer } from "../../../provider/emulator/answers";
 import { completeDialect, Table } from "../../../provider/emulator";
 import type { Dialect, ReceivedRequest } from "../../../provider/emulator";
+import type { StoredRecord } from "../../../provider/emulator/table";
 import { defaultsOf, domain, monitor } from "../../../provider/emulator/resources";
 import type { Resource } from "../../../provider/emulator/resources";
 import type { HttpRequest, HttpResponse } from "../../../provider/api/transport";
@@ -18,8 +19,8 @@ export interface Seen extends ReceivedRequest {
   readonly kind: Kind | undefined;
   /** The id in the path. */
   readonly id: string | undefined;
-  /** Which request of its method it is, from 1. */
-  readonly number: number;
+  /** Whether the server dealt with it otherwise than it should, or the client gave it up. */
+  isFaulty?: boolean;
   /** What it did, if it had an effect: the record under this id was created, changed or deleted. */
   effect?: { readonly made: "created" | "changed" | "deleted"; readonly id: string };
   status?: number;
@@ -35,36 +36,87 @@ export interface Misbehaviour {
   readonly answer?: (usual: Answer | undefined) => WireAnswer | Error | undefined;
 }
 
+/** How a server names its records and how far its lists are behind. */
+export interface ServerHabits {
+  /** New ids are higher, lower, those of deleted records again, or strings. */
+  readonly ids: "rising" | "falling" | "reused" | "text";
+  /** Milliseconds after which a list shows a change. */
+  readonly lag: number;
+}
+
+/** What answers requests. */
+export interface Network {
+  answer(sent: HttpRequest): Promise<HttpResponse>;
+}
+
+/** A record, with its id as the server shows it. */
+export type ShownRecord = Readonly<Record<string, unknown>> & { readonly id: string };
+
 /** The key that the server asks for. Made so that no part of it occurs anywhere else. */
 export const apiKey = "17|QzJ8/wV+x9";
 export const origin = "https://api.invalid";
 
-/** The emulator's API without sockets, in simulated time. */
-export class SimulatedApi {
+/** One account in the emulator's API without sockets, in simulated time. */
+export class SimulatedApi implements Network {
   readonly tables: Readonly<Record<Kind, Table>>;
   readonly requests: Seen[] = [];
   dialect: Dialect;
   key = apiKey;
+  origin = origin;
   misbehave: (request: Seen) => Misbehaviour | undefined = () => undefined;
   /** Milliseconds that a request takes; different ones change the order in which answers come. */
   latency: () => number = () => 1;
-  /** Called when a request has had its effect, before it is answered. */
-  onEffect: (request: Seen) => void = () => undefined;
-  private readonly counts = new Map<string, number>();
+  /** Called when a request was carried out, before it is answered. */
+  onDone: (request: Seen) => void = () => undefined;
+  /** What the tables held, the present first. */
+  private readonly history: Readonly<Record<Kind, { readonly at: number; readonly all: StoredRecord[] }[]>> =
+    {
+      domain: [],
+      monitor: [],
+    };
 
   constructor(
     private readonly time: VirtualClock,
     dialect: Partial<Dialect> = {},
+    private readonly habits: ServerHabits = { ids: "rising", lag: 0 },
+    private readonly firstId = 1,
   ) {
     this.dialect = completeDialect(dialect);
-    const tableOf = (resource: Resource): Table =>
+    const tableOf = (kind: Kind, resource: Resource): Table =>
       new Table({
         defaults: defaultsOf(resource),
-        firstId: 1,
+        firstId,
         now: () => new Date(time.date()),
-        changed: () => undefined,
+        changed: () => {
+          if (habits.lag > 0) this.history[kind].unshift({ at: time.now(), all: this.tables[kind].all() });
+        },
       });
-    this.tables = { domain: tableOf(domain), monitor: tableOf(monitor) };
+    this.tables = { domain: tableOf("domain", domain), monitor: tableOf("monitor", monitor) };
+  }
+
+  /** The records that are there. */
+  all(kind: Kind): ShownRecord[] {
+    const present = this.tables[kind].all().filter(({ deleted_at }) => typeof deleted_at !== "string");
+    return present.map((record) => ({ ...record, id: this.shownId(record.id) }));
+  }
+
+  get(kind: Kind, id: string): ShownRecord | undefined {
+    return this.all(kind).find((record) => record.id === id);
+  }
+
+  /** Adds a record, as the web UI does. */
+  add(kind: Kind, fields: Readonly<Record<string, unknown>>): ShownRecord {
+    const added = this.tables[kind].add({ ...fields, ...this.nextId(kind) });
+    return { ...added, id: this.shownId(added.id) };
+  }
+
+  edit(kind: Kind, id: string, fields: Readonly<Record<string, unknown>>): void {
+    this.tables[kind].edit(this.storedId(id), fields);
+  }
+
+  remove(kind: Kind, id: string): void {
+    if (this.dialect.deletion === "marked") this.edit(kind, id, { deleted_at: new Date().toISOString() });
+    else this.tables[kind].remove(this.storedId(id));
   }
 
   /** Requests that had an effect, or tried to. */
@@ -72,17 +124,18 @@ export class SimulatedApi {
     return this.requests.filter(({ method }) => method !== "GET");
   }
 
-  /** Forgets what was asked for, and counts anew. */
+  /** Forgets what was asked for. */
   forget(): void {
     this.requests.length = 0;
-    this.counts.clear();
   }
 
   /** Answers a request of a client, unless that gives it up. It is carried out all the same. */
   answer(sent: HttpRequest): Promise<HttpResponse> {
     const { signal } = sent;
     return new Promise((resolve, reject) => {
+      const request = this.received(sent);
       const giveUp = (): void => {
+        if (request.status === undefined) request.isFaulty = true;
         reject(new Error("The request was given up."));
       };
       if (signal.aborted) {
@@ -90,7 +143,6 @@ export class SimulatedApi {
         return;
       }
       signal.addEventListener("abort", giveUp, { once: true });
-      const request = this.received(sent);
       this.requests.push(request);
       const { effectAfter = 0, answerAfter = 0, answer: respond } = this.misbehave(request) ?? {};
       const arrival = this.latency();
@@ -113,8 +165,6 @@ export class SimulatedApi {
   }
 
   private received({ method, url, headers, body }: HttpRequest): Seen {
-    const number = (this.counts.get(method) ?? 0) + 1;
-    this.counts.set(method, number);
     const [, collection, id] = /\/api\/v1\/(domains|monitors)(?:\/([^/]*))?$/.exec(url.pathname) ?? [];
     return {
       method,
@@ -126,34 +176,83 @@ export class SimulatedApi {
       at: new Date(this.time.date()),
       kind: collection === "domains" ? "domain" : collection === "monitors" ? "monitor" : undefined,
       id: id === undefined ? undefined : decodeURIComponent(id),
-      number,
     };
   }
 
-  private carryOut(request: Seen): Answer {
-    const { domain: domains, monitor: monitors } = this.tables;
-    const { kind, id, method } = request;
-    const before = kind ? new Set(this.tables[kind].all()) : new Set();
-    const answer = carryOut(request, {
-      url: origin,
-      pathPrefix: "",
-      apiKey: this.key,
-      dialect: this.dialect,
-      domains,
-      monitors,
-      moment: { now: new Date(this.time.date()), requests: this.requests.length },
-    });
-    if (kind && method !== "GET") {
-      const after = this.tables[kind].all();
-      const made = after.find((record) => !before.has(record));
-      if (method === "POST" && made) request.effect = { made: "created", id: String(made.id) };
-      else if (method === "DELETE" && after.length < before.size && id !== undefined)
-        request.effect = { made: "deleted", id };
-      else if (made) request.effect = { made: "changed", id: String(made.id) };
-      if (request.effect) this.onEffect(request);
-    }
-    return answer;
+  private shownId(id: number): string {
+    return this.habits.ids === "text" ? textId(id) : String(id);
   }
+
+  private storedId(id: string): number {
+    return Number(this.habits.ids === "text" ? /^mon-\w+-(\d+)$/.exec(id)?.[1] : id);
+  }
+
+  /** Where new ids are not higher than all before: the one that the next record gets. */
+  private nextId(kind: Kind): { id?: number } {
+    const ids = this.tables[kind].all().map(({ id }) => id);
+    if (this.habits.ids === "falling") return { id: Math.min(this.firstId + 999, ...ids) - 1 };
+    return this.habits.ids === "reused" ? { id: Math.max(this.firstId - 1, ...ids) + 1 } : {};
+  }
+
+  /** A table as a request meets it. */
+  private tableFor(kind: Kind, { method, id }: Seen): Table {
+    const table = this.tables[kind];
+    const isList = method === "GET" && id === undefined;
+    const seen = this.time.now() - this.habits.lag;
+    const view: Pick<Table, "add" | "all" | "edit" | "get" | "remove"> = {
+      add: (fields) => table.add({ ...fields, ...this.nextId(kind) }),
+      all: () =>
+        isList && this.habits.lag > 0
+          ? (this.history[kind].find(({ at }) => at <= seen)?.all ?? [])
+          : table.all(),
+      edit: (of, fields) => table.edit(of, fields),
+      get: (of) => table.get(of),
+      remove: (of) => table.remove(of),
+    };
+    return view as Table;
+  }
+
+  private carryOut(request: Seen): Answer {
+    const { kind, id, method } = request;
+    const before = new Map(kind && this.all(kind).map((record) => [record.id, this.stored(kind, record)]));
+    const path = id === undefined ? request.path : request.path.replace(/[^/]*$/, String(this.storedId(id)));
+    const answer = carryOut(
+      { ...request, path },
+      {
+        url: this.origin,
+        pathPrefix: "",
+        apiKey: this.key,
+        dialect: this.dialect,
+        domains: this.tableFor("domain", request),
+        monitors: this.tableFor("monitor", request),
+        moment: { now: new Date(this.time.date()), requests: this.requests.length },
+      },
+    );
+    if (kind && method !== "GET") {
+      const after = this.all(kind);
+      const made = after.find((record) => before.get(record.id) !== this.stored(kind, record));
+      if (made) request.effect = { made: method === "POST" ? "created" : "changed", id: made.id };
+      else if (after.length < before.size && id !== undefined) request.effect = { made: "deleted", id };
+    }
+    this.onDone(request);
+    return this.habits.ids === "text" ? withTextIds(answer) : answer;
+  }
+
+  /** The frozen record, which an edit replaces. */
+  private stored(kind: Kind, { id }: ShownRecord): StoredRecord | undefined {
+    return this.tables[kind].get(this.storedId(id));
+  }
+}
+
+const textId = (id: number): string => `mon-${((id * 7919) % 46_656).toString(36)}-${id}`;
+
+/** The answer with ids that are no numbers. */
+function withTextIds(answer: Answer): Answer {
+  if (typeof answer.body !== "string" || !/^[[{]/.test(answer.body)) return answer;
+  const body = JSON.stringify(JSON.parse(answer.body), (key, value: unknown) =>
+    key === "id" && typeof value === "number" ? textId(value) : value,
+  );
+  return { ...answer, body };
 }
 
 /** An error as Node.js or undici reports it. */

@@ -15,6 +15,9 @@ export interface Declared {
   readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
   /** Names of resources, each with its parent, that must be there before. */
   readonly after?: readonly string[];
+  readonly retainOnDelete?: boolean;
+  /** The provider, if it is not the default one. */
+  readonly provider?: string | undefined;
 }
 
 /** What the engine is told of a resource: its inputs as they travel, and the options that are the engine's own. */
@@ -30,7 +33,17 @@ export type Register = (declared: Declared, settings: Settings) => Promise<Goal>
 
 /** Where a run finds the provider. */
 export interface Providers {
-  provider(kind: Kind, settings: Settings): Provider;
+  /** @param name of an explicit provider */
+  provider(kind: Kind, settings: Settings, name?: string): Provider;
+  /** What the engine asks when a resource gets a provider in place of the one that it had. */
+  isAnotherAccount?(
+    name: string | undefined,
+    old: Settings,
+    present: Settings,
+    before: string | undefined,
+  ): Promise<boolean>;
+  /** The first Ctrl-C. */
+  cancel?(): void;
 }
 
 /** A resource in state. */
@@ -42,6 +55,10 @@ export interface Entry {
   outputs: Properties;
   /** The record that the engine itself has imported, as the program names it. */
   readonly importId?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly retainOnDelete?: boolean | undefined;
+  /** The next `up` replaces it. */
+  readonly isTainted?: boolean | undefined;
   /** URNs of what it depends on. */
   dependencies: readonly string[];
   /** The last operation failed half-way: the next `up` updates whatever diff says. */
@@ -53,17 +70,31 @@ export interface Entry {
 }
 
 export type Command =
-  "up" | "up --refresh" | "up --refresh --run-program" | "refresh" | "refresh --run-program" | "destroy";
+  | "up"
+  | "up --refresh"
+  | "up --refresh --run-program"
+  | "refresh"
+  | "refresh --run-program"
+  | "destroy"
+  | "destroy --run-program";
 
 export interface RunOptions {
   readonly command: Command;
   readonly settings: Settings;
+  /** The explicit providers of the program, by their names. */
+  readonly explicit?: Readonly<Record<string, Settings>> | undefined;
   /** In the order in which the program registers them. */
   readonly program: readonly Declared[];
   /** URNs; undefined: all. */
   readonly targets?: readonly string[] | undefined;
   /** URNs that `--replace` names. */
   readonly replace?: readonly string[] | undefined;
+  /** URNs that `--exclude` names. */
+  readonly excluded?: readonly string[] | undefined;
+  /** `--continue-on-error` */
+  readonly isContinued?: boolean | undefined;
+  /** `--parallel` */
+  readonly parallel?: number | undefined;
   /** Only what would be done: nothing is created, updated or deleted, and state stays. */
   readonly isPreview?: boolean | undefined;
 }
@@ -92,6 +123,14 @@ export interface Outcome {
 
 export const isGreen = ({ isKilled, errors }: Outcome): boolean => !isKilled && errors.length === 0;
 
+/** What ends a run before its time. */
+export interface Endings {
+  /** The engine is gone at once. */
+  readonly killed?: Promise<void>;
+  /** The first Ctrl-C. */
+  readonly interrupted?: Promise<void>;
+}
+
 /** The run has failed, and does nothing more. */
 class Cancelled extends Error {}
 
@@ -100,10 +139,15 @@ export interface Named {
   readonly kind: Kind;
   readonly name: string;
   readonly parent?: string | undefined;
+  readonly provider?: string | undefined;
 }
 
-export function urnOf({ kind, name, parent }: Named): string {
-  const own = `pulumi-nodejs:dynamic/uptime:${kind === "monitor" ? "Monitor" : "Domain"}`;
+/** Whether a provider is of the other front, whose resources have types of their own. */
+export const isOtherFront = (provider = ""): boolean => provider.startsWith("other");
+
+export function urnOf({ kind, name, parent, provider }: Named): string {
+  const type = isOtherFront(provider) ? "uptime:index" : "pulumi-nodejs:dynamic/uptime";
+  const own = `${type}:${kind === "monitor" ? "Monitor" : "Domain"}`;
   return `urn:pulumi:stack::project::${parent === undefined ? "" : `${parent}$`}${own}::${name}`;
 }
 
@@ -115,6 +159,7 @@ export function entryOf(
   return {
     urn: urnOf(named),
     kind: named.kind,
+    provider: named.provider,
     dependencies: [],
     hasInitErrors: false,
     isDelete: false,
@@ -124,8 +169,8 @@ export function entryOf(
 }
 
 /** How a program names a resource among its own. */
-export const labelOf = ({ kind, name, parent }: Named): string =>
-  `${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
+export const labelOf = ({ kind, name, parent, provider }: Named): string =>
+  `${isOtherFront(provider) ? "other " : ""}${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
 
 /**
  * Pulumi's engine, as small as it can be and still do what the real one does (3.250, pkg/resource/deploy: the deployment
@@ -137,22 +182,32 @@ export class SimulatedEngine {
   state: Entry[] = [];
   /** The settings of the last run of a program, which state keeps. */
   settings: Settings | undefined;
+  /** Those of explicit providers, by their names. */
+  explicit: Readonly<Record<string, Settings>> = {};
 
   constructor(readonly register: Register) {}
 
   /** Runs a command to its end, or until it is killed: then state is what it was saved as at that moment. */
-  async run(providers: Providers, options: RunOptions, killed?: Promise<void>): Promise<Outcome> {
+  async run(
+    providers: Providers,
+    options: RunOptions,
+    { killed, interrupted }: Endings = {},
+  ): Promise<Outcome> {
     const run = new Run(options.isPreview ? this.copy() : this, providers, options);
     const kill = (): void => {
       run.isKilled = true;
     };
+    void interrupted?.then(() => {
+      run.interrupt();
+    });
     await Promise.race([run.execute(), ...(killed ? [killed.then(kill)] : [])]);
     return run;
   }
 
   /** With a state of its own, for what changes none. */
   private copy(): SimulatedEngine {
-    return Object.assign(new SimulatedEngine(this.register), { state: this.state, settings: this.settings });
+    const { state, settings, explicit } = this;
+    return Object.assign(new SimulatedEngine(this.register), { state, settings, explicit });
   }
 }
 
@@ -163,8 +218,15 @@ class Run implements Outcome {
   /** Whatever still comes is not recorded. */
   isKilled = false;
   private isFailed = false;
+  private isInterrupted = false;
   private settings: Settings;
+  private explicit: Readonly<Record<string, Settings>>;
+  /** The settings in state when the run began. */
+  private readonly before: Readonly<Record<string, Settings | undefined>>;
   private readonly isPreview: boolean;
+  /** Steps that run, and those that wait for one of them to end. */
+  private working = 0;
+  private readonly waiting: (() => void)[] = [];
   /** URNs that the program has registered. */
   private readonly operated = new Set<string>();
   /** Old URNs of aliased resources that are done. */
@@ -183,21 +245,37 @@ class Run implements Outcome {
     // What happens without the program happens with the settings that state keeps.
     const isWithoutProgram = ["up --refresh", "refresh", "destroy"].includes(command);
     this.settings = (isWithoutProgram ? engine.settings : undefined) ?? settings;
+    this.explicit = engine.explicit;
+    this.before = { ...engine.explicit, "": engine.settings };
+    if (options.isContinued && command.startsWith("up"))
+      for (const { kind, provider, formerly = [], ...one } of options.program)
+        for (const named of [one, ...formerly]) this.operated.add(urnOf({ kind, provider, ...named }));
+  }
+
+  interrupt(): void {
+    this.isInterrupted = true;
+    this.fail(new Error("The run was interrupted."));
+    this.providers.cancel?.();
+    for (const go of this.waiting.splice(0)) go();
   }
 
   async execute(): Promise<void> {
     const { command, program } = this.options;
+    const runsProgram = command !== "refresh" && command !== "destroy";
     try {
       const { targets = [], replace = [] } = this.options;
       if (command === "up --refresh" || command === "refresh") {
         if (this.state().length > 0) this.assertInState(targets);
         await this.refreshAll(this.state());
-        if (command === "refresh" || this.isFailed) return;
+        if (command === "refresh" || this.errors.length > 0) return;
       }
-      if (command !== "destroy") {
+      if (runsProgram) {
+        // The program's providers are there before its resources.
+        this.settings = this.engine.settings = this.options.settings;
+        this.explicit = this.engine.explicit = { ...this.explicit, ...this.options.explicit };
+      }
+      if (runsProgram && command !== "destroy --run-program") {
         this.assertInState(replace);
-        this.settings = this.options.settings;
-        this.engine.settings = this.settings;
         for (const declared of program) {
           const done = this.register(declared, command);
           done.catch(() => undefined);
@@ -224,21 +302,46 @@ class Run implements Outcome {
   }
 
   private isTargeted(urn: string): boolean {
+    if (this.options.excluded?.includes(urn)) return false;
     return this.options.targets?.includes(urn) ?? true;
   }
 
   private fail(error: unknown): void {
-    this.isFailed = true;
+    this.isFailed ||= !this.options.isContinued || this.isInterrupted;
     if (!(error instanceof Cancelled))
       this.errors.push(error instanceof Error ? error : new Error(String(error)));
   }
 
-  private provider(kind: Kind): Provider {
-    return this.providers.provider(kind, this.settings);
+  private provider({ kind, provider }: Pick<Entry, "kind" | "provider">): Provider {
+    return this.providers.provider(kind, this.settingsOf(provider), provider);
+  }
+
+  private settingsOf(provider: string | undefined): Settings {
+    return (provider === undefined ? undefined : this.explicit[provider]) ?? this.settings;
+  }
+
+  /** Waits until another step may run beside those that do. */
+  private async enter(): Promise<void> {
+    const { parallel = Infinity } = this.options;
+    while (this.working >= parallel && !this.isFailed)
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.working++;
   }
 
   /** Nothing begins in a run that has failed; what has begun goes on. */
   private async call<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
+    const isStep = operation.operation !== "check" && operation.operation !== "diff";
+    if (!isStep) return this.carryOut(operation, run);
+    await this.enter();
+    try {
+      return await this.carryOut(operation, run);
+    } finally {
+      this.working--;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private async carryOut<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
     if (this.isFailed) throw new Cancelled();
     this.operations.push(operation);
     try {
@@ -283,8 +386,8 @@ class Run implements Outcome {
   /** The resource as it is now, or undefined when it is gone. */
   private async refresh(entry: Entry): Promise<Entry | undefined> {
     if (entry.isPendingReplacement) return entry;
-    const { urn, id, kind } = entry;
-    const provider = this.provider(kind);
+    const { urn, id } = entry;
+    const provider = this.provider(entry);
     const read = await this.call({ operation: "read", urn, id }, () =>
       provider.read(urn, id, entry.outputs, entry.inputs),
     );
@@ -330,8 +433,8 @@ class Run implements Outcome {
   }
 
   private find(declared: Declared): Entry | undefined {
-    const { kind, formerly = [] } = declared;
-    const urns = [urnOf(declared), ...formerly.map((former) => urnOf({ kind, ...former }))];
+    const { kind, provider, formerly = [] } = declared;
+    const urns = [urnOf(declared), ...formerly.map((former) => urnOf({ kind, provider, ...former }))];
     for (const urn of urns) {
       const found = this.state().find((one) => one.urn === urn && !one.isDelete);
       if (found) return found;
@@ -357,7 +460,7 @@ class Run implements Outcome {
         old = renamed;
       }
     }
-    const isReplaced = this.options.replace?.includes(urn) ?? false;
+    const isReplaced = old?.isTainted === true || this.options.replace?.includes(urn) === true;
     if (!this.isTargeted(urn)) {
       if (!old) this.skipped.add(urn);
       return () => Promise.resolve();
@@ -382,6 +485,13 @@ class Run implements Outcome {
     return this.decide(declared, goal, urn, dependencies, old, isReplaced);
   }
 
+  /** Whether its provider is another one, with another account. */
+  private async isMoved(old: Entry, { provider }: Declared): Promise<boolean> {
+    const before = this.before[old.provider ?? ""];
+    if (!before || !this.providers.isAnotherAccount) return false;
+    return this.providers.isAnotherAccount(provider, before, this.settingsOf(provider), old.provider);
+  }
+
   private renameIn(old: Entry, renamed: Entry): void {
     this.save(() => {
       this.engine.state = this.state().map((one) => (one === old ? renamed : one));
@@ -397,11 +507,17 @@ class Run implements Outcome {
     isReplaced: boolean,
   ): Promise<() => Promise<void>> {
     if (this.isFailed) throw new Cancelled();
-    const { kind } = declared;
-    const provider = this.provider(kind);
+    const provider = this.provider(declared);
     const { importId } = goal;
     const entry = (id: string, outputs: Properties, given: Properties): Entry =>
-      entryOf(declared, { id, inputs: given, outputs, importId, dependencies });
+      entryOf(declared, {
+        id,
+        inputs: given,
+        outputs,
+        importId,
+        dependencies,
+        retainOnDelete: declared.retainOnDelete,
+      });
     const planned = (plan: Plan, step: () => Promise<void>): (() => Promise<void>) => {
       this.plans.set(urn, plan);
       return step;
@@ -429,9 +545,11 @@ class Run implements Outcome {
     const { ignoreChanges } = declared;
     const { changes, replaces, deleteBeforeReplace } = isReplaced
       ? { changes: true, replaces: true, deleteBeforeReplace: false }
-      : await this.call({ operation: "diff", urn, id: old.id }, () =>
-          provider.diff(urn, old.id, old.outputs, old.inputs, inputs, { ignoreChanges }),
-        );
+      : (await this.isMoved(old, declared))
+        ? { changes: true, replaces: true }
+        : await this.call({ operation: "diff", urn, id: old.id }, () =>
+            provider.diff(urn, old.id, old.outputs, old.inputs, inputs, { ignoreChanges }),
+          );
     if ((changes && replaces) || old.isPendingReplacement) {
       const fresh = isReplaced ? inputs : await check({}, goal.inputs);
       const replacement = entry("", {}, fresh);
@@ -543,10 +661,10 @@ class Run implements Outcome {
   }
 
   private async delete(entry: Entry): Promise<void> {
-    if (this.isPreview) return;
-    const { urn, id, kind, outputs, inputs } = entry;
+    if (this.isPreview || entry.retainOnDelete) return;
+    const { urn, id, outputs, inputs } = entry;
     await this.call({ operation: "delete", urn, id }, () =>
-      this.provider(kind).delete(urn, id, outputs, inputs),
+      this.provider(entry).delete(urn, id, outputs, inputs),
     );
   }
 
@@ -560,7 +678,10 @@ class Run implements Outcome {
         if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
     const left = new Set(
       this.state().filter(
-        ({ urn, isDelete }) => (!targets || allowed.has(urn)) && (isDelete || !this.operated.has(urn)),
+        ({ urn, isDelete }) =>
+          (!targets || allowed.has(urn)) &&
+          !this.options.excluded?.includes(urn) &&
+          (isDelete || !this.operated.has(urn)),
       ),
     );
     for (const { urn } of left)
@@ -573,9 +694,11 @@ class Run implements Outcome {
           this.remove(entry);
         });
       }
+    const failed = new Set<Entry>();
     while (left.size > 0 && !this.isFailed) {
-      const needed = new Set([...left].flatMap(({ dependencies }) => dependencies));
+      const needed = new Set([...left, ...failed].flatMap(({ dependencies }) => dependencies));
       const chain = [...left].filter(({ urn }) => !needed.has(urn));
+      if (chain.length === 0 && failed.size > 0) return;
       // Of a circle, which old URNs may make, all are deleted at once.
       const batch = chain.length > 0 ? chain : [...left];
       await Promise.all(
@@ -587,6 +710,7 @@ class Run implements Outcome {
               this.remove(entry);
             });
           } catch (error) {
+            failed.add(entry);
             this.fail(error);
           }
         }),

@@ -2,10 +2,12 @@ import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
 import type { Neighbors } from "../../../provider/lifecycle/account";
 import type { Surroundings } from "../../../provider/lifecycle/session";
-import type { Kind, Provider, Settings, StartProcess } from "../calls";
+import { OperationFailed } from "../calls";
+import type { Kind, Provider, ProviderProcess, Settings } from "../calls";
 import type { VirtualClock } from "../clock";
-import type { SimulatedApi } from "./api";
+import type { Network } from "./api";
 import type { Providers } from "./engine";
+import type { Front } from "./front";
 
 /** What a process of the provider has around it: a clock, a way to the server, and somebody who reads what it prints. */
 export class SimulatedProcess implements Surroundings {
@@ -16,11 +18,12 @@ export class SimulatedProcess implements Surroundings {
   private isDead = false;
 
   /** @param got what each process of the run has adopted or imported */
-  constructor(time: VirtualClock, api: SimulatedApi, got = new Map<SimulatedProcess, Set<string>>()) {
+  constructor(time: VirtualClock, network: Network, got = new Map<SimulatedProcess, Set<string>>()) {
     const own = new Set<string>();
     got.set(this, own);
     this.neighbors = {
       tell: (record) => void own.add(record),
+      mention: (record) => void own.add(record),
       have: (record) => [...got].some(([other, records]) => other !== this && records.has(record)),
     };
     this.clock = {
@@ -29,7 +32,7 @@ export class SimulatedProcess implements Surroundings {
       sleep: (milliseconds, signal) => this.whileAlive(time.sleep(milliseconds, signal)),
       timeout: (milliseconds) => time.timeout(milliseconds),
     };
-    this.transport = (request) => this.whileAlive(api.answer(request));
+    this.transport = (request) => this.whileAlive(network.answer(request));
   }
 
   readonly print = (line: string): void => void this.printed.push(line);
@@ -45,30 +48,70 @@ export class SimulatedProcess implements Surroundings {
   }
 }
 
-/** The processes of one run: one for each set of settings, because state keeps those of the last run. */
+interface Running {
+  readonly surroundings: SimulatedProcess;
+  readonly process: ProviderProcess;
+  hasEnded: boolean;
+}
+
+/** The processes of one run: one for each provider and each set of settings, because state keeps those of the last run. */
 export class SimulatedProcesses implements Providers {
-  private readonly processes = new Map<string, SimulatedProcess>();
-  private readonly providers = new Map<string, Record<Kind, Provider>>();
+  private readonly running = new Map<string, Running>();
   private readonly got = new Map<SimulatedProcess, Set<string>>();
 
   constructor(
-    private readonly start: StartProcess,
+    private readonly frontOf: (provider: string | undefined) => Front,
     private readonly time: VirtualClock,
-    private readonly api: SimulatedApi,
+    private readonly network: Network,
   ) {}
 
-  provider(kind: Kind, settings: Settings): Provider {
-    const key = JSON.stringify(settings);
-    let providers = this.providers.get(key);
-    if (!providers) {
-      const process = new SimulatedProcess(this.time, this.api, this.got);
-      this.processes.set(key, process);
-      this.providers.set(key, (providers = this.start(settings, process)));
-    }
-    return providers[kind];
+  provider(kind: Kind, settings: Settings, name?: string): Provider {
+    const one = this.started(settings, name);
+    return new Proxy(one.process[kind], {
+      get: (provider, method) => {
+        if (one.hasEnded) throw new OperationFailed("The plugin's process has ended.");
+        return Reflect.get(provider, method) as unknown;
+      },
+    });
+  }
+
+  isAnotherAccount(
+    name: string | undefined,
+    old: Settings,
+    present: Settings,
+    before: string | undefined,
+  ): Promise<boolean> {
+    const { process } = this.started(present, name);
+    return process.isAnotherAccount?.(old, present, { old: before, present: name }) ?? Promise.resolve(false);
+  }
+
+  /** The first Ctrl-C, as the engine tells it. */
+  cancel(): void {
+    for (const { process } of this.running.values()) void process.cancel();
+  }
+
+  /** SIGTERM to the processes of the provider alone: they end when what they have sent is answered. */
+  terminate(): void {
+    for (const one of this.running.values()) void one.process.finish().then(() => (one.hasEnded = true));
+  }
+
+  /** What the processes have printed. */
+  get printed(): readonly string[] {
+    return [...this.running.values()].flatMap(({ surroundings }) => surroundings.printed);
   }
 
   kill(): void {
-    for (const process of this.processes.values()) process.kill();
+    for (const { surroundings } of this.running.values()) surroundings.kill();
+  }
+
+  private started(settings: Settings, name: string | undefined): Running {
+    const key = JSON.stringify([name, settings]);
+    let one = this.running.get(key);
+    if (!one) {
+      const surroundings = new SimulatedProcess(this.time, this.network, this.got);
+      const process = this.frontOf(name).start(settings, surroundings);
+      this.running.set(key, (one = { surroundings, process, hasEnded: false }));
+    }
+    return one;
   }
 }

@@ -1,394 +1,88 @@
-import fc from "fast-check";
-
-import type { Table } from "../../../provider/emulator";
+import type { Answer } from "../../../provider/emulator/answers";
 import { isInternal, kinds } from "../calls";
-import type { Kind } from "../calls";
+import type { Kind, Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
-import { apiKey, networkError, origin, SimulatedApi } from "./api";
-import type { Seen } from "./api";
-import { isGreen, labelOf, SimulatedEngine, urnOf } from "./engine";
+import { apiKey, networkError, SimulatedApi } from "./api";
+import type { Misbehaviour, Network, Seen } from "./api";
+import { isGreen, SimulatedEngine, urnOf } from "./engine";
 import type { Command, Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import { dynamicFront, nativeFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
+import { refusedName, sound, urnsAt } from "./scenarios";
+import type { Edit, Event, Fault, FaultName, PlannedRun, Scenario } from "./scenarios";
 
-/** What a person does in the API's web UI. A record is named by its place among those that are there. */
-export type Edit =
-  | { readonly edit: "change" | "delete"; readonly kind: Kind; readonly place: number }
-  | { readonly edit: "add"; readonly kind: Kind; readonly fields: Fields };
+// Server ---------------------------------------------------------------------------------------------------------------
 
-/** Properties under the API's names. */
-export type Fields = Readonly<Record<string, string | number>>;
+const said = (status: number, body: object | undefined, headers = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: body ? JSON.stringify(body) : "",
+});
+/** What a server says repeats the key, which nobody may see. */
+const message = (text: string, { headers }: Seen): object => ({
+  message: `${text} (${headers.authorization ?? ""})`,
+});
 
-/** What goes wrong in a run: with the request of this number among those of its method, and with each repetition of it. */
-export interface Fault {
-  readonly method: "POST" | "PATCH" | "DELETE";
-  readonly number: number;
-  /** "refused": 422. "failed": 500. "lost": it has its effect, and the connection is cut; a repetition is answered. */
-  readonly fault: "refused" | "failed" | "lost";
-}
-
-export interface PlannedRun {
-  readonly edits: readonly Edit[];
-  readonly command: Command;
-  readonly adoptExisting: boolean;
-  /** A person says that the account is the one that state means. */
-  readonly isSameAccount?: boolean;
-  /** A preview comes before it. */
-  readonly isPreviewed: boolean;
-  /** Before it somebody runs with the key of another account, which has no records. */
-  readonly isMistaken: boolean;
-  readonly program: readonly Declared[];
-  /** The run is for these resources of the program only, by their places. */
-  readonly targets?: readonly number[] | undefined;
-  readonly replace?: readonly number[] | undefined;
-  readonly faults: readonly Fault[];
-  /** The engine and the provider are killed when so many requests have had an effect. */
-  readonly killAfter?: number | undefined;
-  /** How long the requests take, one after the other. */
-  readonly latencies: readonly number[];
-}
-
-export interface Scenario {
-  /** Records that are there before the first run, in the order of their ids. */
-  readonly records: readonly { readonly kind: Kind; readonly fields: Fields }[];
-  readonly runs: readonly PlannedRun[];
-}
-
-// Random scenarios -----------------------------------------------------------------------------------------------------
-
-/** A name that the server refuses. */
-const refusedName = "Refused";
-
-const monitors: readonly Declared["args"][] = [
-  { name: "Home", url: "https://home.example/", interval: 60 },
-  { name: "Shop", url: "https://shop.example/", interval: 300 },
-  { name: "Home", url: "https://home.example/", interval: 60, sslAlertDays: 7 },
-  { name: "Shop", url: "https://shop.example/", interval: 300, pause: true },
-  { name: refusedName, url: "https://refused.example/", interval: 60 },
-];
-const domains: readonly Declared["args"][] = [
-  { name: "one.example" },
-  { name: "two.example", homepageUrl: "https://two.example/home" },
-];
-const monitorRecord = (at: number): Fields => {
-  const { name, url, interval } = monitors[at] as { name: string; url: string; interval: number };
-  return { name, url, interval };
-};
-const records: Readonly<Record<Kind, readonly Fields[]>> = {
-  monitor: [monitorRecord(0), monitorRecord(1)],
-  domain: [{ name: "one.example" }],
-};
-
-/** Once in so many times. */
-const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
-  fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
-const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
-const kind = fc.oneof(
-  { weight: 3, arbitrary: fc.constant("monitor" as const) },
-  fc.constant("domain" as const),
-);
-const resourceName = fc.constantFrom("a", "b", "c");
-
-const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
-const importedId = fc.constantFrom("1", "2", "3");
-const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
-  fc.constantFrom(...(of === "monitor" ? monitors : domains));
-
-const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
-  fc
-    .record({
-      name: resourceName,
-      parent: parentType,
-      args: argsOf(of),
-      importId: sometimes(importedId, 6),
-      ignoreChanges: sometimes(fc.constant(of === "monitor" ? "interval" : "homepageUrl"), 12),
-    })
-    .map(({ name, parent, args, importId, ignoreChanges }) => ({
-      kind: of,
-      name,
-      ...(parent !== undefined && { parent }),
-      args,
-      ...(importId !== undefined && { import: importId }),
-      ...(ignoreChanges !== undefined && { ignoreChanges: [ignoreChanges] }),
-    })),
-);
-
-/** How a person changes a program between two runs; a resource is named by its place. */
-type Change =
-  | { readonly change: "add"; readonly resource: Declared }
-  | { readonly change: "remove" | "first"; readonly place: number }
-  | {
-      readonly change: "move";
-      readonly place: number;
-      readonly name: string;
-      readonly parent?: string | undefined;
-      readonly hasAlias: boolean;
-    }
-  | {
-      readonly change: "args";
-      readonly place: number;
-      readonly monitor: Declared["args"];
-      readonly domain: Declared["args"];
-    }
-  | { readonly change: "import"; readonly place: number; readonly id: string | undefined }
-  | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
-
-const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.record({ change: fc.constant("add" as const), resource }),
-  fc.record({ change: fc.constantFrom("remove" as const, "first" as const), place: fc.nat(3) }),
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      change: fc.constant("move" as const),
-      place: fc.nat(3),
-      name: resourceName,
-      parent: parentType,
-      hasAlias: fc.boolean(),
-    }),
-  },
-  fc.record({
-    change: fc.constant("args" as const),
-    place: fc.nat(3),
-    monitor: argsOf("monitor"),
-    domain: argsOf("domain"),
+/** What becomes of a request; those that last become the same of each repetition, the others are answered then. */
+const faults: Readonly<
+  Record<FaultName, (request: Seen) => Misbehaviour & { readonly isLasting?: boolean }>
+> = {
+  refused: (request) => ({
+    isLasting: true,
+    effectAfter: "never",
+    answer: () => said(422, message("This is refused.", request)),
   }),
-  fc.record({ change: fc.constant("import" as const), place: fc.nat(3), id: sometimes(importedId, 2) }),
-  fc.record({ change: fc.constant("dependsOn" as const), place: fc.nat(3), on: fc.nat(3) }),
-);
-
-/** The program after a change, or as it was if the change means nothing in it. */
-function changed(all: readonly Declared[], one: Change): readonly Declared[] {
-  if (one.change === "add") return all.length < 5 ? sound([...all, one.resource]) : all;
-  const place = one.place % Math.max(1, all.length);
-  const declared = all[place];
-  if (!declared) return all;
-  const replaced = (by: Declared): readonly Declared[] =>
-    sound(all.map((other) => (other === declared ? by : other)));
-  switch (one.change) {
-    case "remove":
-      return sound(all.filter((other) => other !== declared));
-    case "first":
-      return sound([declared, ...all.filter((other) => other !== declared)]);
-    case "move": {
-      const { parent, name, formerly = [], ...rest } = declared;
-      const former = [...formerly, { name, ...(parent !== undefined && { parent }) }];
-      return replaced({
-        ...rest,
-        name: one.name,
-        ...(one.parent !== undefined && { parent: one.parent }),
-        ...(one.hasAlias && { formerly: former }),
-      });
-    }
-    case "args":
-      return replaced({ ...declared, args: one[declared.kind] });
-    case "import": {
-      const { import: _, ...rest } = declared;
-      return replaced({ ...rest, ...(one.id !== undefined && { import: one.id }) });
-    }
-    case "dependsOn": {
-      const on = all[one.on % all.length];
-      return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
-    }
-  }
-}
-
-/** Without what Pulumi refuses: two of one URN, aliases that somebody else has, and dependencies on what comes later. */
-function sound(all: readonly Declared[]): readonly Declared[] {
-  const urns = new Set<string>();
-  const unique = all.filter((one) => !urns.has(urnOf(one)) && urns.add(urnOf(one)));
-  const labels = new Set<string>();
-  return unique.map(({ formerly = [], after = [], ...rest }) => {
-    const free = formerly.filter((former) => {
-      const urn = urnOf({ kind: rest.kind, ...former });
-      return !urns.has(urn) && urns.add(urn);
-    });
-    const before = after.filter((label) => labels.has(label));
-    labels.add(labelOf(rest));
-    return {
-      ...rest,
-      ...(free.length > 0 && { formerly: free }),
-      ...(before.length > 0 && { after: before }),
-    };
-  });
-}
-
-const edit: fc.Arbitrary<Edit> = fc.oneof(
-  fc.record({
-    edit: fc.constantFrom("change" as const, "delete" as const),
-    kind,
-    place: fc.nat(3),
+  failed: (request) => ({
+    isLasting: true,
+    effectAfter: "never",
+    answer: () => said(500, message("Server Error", request)),
   }),
-  kind.chain((of) =>
-    fc.record({
-      edit: fc.constant("add" as const),
-      kind: fc.constant(of),
-      fields: fc.constantFrom(...records[of]),
-    }),
-  ),
-);
-
-const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
-  fc.record({
-    edits: fc.array(edit, { maxLength: 2, size: "-1" }),
-    command: fc.oneof(
-      { weight: 5, arbitrary: fc.constant("up" as const) },
-      { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
-      { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
-      fc.constantFrom("refresh" as const, "refresh --run-program" as const, "destroy" as const),
-    ),
-    adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
-    isPreviewed: rarely(4),
-    isMistaken: rarely(6),
-    changes: fc.array(change, { maxLength: 3 }),
-    targets: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), 8),
-    replace: sometimes(fc.array(fc.nat(3), { minLength: 1, maxLength: 1 }), 10),
-    faults: fc.array(
-      fc.record({
-        method: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const),
-        number: fc.integer({ min: 1, max: 3 }),
-        fault: fc.constantFrom("refused" as const, "failed" as const, "lost" as const),
-      }),
-      { maxLength: 1, size: "-1" },
-    ),
-    killAfter: sometimes(fc.integer({ min: 1, max: 3 }), 10),
-    latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
-  });
-
-export const scenarios: fc.Arbitrary<Scenario> = fc
-  .record({
-    records: fc.array(
-      kind.chain((of) => fc.record({ kind: fc.constant(of), fields: fc.constantFrom(...records[of]) })),
-      { maxLength: 3 },
-    ),
-    program: fc.array(resource, { maxLength: 4 }),
-    runs: fc.array(plannedRun, { minLength: 1, maxLength: 4, size: "max" }),
-  })
-  .map(({ records: before, program, runs }): Scenario => {
-    let present = sound(program);
-    return {
-      records: before,
-      runs: runs.map(({ changes, ...run }) => {
-        present = changes.reduce(changed, present);
-        // The flags are for `up` only, and there has to be something to name.
-        const { targets, replace, ...rest } = run;
-        const isNamed = run.command.startsWith("up") && present.length > 0;
-        return {
-          ...rest,
-          ...(isNamed && targets && { targets }),
-          ...(isNamed && replace && { replace }),
-          program: present,
-        };
-      }),
-    };
-  })
-  .map((scenario) => Object.assign(scenario, { [fc.toStringMethod]: () => describeScenario(scenario) }));
-
-// Readable -------------------------------------------------------------------------------------------------------------
-
-const plain = (value: unknown): string => JSON.stringify(value).replace(/"(\w+)":/g, "$1: ");
-
-function describeScenario({ records: before, runs }: Scenario): string {
-  const made = before.map(({ kind: of, fields }) => `  ${of} ${plain(fields)}`);
-  return [
-    "",
-    ...(made.length > 0 ? ["Made by hand before the first run:", ...made] : []),
-    ...runs.flatMap((run, number) => describeRun(run, number + 1)),
-    "",
-  ].join("\n");
-}
-
-function describeRun(run: PlannedRun, number: number): string[] {
-  const named = (places: readonly number[] | undefined): string =>
-    (places ?? []).map((place) => labelAt(run.program, place) ?? "").join(", ");
-  const { adoptExisting, faults, killAfter, edits, latencies } = run;
-  return [
-    ...(run.isMistaken ? ["Somebody runs up --refresh --run-program with the key of another account"] : []),
-    `Run ${number}: ${run.isPreviewed ? "preview, " : ""}${run.command}${adoptExisting ? ", adoptExisting" : ""}` +
-      (run.targets ? `, --target ${named(run.targets)}` : "") +
-      (run.replace ? `, --replace ${named(run.replace)}` : "") +
-      (latencies.some((one) => one !== latencies[0]) ? `, latencies ${latencies.join(" ")}` : ""),
-    ...edits.map((one) =>
-      one.edit === "add"
-        ? `  by hand: a new ${one.kind} ${plain(one.fields)}`
-        : `  by hand: ${one.edit} the ${one.kind} at place ${one.place}`,
-    ),
-    ...run.program.map(({ kind: of, name, args, parent, after, ...options }) => {
-      const Class = of === "monitor" ? "Monitor" : "Domain";
-      const rest = {
-        ...(parent !== undefined && { parent }),
-        ...(after && { dependsOn: after }),
-        ...options,
-      };
-      const tail = Object.keys(rest).length > 0 ? `, ${plain(rest)}` : "";
-      return `  new ${Class}("${name}", ${plain(args)}${tail})`;
-    }),
-    ...faults.map(({ method, number: nth, fault }) => `  ${method} number ${nth} is ${fault}`),
-    ...(killAfter === undefined ? [] : [`  killed after ${killAfter} effects`]),
-  ];
-}
-
-function labelAt(all: readonly Declared[], place: number): string | undefined {
-  const declared = all.length > 0 ? all[place % all.length] : undefined;
-  return declared && labelOf(declared);
-}
-
-/** A scenario in which nothing depends on which of two things is first, so that every engine ends it in the same way. */
-export function inOrder({ records: before, runs }: Scenario): Scenario {
-  return {
-    records: before,
-    runs: runs.map(({ program: all, ...run }) => ({
-      ...run,
-      faults: [],
-      killAfter: undefined,
-      isMistaken: false,
-      latencies: [1],
-      program: all.map((declared, place) => {
-        const { after: _, ...rest } = declared;
-        const previous = all[place - 1];
-        return previous ? { ...rest, after: [labelOf(previous)] } : rest;
-      }),
-    })),
-  };
-}
+  "failed once": (request) => ({
+    effectAfter: "never",
+    answer: () => said(500, message("Server Error", request)),
+  }),
+  lost: () => ({ answer: () => networkError("ECONNRESET", "read ECONNRESET") }),
+  "504": () => ({ answer: () => said(504, undefined) }),
+  // Longer than any default.
+  slow: () => ({ answerAfter: 400_000 }),
+  late: () => ({ effectAfter: 20_000, answerAfter: 400_000 }),
+  limited: () => ({ effectAfter: "never", answer: () => said(429, undefined, { "retry-after": "7" }) }),
+  complaint: (request) => ({
+    isLasting: true,
+    effectAfter: "never",
+    answer: () => said(200, { success: false, deleted: false, ...message("This is refused.", request) }),
+  }),
+  empty: () => ({ answer: () => said(200, undefined) }),
+};
 
 /** Whether the server refuses a record of this name, as it does in every scenario. */
 export const isRefused = (pairs: readonly (readonly [string, string])[]): boolean =>
   pairs.some(([name, value]) => name === "name" && value === refusedName);
 
-/** Does in the API by hand what a run's plan says. */
-export function applyEdit({ edit: what, ...one }: Edit, table: Table): { edited: string } | undefined {
-  if (what === "add") {
-    table.add("fields" in one ? one.fields : {});
-    return undefined;
-  }
-  const all = table.all();
+/** Does in the API by hand what a run's plan says; returns the record's id. */
+export function applyEdit(
+  { edit: what, kind, ...one }: Edit,
+  api: Pick<SimulatedApi, "all" | "add" | "edit" | "remove">,
+): string | undefined {
+  if (what === "add") return api.add(kind, "fields" in one ? one.fields : {}).id;
+  const all = api.all(kind);
   const record = "place" in one ? all[one.place % Math.max(1, all.length)] : undefined;
   if (!record) return undefined;
-  if (what === "delete") table.remove(record.id);
+  if (what === "delete") api.remove(kind, record.id);
   else
-    table.edit(
+    api.edit(
+      kind,
       record.id,
-      one.kind === "monitor" ? { interval: 3600 } : { homepage_url: "https://edited.example/" },
+      kind === "monitor" ? { interval: 3600 } : { homepage_url: "https://edited.example/" },
     );
-  return { edited: String(record.id) };
-}
-
-/** URNs of the resources at these places of a program. */
-export function urnsAt(
-  all: readonly Declared[],
-  places: readonly number[] | undefined,
-): string[] | undefined {
-  return places?.flatMap((place) => {
-    const declared = all[place % Math.max(1, all.length)];
-    return declared ? [urnOf(declared)] : [];
-  });
+  return record.id;
 }
 
 // Running --------------------------------------------------------------------------------------------------------------
 
-const keyOf = (of: Kind, id: string): string => `${of} ${id}`;
 /** No operation takes longer than its time, and few follow one another. */
-const longest = 3 * 3_600_000;
+const longest = 12 * 3_600_000;
 
 /** Something happened that must never happen. */
 export class Violation extends Error {}
@@ -402,30 +96,55 @@ export interface Result {
 /**
  * Goes through a scenario, and looks after every run whether all that must hold does.
  *
- * @param isRepaired whether each run is followed by one that must change nothing, or must mend what has failed
+ * @param isRepaired whether each run is followed by one that must change nothing, or must mend what has failed, and all of
+ * them by a refresh and a destroy
  */
 export async function play(
   scenario: Scenario,
   front: Front,
   { isRepaired = true }: { readonly isRepaired?: boolean } = {},
 ): Promise<Result> {
-  const world = new World(front, isRepaired);
-  for (const { kind: of, fields } of scenario.records) world.api.tables[of].add(fields);
-  for (const [at, run] of scenario.runs.entries()) await world.run(run, `run ${at + 1}`);
+  const world = new World(front, scenario.server, isRepaired);
+  for (const { kind, fields } of scenario.records) world.api.add(kind, fields);
+  for (const [at, run] of scenario.runs.entries())
+    await world.run(
+      { ...run, program: sound(run.program.map((one) => ofFront(one, front))) },
+      `run ${at + 1}`,
+    );
+  if (isRepaired) await world.end();
   return world;
 }
 
-class World implements Result {
+/** Explicit providers are processes of the plugin, whose resources have types of their own. */
+function ofFront({ provider, ...declared }: Declared, front: Front): Declared {
+  if (provider === undefined) return declared;
+  return {
+    ...declared,
+    provider: front === nativeFront || provider === "other" ? provider : `other ${provider}`,
+  };
+}
+
+/** A snapshot of what the engine keeps. */
+type Checkpoint = Pick<SimulatedEngine, "state" | "settings" | "explicit">;
+
+class World implements Result, Network {
   readonly time = new VirtualClock();
-  readonly api = new SimulatedApi(this.time, { uniqueDomainNames: false });
+  /** The account of the default provider. */
+  readonly api: SimulatedApi;
   readonly engine: SimulatedEngine;
   readonly outcomes: Outcome[] = [];
-  private previous: PlannedRun | undefined;
-  /** Records that a person deleted. */
+  private readonly accounts: Readonly<Record<"main" | "second" | "another", SimulatedApi>>;
+  private readonly checkpoints: Checkpoint[] = [];
+  /** What the settings say of a former address, if the server has moved. */
+  private movedFrom: string[] = [];
+  private readonly keys = [apiKey];
+  /** The last run, if it was green and made everything as the program says. */
+  private settled: PlannedRun | undefined;
+  /** Records that a person deleted, or that an older checkpoint has and the server has not. */
   private readonly deletedByHand = new Set<string>();
-  /** Records that a person changed since the last run with a refresh that was green. */
+  /** Records that may differ from state since the last run with a refresh that was green. */
   private readonly changedByHand = new Set<string>();
-  /** Records that a run may have left behind, and said so, or was killed. */
+  /** Records that a run may have left behind, and said so, or was killed; and those that are to be left. */
   private readonly strays = new Set<string>();
   private readonly createdByProvider = new Set<string>();
   /** Records that resources have imported or adopted: by URN and id. */
@@ -437,28 +156,59 @@ class World implements Result {
 
   constructor(
     private readonly front: Front,
+    server: Scenario["server"],
     private readonly isRepaired: boolean,
   ) {
-    this.engine = new SimulatedEngine(front.register);
+    const dialect = server?.dialect ?? { uniqueDomainNames: false };
+    const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, server, firstId);
+    // The accounts of a server number their records together; another server's have the same ids.
+    this.accounts = { main: account(1), second: account(5001), another: account(1) };
+    this.api = this.accounts.main;
+    this.accounts.second.key = "18|second/KxQzV";
+    this.accounts.another.key = "21|another/ZqXvJ";
+    // Other records under the same ids.
+    for (let other = 1; other <= 3; other++) {
+      this.accounts.another.add("monitor", {
+        name: `Other ${other}`,
+        url: "https://other.example/",
+        interval: 300,
+      });
+      this.accounts.another.add("domain", { name: `other${other}.example` });
+    }
+    this.keys.push(this.accounts.second.key, this.accounts.another.key);
+    this.engine = new SimulatedEngine((declared, settings) =>
+      this.frontOf(declared.provider).register(declared, settings),
+    );
+  }
+
+  async answer(sent: Parameters<Network["answer"]>[0]): ReturnType<Network["answer"]> {
+    const here = Object.values(this.accounts).filter((account) => account.origin === sent.url.origin);
+    const account = here.find(({ key }) => sent.headers.authorization === `Bearer ${key}`) ?? here[0];
+    if (account) return account.answer(sent);
+    const refused = networkError("ECONNREFUSED", "connect ECONNREFUSED");
+    throw Object.assign(refused, { syscall: "connect" });
   }
 
   async run(run: PlannedRun, title: string): Promise<void> {
-    if (run.isMistaken) await this.mistake(title);
-    for (const one of run.edits) this.edit(one);
+    for (const one of run.before) await this.happen(one, title);
+    // Longer than lists lag.
+    await this.time.until(this.time.sleep(10_000));
+    const { command } = run;
     const previewed =
-      run.isPreviewed && run.command.startsWith("up") ? await this.preview(run, title) : undefined;
+      run.isPreviewed && command.startsWith("up") ? await this.preview(run, title) : undefined;
     const outcome = await this.execute(run, title);
     const wasGreen = isGreen(outcome);
-    if (previewed && !isGreen(previewed) && wasGreen)
+    const isChangedMeanwhile = run.moments.some(({ happens }) => typeof happens === "object");
+    if (previewed && !isGreen(previewed) && wasGreen && !isChangedMeanwhile)
       throw new Violation(`${title} was green, and its preview was not: ${messagesOf(previewed)}`);
-    this.previous = run;
-    const isUp = run.command.startsWith("up") && !run.targets && !run.replace;
+    const isUp = command.startsWith("up") && !run.targets && !run.excluded && !run.replace;
     if (wasGreen && isUp) {
       this.assertConverged(run, title);
-      if (!this.isRepaired) return;
-      const again = { ...run, edits: [], faults: [], killAfter: undefined };
+      this.settled = run;
+      if (!this.isRepaired || isChangedMeanwhile) return;
+      const again = { ...run, faults: [], moments: [] };
       const second = await this.execute(again, `${title}, again`);
-      const writes = this.api.writes().filter(({ status }) => status !== 405);
+      const writes = this.writes().filter(({ status }) => status !== 405);
       if (!isGreen(second) || writes.length > 0)
         throw new Violation(
           `${title} was green, and the same again is not: ${messagesOf(second)}, ${writes.map(shown).join(", ")}`,
@@ -467,11 +217,147 @@ class World implements Result {
     if (!wasGreen && this.isRepaired) await this.repair(run, outcome, title);
   }
 
+  /** What is left can be refreshed and destroyed. */
+  async end(): Promise<void> {
+    const plain: PlannedRun = {
+      before: [],
+      command: "refresh --run-program",
+      adoptExisting: false,
+      isPreviewed: false,
+      program: [],
+      faults: [],
+      moments: [],
+      latencies: [1],
+    };
+    this.movedFrom = this.formerOrigins;
+    for (const command of ["refresh --run-program", "destroy --run-program"] as const) {
+      const run = {
+        ...plain,
+        command,
+        isSameAccount: this.isRotated || kinds.some((of) => this.isEmptied(of)),
+      };
+      const outcome = await this.execute(run, `the last ${command}`);
+      if (!isGreen(outcome)) throw new Violation(`the last ${command} failed: ${messagesOf(outcome)}`);
+    }
+    if (this.engine.state.length > 0)
+      throw new Violation(
+        `what was destroyed is in state: ${this.engine.state.map(({ urn }) => urn).join(", ")}`,
+      );
+  }
+
+  private async happen(one: Event, title: string): Promise<void> {
+    if ("edit" in one) {
+      this.edit(one);
+      return;
+    }
+    if (one.event === "mistake") return this.mistake(one.command, title);
+    const { engine, accounts } = this;
+    switch (one.event) {
+      case "rotate":
+        this.keys.push((accounts.main.key = `${this.keys.length + 20}|rotated/WzXqK`));
+        return;
+      case "move": {
+        // Some people name the former address at once.
+        this.formerOrigins.push(accounts.main.origin);
+        if (one.place > 0) this.movedFrom = [...this.formerOrigins];
+        const moved = `https://api${this.formerOrigins.length}.invalid`;
+        for (const account of Object.values(accounts)) account.origin = moved;
+        return;
+      }
+      case "taint":
+        engine.state = engine.state.map((entry, at) =>
+          at === one.place && !entry.isDelete ? { ...entry, isTainted: true } : entry,
+        );
+        this.settled = undefined;
+        return;
+      case "restore": {
+        const checkpoint = this.checkpoints.at(-1 - one.place);
+        if (!checkpoint) return;
+        Object.assign(engine, { ...checkpoint, state: [...checkpoint.state] });
+        const held = new Set(engine.state.map((entry) => this.keyOf(entry)));
+        for (const key of held) (this.exists(key) ? this.changedByHand : this.deletedByHand).add(key);
+        for (const key of this.createdByProvider) if (!held.has(key)) this.strays.add(key);
+        this.settled = undefined;
+      }
+    }
+  }
+
+  private readonly formerOrigins: string[] = [];
+
+  private get isRotated(): boolean {
+    return this.keys.length > 3;
+  }
+
+  private frontOf(provider: string | undefined): Front {
+    if (provider === undefined) return this.front;
+    if (provider !== "other") return nativeFront;
+    return this.front === nativeFront ? dynamicFront : nativeFront;
+  }
+
+  private accountOf(provider = ""): "main" | "second" {
+    return provider.endsWith("q") ? "second" : "main";
+  }
+
+  /** A record, by its account, its kind and its id. */
+  private keyOf({ provider, kind, id }: Pick<Entry, "provider" | "kind" | "id">): string {
+    return `${this.accountOf(provider)} ${kind} ${id}`;
+  }
+
+  private get requests(): Seen[] {
+    return Object.values(this.accounts).flatMap(({ requests }) => requests);
+  }
+
+  private writes(): Seen[] {
+    return this.requests.filter(({ method }) => method !== "GET");
+  }
+
+  private forget(): void {
+    for (const account of Object.values(this.accounts)) account.forget();
+  }
+
   /** Runs a command in processes of its own. */
-  private async start(api: SimulatedApi, options: RunOptions, killed?: Promise<void>): Promise<Outcome> {
-    const processes = new SimulatedProcesses(this.front.start, this.time, api);
+  private async start(options: RunOptions, run?: PlannedRun): Promise<Outcome> {
+    const processes = new SimulatedProcesses((provider) => this.frontOf(provider), this.time, this);
+    let interrupt = (): void => undefined;
+    let kill = (): void => undefined;
+    const killed = new Promise<void>((resolve) => (kill = resolve));
+    const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
+    let done = 0;
+    let interruptedAt: number | undefined;
+    const pass = (): void => {
+      for (const { happens } of run?.moments.filter(({ after }) => after === done + 1) ?? [])
+        if (typeof happens === "object") this.edit(happens);
+        else if (happens === "terminate") processes.terminate();
+        else if (happens === "kill" || interruptedAt) kill();
+        else {
+          interruptedAt = this.time.date();
+          interrupt();
+        }
+      done++;
+    };
+    for (const [name, account] of Object.entries(this.accounts))
+      account.onDone = (request) => {
+        if (request.effect?.made === "created" && request.kind)
+          this.created(`${name} ${request.kind} ${request.effect.id}`);
+        pass();
+      };
     try {
-      return await this.time.until(this.engine.run(processes, options, killed), longest);
+      const outcome = await this.time.until(
+        this.engine.run(processes, options, { killed, interrupted }),
+        longest,
+      );
+      // What was sent before a kill still has its effect.
+      processes.kill();
+      await this.time.until(this.time.sleep(60_000));
+      this.assertUntold(outcome, processes.printed);
+      // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
+      const isPlugin = ![...this.engine.state, ...options.program].some(
+        ({ provider }) => this.frontOf(provider) !== nativeFront,
+      );
+      const since = interruptedAt ?? Infinity;
+      const late = isPlugin && this.writes().find(({ at }) => at.getTime() > since);
+      if (late) throw new Violation(`after Ctrl-C was sent: ${shown(late)}`);
+      return outcome;
     } finally {
       processes.kill();
     }
@@ -479,210 +365,255 @@ class World implements Result {
 
   /** A preview changes nothing. */
   private async preview(run: PlannedRun, title: string): Promise<Outcome> {
-    const { api } = this;
-    api.forget();
-    api.misbehave = () => undefined;
-    const outcome = await this.start(api, { ...this.optionsOf(run), isPreview: true });
-    if (api.writes().length > 0)
-      throw new Violation(`the preview of ${title} wrote: ${api.writes().map(shown).join(", ")}`);
+    this.forget();
+    this.api.misbehave = () => undefined;
+    const outcome = await this.start({ ...this.optionsOf(run), isPreview: true });
+    if (this.writes().length > 0)
+      throw new Violation(`the preview of ${title} wrote: ${this.writes().map(shown).join(", ")}`);
     return outcome;
   }
 
-  /** With the key of another account nothing is there, which proves nothing. */
-  private async mistake(title: string): Promise<void> {
-    const { engine, time, previous } = this;
-    const isAllInState = previous?.program.every((one) => engine.state.some(({ urn }) => urn === urnOf(one)));
-    if (
-      !previous ||
-      !isAllInState ||
-      engine.state.length === 0 ||
-      engine.state.some(({ isDelete }) => isDelete)
-    )
-      return;
-    const before = JSON.stringify(engine.state.map(({ urn, id }) => [urn, id]));
-    const { settings } = engine;
-    const other = new SimulatedApi(time, { uniqueDomainNames: false });
-    other.key = "21|another-key";
-    const options = this.optionsOf({ ...previous, command: "up --refresh --run-program" });
-    const outcome = await this.start(other, {
+  /** With the key of another account nothing of what is there belongs to the stack. */
+  private async mistake(command: Command, title: string): Promise<void> {
+    const { engine, settled } = this;
+    if (!settled || engine.state.length === 0 || engine.state.some((one) => one.retainOnDelete)) return;
+    const stateNow = (): string =>
+      engine.state
+        .map(({ urn, id }) => `${urn} ${id}`)
+        .sort()
+        .join(", ");
+    const before = stateNow();
+    const { settings, explicit } = engine;
+    const { key } = this.accounts.another;
+    const of = (all: Settings): Settings => ({ ...all, "uptime:apiKey": key });
+    this.forget();
+    const options = this.optionsOf({ ...settled, command, isSameAccount: false });
+    const outcome = await this.start({
       ...options,
-      settings: { ...options.settings, "uptime:apiKey": other.key },
-      targets: undefined,
-      replace: undefined,
+      settings: of(options.settings),
+      explicit: Object.fromEntries(
+        Object.entries(options.explicit ?? {}).map(([name, all]) => [name, of(all)]),
+      ),
     });
-    engine.settings = settings;
-    const after = JSON.stringify(engine.state.map(({ urn, id }) => [urn, id]));
-    if (after !== before || isGreen(outcome) || other.writes().some(({ effect }) => effect))
+    Object.assign(engine, { settings, explicit });
+    const after = stateNow();
+    if (
+      after !== before ||
+      (isGreen(outcome) && command !== "up") ||
+      this.writes().some(({ effect }) => effect)
+    )
       throw new Violation(
-        `before ${title}, with the key of another account: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${other.requests.map(shown).join(", ")}`,
+        `before ${title}, ${command} with the key of another account: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${this.requests.map(shown).join(", ")}`,
       );
   }
 
   private optionsOf(run: PlannedRun): RunOptions {
+    const settingsOf = ({ key }: SimulatedApi): Settings => ({
+      "uptime:baseUrl": this.api.origin,
+      "uptime:apiKey": key,
+      ...(this.movedFrom.length > 0 && { "uptime:movedFrom": this.movedFrom.join(",") }),
+      ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
+      ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
+    });
+    const settings = settingsOf(this.accounts.main);
+    const second = settingsOf(this.accounts.second);
     return {
       command: run.command,
-      settings: {
-        "uptime:baseUrl": origin,
-        "uptime:apiKey": apiKey,
-        ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
-        ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
-      },
+      settings,
+      explicit: run.hasNoProviders ? {} : { p: settings, "other p": settings, q: second, "other q": second },
       program: run.program,
       targets: urnsAt(run.program, run.targets),
+      excluded: urnsAt(run.program, run.excluded),
       replace: urnsAt(run.program, run.replace),
+      isContinued: run.isContinued,
+      parallel: run.parallel,
     };
   }
 
-  /** What a person can always do: take out what is refused and the imports, and run again. */
+  /** What a person can always do: take out what is refused and the imports, set what errors name, and run again. */
   private async repair(run: PlannedRun, failed: Outcome, title: string): Promise<void> {
-    const kept = this.engine.state;
+    const copy = structuredCopy(this.engine.state);
     const program = run.program.filter(({ args }) => args.name !== refusedName);
+    const { latencies } = run;
     let mended: PlannedRun = {
-      ...run,
-      edits: [],
-      faults: [],
-      killAfter: undefined,
-      targets: undefined,
-      replace: undefined,
-      adoptExisting: false,
+      before: [],
       command: "up --refresh --run-program",
+      adoptExisting: this.strays.size > 0,
+      isPreviewed: false,
       program: sound(program.map(({ import: _, ...rest }) => rest)),
+      faults: [],
+      moments: [],
+      latencies,
     };
-    const copy = structuredCopy(kept);
+    this.movedFrom = [...this.formerOrigins];
     const wasDoubled = this.doubled().length > 0;
     let outcome = await this.execute(mended, `${title}, repaired`);
+    const change = async (what: string, by: Partial<PlannedRun>): Promise<void> => {
+      mended = { ...mended, ...by };
+      outcome = await this.execute(mended, `${title}, repaired ${what}`);
+    };
+    // Only a person can tell an account whose records are all deleted, as a killed run may have done, or whose key is
+    // another one, from another account.
+    if (!isGreen(outcome) && (this.isRotated || kinds.some((of) => this.isEmptied(of))))
+      await change("in the same account", { isSameAccount: true });
+    // What may be the record of a create that was lost differs from it, or there are several.
+    if (!isGreen(outcome) && mended.adoptExisting) await change("without adoption", { adoptExisting: false });
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
     // other. Then a person must take one of them out; unless one of them was waiting for its replacement, and has another
     // record now.
     const doubled = this.doubled();
-    if (!isGreen(outcome) && (wasDoubled || doubled.length > 0)) {
-      mended = { ...mended, program: sound(mended.program.filter((one) => !doubled.includes(urnOf(one)))) };
-      outcome = await this.execute(
-        mended,
-        `${title}, repaired without ${doubled.join(" and ") || "a change"}`,
-      );
-    }
-    // Only a person can tell an account whose records are all deleted, as a killed run may have done, from another one.
-    if (!isGreen(outcome) && kinds.some((of) => this.isEmptied(of)))
-      outcome = await this.execute(
-        { ...mended, isSameAccount: true },
-        `${title}, repaired in the same account`,
-      );
+    if (!isGreen(outcome) && (wasDoubled || doubled.length > 0))
+      await change(`without ${doubled.join(" and ") || "a change"}`, {
+        program: sound(mended.program.filter((one) => !doubled.includes(urnOf(one)))),
+      });
     if (!isGreen(outcome))
       throw new Violation(
         `${title} failed (${messagesOf(failed)}), and cannot be repaired: ${messagesOf(outcome)}; state was ${JSON.stringify(copy)}`,
       );
     this.assertConverged(mended, `${title}, repaired`);
+    this.settled = mended;
   }
 
-  /** Whether the server has no record of a kind, and state more than one. */
+  /** Whether an account has no record of a kind, and state more than one. */
   private isEmptied(of: Kind): boolean {
-    return this.api.tables[of].size === 0 && this.engine.state.filter((one) => one.kind === of).length > 1;
+    return (["main", "second"] as const).some(
+      (name) =>
+        this.accounts[name].all(of).length === 0 &&
+        this.engine.state.filter((one) => one.kind === of && this.accountOf(one.provider) === name).length >
+          1,
+    );
   }
 
   /** Resources whose record another one has too, which stays. */
   private doubled(): string[] {
     const { state } = this.engine;
-    const firsts = new Map(state.map((entry) => [keyOf(entry.kind, entry.id), entry]));
-    return state.filter((entry) => firsts.get(keyOf(entry.kind, entry.id)) !== entry).map(({ urn }) => urn);
+    const firsts = new Map(state.map((entry) => [this.keyOf(entry), entry]));
+    return state.filter((entry) => firsts.get(this.keyOf(entry)) !== entry).map(({ urn }) => urn);
   }
 
   private async execute(run: PlannedRun, title: string): Promise<Outcome> {
-    const { api, engine, time } = this;
+    const { engine } = this;
     const before = engine.state.map((entry) => ({ ...entry }));
-    const existing = new Set(
-      kinds.flatMap((of) => api.tables[of].all().map(({ id }) => keyOf(of, String(id)))),
+    this.existing = new Set(
+      Object.entries(this.accounts).flatMap(([name, account]) =>
+        kinds.flatMap((of) => account.all(of).map(({ id }) => `${name} ${of} ${id}`)),
+      ),
     );
-    api.forget();
+    this.wasThere = new Set(this.existing);
+    this.settled = undefined;
+    this.forget();
     let requests = 0;
-    api.latency = () => run.latencies[requests++ % run.latencies.length] ?? 0;
+    const counts = new Map<string, number>();
     const faulty = new Map<string, Fault>();
-    api.misbehave = (request) => {
-      if (isRefused(request.body)) return { effectAfter: "never", answer: () => refusal };
-      const key = JSON.stringify([request.method, request.path, request.body]);
-      const fault =
-        faulty.get(key) ??
-        run.faults.find(({ method, number }) => method === request.method && number === request.number);
-      if (!fault) return undefined;
-      if (fault.fault === "lost" && faulty.has(key)) return undefined;
+    const misbehave = (request: Seen): Misbehaviour | undefined => {
+      const { method, path, body } = request;
+      const number = (counts.get(method) ?? 0) + 1;
+      counts.set(method, number);
+      if (isRefused(body)) return faults.refused(request);
+      const key = JSON.stringify([method, path, body]);
+      const before = faulty.get(key);
+      const fault = before ?? run.faults.find((one) => one.method === method && one.number === number);
+      const misbehaviour = fault && faults[fault.fault](request);
+      if (!fault || (before && !misbehaviour?.isLasting)) return undefined;
       faulty.set(key, fault);
-      if (fault.fault === "lost") return { answer: () => networkError("ECONNRESET", "read ECONNRESET") };
-      return { effectAfter: "never", answer: () => (fault.fault === "refused" ? refusal : failure) };
+      request.isFaulty = true;
+      return misbehaviour;
     };
-    let effects = 0;
-    let kill = (): void => undefined;
-    const killed = run.killAfter === undefined ? undefined : new Promise<void>((resolve) => (kill = resolve));
-    api.onEffect = ({ kind: of, effect }) => {
-      if (of && effect?.made === "created") this.createdByProvider.add(keyOf(of, effect.id));
-      if (++effects === run.killAfter) kill();
-    };
+    for (const account of Object.values(this.accounts)) {
+      account.latency = () => run.latencies[requests++ % run.latencies.length] ?? 0;
+      account.misbehave = misbehave;
+    }
     let outcome: Outcome;
     try {
-      outcome = await this.start(api, this.optionsOf(run), killed);
+      outcome = await this.start(this.optionsOf(run), run);
     } catch (error) {
-      if (error instanceof Hang) throw new Violation(`${title}: ${error.message}`);
+      if (error instanceof Hang || error instanceof Violation)
+        throw new Violation(`${title}: ${error.message}`);
       throw error;
     }
-    // What was sent before a kill still has its effect.
-    await time.until(time.sleep(60_000));
     this.outcomes.push(outcome);
+    const { state, settings, explicit } = engine;
+    this.checkpoints.push({ state: state.map((entry) => ({ ...entry })), settings, explicit });
     // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
     for (const { operation, urn, id, outcome: end } of outcome.operations)
       if (operation === "delete" && id !== undefined && (outcome.isKilled || end !== "done"))
         this.condemned.add(`${urn} ${id}`);
-    this.assertSound(run, outcome, before, existing, title);
+    this.assertSound(run, outcome, before, title);
     return outcome;
   }
 
+  /** Records that were there when the present run began, or that somebody else has added since. */
+  private existing = new Set<string>();
+  /** Those of them that were there when it began. */
+  private wasThere: ReadonlySet<string> = new Set();
+
   private edit(one: Edit): void {
-    const done = applyEdit(one, this.api.tables[one.kind]);
-    if (!done) return;
-    const key = keyOf(one.kind, done.edited);
-    (one.edit === "delete" ? this.deletedByHand : this.changedByHand).add(key);
+    const id = applyEdit(one, this.api);
+    if (id === undefined) return;
+    const key = `main ${one.kind} ${id}`;
+    if (one.edit === "add") {
+      this.createdByProvider.delete(key);
+      this.deletedByHand.delete(key);
+      this.existing.add(key);
+    } else (one.edit === "delete" ? this.deletedByHand : this.changedByHand).add(key);
+  }
+
+  /** A new record may have the id of one that was deleted. */
+  private created(key: string): void {
+    this.createdByProvider.add(key);
+    this.existing.delete(key);
+    this.strays.delete(key);
+    this.deletedByHand.delete(key);
+    if (this.engine.state.some((entry) => this.keyOf(entry) === key)) this.shared.add(key);
   }
 
   // What must hold ---------------------------------------------------------------------------------------------------
 
   private exists(key: string): boolean {
-    const [of = "monitor", id = ""] = key.split(" ");
-    return this.api.tables[of as Kind].get(id) !== undefined;
+    const [account = "main", of = "monitor", id = ""] = key.split(" ");
+    return this.accounts[account as "main"].get(of as Kind, id) !== undefined;
   }
 
-  private assertSound(
-    run: PlannedRun,
-    outcome: Outcome,
-    before: readonly Entry[],
-    existing: ReadonlySet<string>,
-    title: string,
-  ): void {
+  /** No key leaves a process, whatever the server repeats. */
+  private assertUntold({ errors }: Outcome, printed: readonly string[]): void {
+    const texts = [...errors.map(({ message: text }) => text), ...printed, JSON.stringify(this.engine.state)];
+    for (const key of this.keys)
+      for (const text of texts)
+        if (text.includes(key)) throw new Violation(`the key ${key} is told: ${text.slice(0, 300)}`);
+  }
+
+  private assertSound(run: PlannedRun, outcome: Outcome, before: readonly Entry[], title: string): void {
     const { isKilled } = outcome;
+    const { existing, requests } = this;
     const violated = (text: string): never => {
       throw new Violation(
         `${title}: ${text}\nerrors: ${messagesOf(outcome)}\n` +
           `operations: ${outcome.operations.map(operationShown).join(", ")}\n` +
-          `requests: ${this.api.requests.map(shown).join(", ")}`,
+          `requests: ${requests.map(shown).join(", ")}`,
       );
     };
     for (const { message } of outcome.errors) if (isInternal(message)) violated(message);
     const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
 
     for (const { operation, urn, result } of outcome.operations) {
-      const of = this.engine.state.find((entry) => entry.urn === urn)?.kind;
-      if (of && operation === "create" && result !== undefined && existing.has(keyOf(of, result)))
-        this.taken.add(`${urn} ${result}`);
+      const entry = this.engine.state.find((one) => one.urn === urn);
+      if (!entry || operation !== "create" || result === undefined) continue;
+      if (existing.has(this.keyOf({ ...entry, id: result }))) this.taken.add(`${urn} ${result}`);
     }
 
     // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
     // so one that imports or adopts may then have the record of one that was there before. A refresh does not find it.
     const old = new Set(before.map((entry) => `${entry.urn} ${entry.id}`));
-    const isWhole = isGreen(outcome) && !run.targets && run.command.startsWith("up");
+    const isWhole = isGreen(outcome) && !run.targets && !run.excluded && run.command.startsWith("up");
     const holders = new Map<string, Entry>();
     for (const entry of present) {
-      const key = keyOf(entry.kind, entry.id);
+      const key = this.keyOf(entry);
       if (existing.has(key) && !old.has(`${entry.urn} ${entry.id}`))
         this.taken.add(`${entry.urn} ${entry.id}`);
       const other = holders.get(key);
-      const isTaken = other && [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`));
+      const isTaken =
+        other &&
+        (this.shared.has(key) || [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`)));
       if (other && (isWhole || !isTaken)) violated(`${entry.urn} and ${other.urn} both have the ${key}`);
       if (other) this.shared.add(key);
       holders.set(key, entry);
@@ -698,49 +629,62 @@ class World implements Result {
     // No record is left behind, so none is made twice. One that a resource has given up for another's import, which then
     // failed, is imported by the next run.
     const imports = new Set(
-      run.program.flatMap((one) => (one.import === undefined ? [] : [keyOf(one.kind, one.import)])),
+      run.program.flatMap((one) =>
+        one.import === undefined ? [] : [this.keyOf({ ...one, id: one.import })],
+      ),
     );
     const isAwaited = (key: string): boolean => !isGreen(outcome) && imports.has(key);
     const hasFailed = outcome.operations.some(
       ({ operation, outcome: end }) => operation === "create" && end === "failed",
     );
-    // A create that failed may have left a record only if the server's answer was lost.
+    const effects = requests.flatMap((request) => {
+      const { effect } = request;
+      return effect ? [{ request, effect, key: this.keyOfEffect(request) }] : [];
+    });
+    // A create that failed may have left a record only if the server's answer was lost, or a read that was to find it.
+    const isUnread = requests.some(({ method, isFaulty }) => method === "GET" && isFaulty);
     const lost = new Set(
-      this.api.requests.flatMap(({ kind: of, status, effect }) =>
-        hasFailed && of && status === undefined && effect?.made === "created" ? [keyOf(of, effect.id)] : [],
+      effects.flatMap(({ request, effect, key }) =>
+        // The id of a new record may be one that state has of a record that is gone: the create is refused, with an error.
+        hasFailed && (request.isFaulty || isUnread || this.shared.has(key)) && effect.made === "created"
+          ? [key]
+          : [],
       ),
     );
-    const held = new Set(this.engine.state.map((entry) => keyOf(entry.kind, entry.id)));
+    const held = new Set(this.engine.state.map((entry) => this.keyOf(entry)));
+    for (const entry of before) if (entry.retainOnDelete) this.strays.add(this.keyOf(entry));
     for (const key of this.createdByProvider) {
       if (held.has(key) || this.strays.has(key) || !this.exists(key)) continue;
       if ((isKilled && !existing.has(key)) || lost.has(key) || isAwaited(key)) this.strays.add(key);
       else violated(`the ${key} was created and no resource has it`);
     }
     for (const entry of before) {
-      const key = keyOf(entry.kind, entry.id);
-      if (!held.has(key) && this.exists(key) && !isAwaited(key))
+      const key = this.keyOf(entry);
+      if (!held.has(key) && this.exists(key) && !isAwaited(key) && !entry.retainOnDelete)
         violated(`${entry.urn} has left state, and the ${key} is still there`);
     }
 
     // Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one.
-    const known = new Set([...held, ...before.map((entry) => keyOf(entry.kind, entry.id))]);
-    for (const request of this.api.requests) {
-      const { kind: of, effect } = request;
-      if (!of || !effect || effect.made === "created") continue;
-      const key = keyOf(of, effect.id);
-      const isNew = !existing.has(key);
-      if (!known.has(key) && !isNew && !(isKilled && run.adoptExisting))
+    const owned = new Set(before.map((entry) => this.keyOf(entry)));
+    for (const { request, effect, key } of effects) {
+      if (effect.made === "created" || held.has(key) || owned.has(key) || !existing.has(key)) continue;
+      if (!(isKilled && run.adoptExisting))
         violated(`the ${key}, which belongs to nobody, was ${effect.made}: ${shown(request)}`);
     }
-    const owned = new Set(before.map((entry) => keyOf(entry.kind, entry.id)));
-    const written = new Set(
-      this.api.requests.flatMap(({ kind: of, effect }) => (of && effect ? [keyOf(of, effect.id)] : [])),
-    );
+    const written = new Set(effects.map(({ key }) => key));
+    // What a create has made whose answer was lost may be a record that somebody else has made meanwhile, if that is equal.
+    const isGuessed = requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
     for (const [key, { urn }] of holders) {
-      if (owned.has(key) || !existing.has(key) || run.adoptExisting) continue;
+      if (owned.has(key) || !existing.has(key) || run.adoptExisting || (isGuessed && !this.wasThere.has(key)))
+        continue;
       if (!imports.has(key)) violated(`${urn} has taken the ${key}, which was there before`);
       else if (written.has(key)) violated(`${urn} has imported the ${key}, and written to it`);
     }
+  }
+
+  private keyOfEffect(request: Seen): string {
+    const name = Object.entries(this.accounts).find(([, { requests }]) => requests.includes(request))?.[0];
+    return `${name ?? ""} ${request.kind ?? ""} ${request.effect?.id ?? ""}`;
   }
 
   /** After a green run of the whole program. */
@@ -752,13 +696,14 @@ class World implements Result {
       throw new Violation(
         `${title} was green, and state has ${actual.join(", ")} instead of ${expected.join(", ")}`,
       );
-    const isRefreshed = run.command.includes("--refresh");
+    const isChangedMeanwhile = run.moments.some(({ happens }) => typeof happens === "object");
+    const isRefreshed = run.command.includes("--refresh") && !isChangedMeanwhile;
     if (isRefreshed) this.changedByHand.clear();
     for (const declared of run.program) {
       const entry = state.find(({ urn }) => urn === urnOf(declared));
       if (!entry) continue;
-      const key = keyOf(entry.kind, entry.id);
-      const record = this.api.tables[entry.kind].get(entry.id);
+      const key = this.keyOf(entry);
+      const record = this.accounts[this.accountOf(entry.provider)].get(entry.kind, entry.id);
       if (!record) {
         if (isRefreshed)
           throw new Violation(`${title} was green, and ${entry.urn} has the ${key}, which is not there`);
@@ -793,9 +738,3 @@ const operationShown = ({ operation, urn, id = "", result, outcome }: Operation)
   `${operation} ${urn.split("::").slice(2).join(" ")} ${id}${result === undefined ? "" : `→${result}`} ${outcome ?? "unended"}`;
 const messagesOf = ({ errors, isKilled }: Outcome): string =>
   [...errors.map(({ message }) => message), ...(isKilled ? ["killed"] : [])].join("; ") || "no errors";
-const refusal = {
-  status: 422,
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ message: "This is refused." }),
-};
-const failure = { ...refusal, status: 500, body: JSON.stringify({ message: "Server Error" }) };

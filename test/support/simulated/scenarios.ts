@@ -1,0 +1,458 @@
+import fc from "fast-check";
+
+import type { Dialect } from "../../../provider/emulator";
+import type { Kind } from "../calls";
+import type { ServerHabits } from "./api";
+import { isOtherFront, labelOf, urnOf } from "./engine";
+import type { Command, Declared } from "./engine";
+
+/** What a person does in the API's web UI. A record is named by its place among those that are there. */
+export type Edit =
+  | { readonly edit: "change" | "delete"; readonly kind: Kind; readonly place: number }
+  | { readonly edit: "add"; readonly kind: Kind; readonly fields: Fields };
+
+/** Properties under the API's names. */
+export type Fields = Readonly<Record<string, string | number>>;
+
+/** What happens between two runs. */
+export type Event =
+  | Edit
+  /** The API key is exchanged; the server gets another address; `pulumi state taint`; an older checkpoint is restored. */
+  | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
+  /** Somebody runs this with the key of another account. */
+  | { readonly event: "mistake"; readonly command: Command };
+
+/** What happens when so many requests of a run were carried out. */
+export interface Moment {
+  readonly after: number;
+  /** Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes. */
+  readonly happens: "interrupt" | "kill" | "terminate" | Edit;
+}
+
+/** What goes wrong in a run, with the request of this number among those of its method: see {@link faults}. */
+export interface Fault {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly number: number;
+  readonly fault: FaultName;
+}
+
+export const faultNames = [
+  "refused",
+  "failed",
+  "failed once",
+  "lost",
+  "504",
+  "slow",
+  "late",
+  "limited",
+  "complaint",
+  "empty",
+] as const;
+export type FaultName = (typeof faultNames)[number];
+
+export interface PlannedRun {
+  readonly before: readonly Event[];
+  readonly command: Command;
+  readonly adoptExisting: boolean;
+  /** A person says that the account is the one that state means. */
+  readonly isSameAccount?: boolean;
+  /** A preview comes before it. */
+  readonly isPreviewed: boolean;
+  readonly program: readonly Declared[];
+  /** The program no longer has its explicit providers. */
+  readonly hasNoProviders?: boolean | undefined;
+  /** `--target`, `--exclude` and `--replace`: resources of the program, by their places. */
+  readonly targets?: readonly number[] | undefined;
+  readonly excluded?: readonly number[] | undefined;
+  readonly replace?: readonly number[] | undefined;
+  /** `--continue-on-error` */
+  readonly isContinued?: boolean | undefined;
+  readonly parallel?: number | undefined;
+  readonly faults: readonly Fault[];
+  readonly moments: readonly Moment[];
+  /** How long the requests take, one after the other. */
+  readonly latencies: readonly number[];
+}
+
+export interface Scenario {
+  readonly server?: ServerHabits & { readonly dialect: Partial<Dialect> };
+  /** Records that are there before the first run, in the order of their ids. */
+  readonly records: readonly { readonly kind: Kind; readonly fields: Fields }[];
+  readonly runs: readonly PlannedRun[];
+}
+
+// Random scenarios -----------------------------------------------------------------------------------------------------
+
+/** A name that the server refuses. */
+export const refusedName = "Refused";
+
+const monitors: readonly Declared["args"][] = [
+  { name: "Home", url: "https://home.example/", interval: 60 },
+  { name: "Shop", url: "https://shop.example/", interval: 300 },
+  { name: "Home", url: "https://home.example/", interval: 60, sslAlertDays: 7 },
+  { name: "Shop", url: "https://shop.example/", interval: 300, pause: true },
+  { name: refusedName, url: "https://refused.example/", interval: 60 },
+];
+const domains: readonly Declared["args"][] = [
+  { name: "one.example" },
+  { name: "two.example", homepageUrl: "https://two.example/home" },
+];
+const monitorRecord = (at: number): Fields => {
+  const { name, url, interval } = monitors[at] as { name: string; url: string; interval: number };
+  return { name, url, interval };
+};
+const records: Readonly<Record<Kind, readonly Fields[]>> = {
+  monitor: [monitorRecord(0), monitorRecord(1)],
+  domain: [{ name: "one.example" }],
+};
+
+/** Once in so many times. */
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
+const kind = fc.oneof(
+  { weight: 3, arbitrary: fc.constant("monitor" as const) },
+  fc.constant("domain" as const),
+);
+const resourceName = fc.constantFrom("a", "b", "c");
+
+const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
+const importedId = fc.constantFrom("1", "2", "3");
+/** "p" has the account of the default provider, "q" another one; "other" is the default provider of the other front. */
+const provider = sometimes(fc.constantFrom("p", "q", "other"), 4);
+const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
+  fc.constantFrom(...(of === "monitor" ? monitors : domains));
+
+const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
+  fc
+    .record({
+      name: resourceName,
+      parent: parentType,
+      args: argsOf(of),
+      importId: sometimes(importedId, 6),
+      ignoreChanges: sometimes(fc.constant(of === "monitor" ? "interval" : "homepageUrl"), 12),
+      retainOnDelete: rarely(12),
+      provider,
+    })
+    .map(({ name, parent, args, importId, ignoreChanges, retainOnDelete, provider: given }) => ({
+      kind: of,
+      name,
+      ...(parent !== undefined && { parent }),
+      args,
+      ...(importId !== undefined && { import: importId }),
+      ...(ignoreChanges !== undefined && { ignoreChanges: [ignoreChanges] }),
+      ...(retainOnDelete && { retainOnDelete }),
+      ...(given !== undefined && { provider: given }),
+    })),
+);
+
+const hasDefaultProvider = ({ provider: given = "other" }: Declared): boolean => given === "other";
+
+/** How a person changes a program between two runs; a resource is named by its place. */
+type Change =
+  | { readonly change: "add"; readonly resource: Declared }
+  | { readonly change: "remove" | "first"; readonly place: number }
+  | {
+      readonly change: "move";
+      readonly place: number;
+      readonly name: string;
+      readonly parent?: string | undefined;
+      readonly hasAlias: boolean;
+    }
+  | {
+      readonly change: "args";
+      readonly place: number;
+      readonly monitor: Declared["args"];
+      readonly domain: Declared["args"];
+    }
+  | { readonly change: "provider"; readonly place: number; readonly provider: string | undefined }
+  | { readonly change: "import"; readonly place: number; readonly id: string | undefined }
+  | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ change: fc.constant("add" as const), resource }),
+  fc.record({ change: fc.constantFrom("remove" as const, "first" as const), place: fc.nat(3) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      change: fc.constant("move" as const),
+      place: fc.nat(3),
+      name: resourceName,
+      parent: parentType,
+      hasAlias: fc.boolean(),
+    }),
+  },
+  fc.record({
+    change: fc.constant("args" as const),
+    place: fc.nat(3),
+    monitor: argsOf("monitor"),
+    domain: argsOf("domain"),
+  }),
+  fc.record({ change: fc.constant("provider" as const), place: fc.nat(3), provider }),
+  fc.record({ change: fc.constant("import" as const), place: fc.nat(3), id: sometimes(importedId, 2) }),
+  fc.record({ change: fc.constant("dependsOn" as const), place: fc.nat(3), on: fc.nat(3) }),
+);
+
+/** The program after a change, or as it was if the change means nothing in it. */
+function changed(all: readonly Declared[], one: Change): readonly Declared[] {
+  if (one.change === "add") return all.length < 5 ? sound([...all, one.resource]) : all;
+  const place = one.place % Math.max(1, all.length);
+  const declared = all[place];
+  if (!declared) return all;
+  const replaced = (by: Declared): readonly Declared[] =>
+    sound(all.map((other) => (other === declared ? by : other)));
+  switch (one.change) {
+    case "remove":
+      return sound(all.filter((other) => other !== declared));
+    case "first":
+      return sound([declared, ...all.filter((other) => other !== declared)]);
+    case "move": {
+      const { parent, name, formerly = [], ...rest } = declared;
+      const former = [...formerly, { name, ...(parent !== undefined && { parent }) }];
+      return replaced({
+        ...rest,
+        name: one.name,
+        ...(one.parent !== undefined && { parent: one.parent }),
+        ...(one.hasAlias && { formerly: former }),
+      });
+    }
+    case "args":
+      return replaced({ ...declared, args: one[declared.kind] });
+    case "import": {
+      const { import: _, ...rest } = declared;
+      return replaced({ ...rest, ...(one.id !== undefined && { import: one.id }) });
+    }
+    case "provider": {
+      const { provider: old, formerly, ...rest } = declared;
+      const isOfSameType = isOtherFront(old) === isOtherFront(one.provider);
+      return replaced({
+        ...rest,
+        ...(isOfSameType && formerly && { formerly }),
+        ...(one.provider !== undefined && { provider: one.provider }),
+      });
+    }
+    case "dependsOn": {
+      const on = all[one.on % all.length];
+      return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
+    }
+  }
+}
+
+/** Without what Pulumi refuses: two of one URN, aliases that somebody else has, and dependencies on what comes later. */
+export function sound(all: readonly Declared[]): readonly Declared[] {
+  const urns = new Set<string>();
+  const unique = all.filter((one) => !urns.has(urnOf(one)) && urns.add(urnOf(one)));
+  const labels = new Set<string>();
+  return unique.map(({ formerly = [], after = [], ...rest }) => {
+    const free = formerly.filter((former) => {
+      const urn = urnOf({ kind: rest.kind, provider: rest.provider, ...former });
+      return !urns.has(urn) && urns.add(urn);
+    });
+    const before = after.filter((label) => labels.has(label));
+    labels.add(labelOf(rest));
+    return {
+      ...rest,
+      ...(free.length > 0 && { formerly: free }),
+      ...(before.length > 0 && { after: before }),
+    };
+  });
+}
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.record({
+    edit: fc.constantFrom("change" as const, "delete" as const),
+    kind,
+    place: fc.nat(3),
+  }),
+  kind.chain((of) =>
+    fc.record({
+      edit: fc.constant("add" as const),
+      kind: fc.constant(of),
+      fields: fc.constantFrom(...records[of]),
+    }),
+  ),
+);
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 6, arbitrary: edit },
+  fc.record({
+    event: fc.constantFrom("rotate" as const, "move" as const, "taint" as const, "restore" as const),
+    place: fc.nat(3),
+  }),
+  fc.record({
+    event: fc.constant("mistake" as const),
+    command: fc.constantFrom(
+      "up" as const,
+      "up --refresh --run-program" as const,
+      "refresh --run-program" as const,
+      "destroy --run-program" as const,
+    ),
+  }),
+);
+const moment: fc.Arbitrary<Moment> = fc.record({
+  after: fc.integer({ min: 1, max: 6 }),
+  happens: fc.oneof(
+    { weight: 2, arbitrary: fc.constant("interrupt" as const) },
+    fc.constantFrom("kill" as const, "terminate" as const),
+    { weight: 2, arbitrary: edit },
+  ),
+});
+const fault: fc.Arbitrary<Fault> = fc.record({
+  method: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const) },
+    fc.constant("GET" as const),
+  ),
+  number: fc.integer({ min: 1, max: 3 }),
+  fault: fc.constantFrom(...faultNames),
+});
+const places = (maxLength: number): fc.Arbitrary<number[]> =>
+  fc.array(fc.nat(3), { minLength: 1, maxLength });
+
+const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
+  fc.record({
+    before: fc.array(event, { maxLength: 3, size: "-1" }),
+    command: fc.oneof(
+      { weight: 5, arbitrary: fc.constant("up" as const) },
+      { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
+      { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
+      fc.constantFrom("refresh" as const, "refresh --run-program" as const),
+      fc.constantFrom("destroy" as const, "destroy --run-program" as const),
+    ),
+    adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
+    isPreviewed: rarely(4),
+    changes: fc.array(change, { maxLength: 3 }),
+    hasNoProviders: rarely(10),
+    targets: sometimes(places(2), 8),
+    excluded: sometimes(places(1), 12),
+    replace: sometimes(places(1), 10),
+    isContinued: rarely(8),
+    parallel: sometimes(fc.integer({ min: 1, max: 3 }), 2),
+    faults: fc.oneof(fc.constant([]), fc.array(fault, { maxLength: 3 })),
+    moments: fc.array(moment, { maxLength: 2, size: "-1" }),
+    latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
+  });
+
+const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
+  ids: fc.constantFrom("rising", "falling", "reused", "text"),
+  lag: fc.constantFrom(0, 0, 1500, 4500),
+  dialect: fc
+    .record({
+      uniqueDomainNames: fc.constant(false),
+      paging: fc.constantFrom("links" as const, "cursor" as const, "none" as const),
+      deletion: fc.constantFrom("removed" as const, "removed" as const, "marked" as const),
+      order: fc.constantFrom("asked" as const, "asked" as const, "none" as const),
+      createAnswer: fc.constantFrom("record" as const, "id" as const),
+      listBrief: fc.boolean(),
+    })
+    // A brief list would show records that are marked as deleted, and not the mark.
+    .map((dialect) => ({ ...dialect, listBrief: dialect.listBrief && dialect.deletion === "removed" })),
+});
+
+export const scenarios: fc.Arbitrary<Scenario> = fc
+  .record({
+    server,
+    records: fc.array(
+      kind.chain((of) => fc.record({ kind: fc.constant(of), fields: fc.constantFrom(...records[of]) })),
+      { maxLength: 3 },
+    ),
+    program: fc.array(resource, { maxLength: 4 }),
+    runs: fc.array(plannedRun, { minLength: 1, maxLength: 4, size: "max" }),
+  })
+  .map(({ server: habits, records: before, program, runs }): Scenario => {
+    let present = sound(program);
+    return {
+      server: habits,
+      records: before,
+      runs: runs.map(({ changes, ...run }) => {
+        present = changes.reduce(changed, present);
+        // The flags are for `up` only, and there has to be something to name.
+        const { targets, excluded, replace, ...rest } = run;
+        const isNamed = run.command.startsWith("up") && present.length > 0;
+        return {
+          ...rest,
+          ...(isNamed && targets && { targets }),
+          ...(isNamed && !targets && excluded && { excluded }),
+          ...(isNamed && replace && { replace }),
+          program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
+        };
+      }),
+    };
+  })
+  .map((scenario) => Object.assign(scenario, { [fc.toStringMethod]: () => describeScenario(scenario) }));
+
+// Readable -------------------------------------------------------------------------------------------------------------
+
+const plain = (value: unknown): string => JSON.stringify(value).replace(/"(\w+)":/g, "$1: ");
+
+function describeScenario({ server: habits, records: before, runs }: Scenario): string {
+  const made = before.map(({ kind: of, fields }) => `  ${of} ${plain(fields)}`);
+  return [
+    "",
+    `Server: ${plain(habits)}`,
+    ...(made.length > 0 ? ["Made by hand before the first run:", ...made] : []),
+    ...runs.flatMap((run, number) => describeRun(run, number + 1)),
+    "",
+  ].join("\n");
+}
+
+function describeRun(run: PlannedRun, number: number): string[] {
+  const named = (places: readonly number[] | undefined): string =>
+    (places ?? []).map((place) => labelAt(run.program, place) ?? "").join(", ");
+  const { before, command, program, targets, excluded, replace, faults, moments, ...flags } = run;
+  const set = Object.entries(flags).filter(([, value]) => value !== false && value !== undefined);
+  return [
+    ...before.map((one) => `Then: ${plain(one)}`),
+    `Run ${number}: ${command} ${plain(Object.fromEntries(set))}` +
+      (targets ? `, --target ${named(targets)}` : "") +
+      (excluded ? `, --exclude ${named(excluded)}` : "") +
+      (replace ? `, --replace ${named(replace)}` : ""),
+    ...program.map(({ kind: of, name, args, parent, after, ...options }) => {
+      const Class = of === "monitor" ? "Monitor" : "Domain";
+      const rest = {
+        ...(parent !== undefined && { parent }),
+        ...(after && { dependsOn: after }),
+        ...options,
+      };
+      const tail = Object.keys(rest).length > 0 ? `, ${plain(rest)}` : "";
+      return `  new ${Class}("${name}", ${plain(args)}${tail})`;
+    }),
+    ...faults.map(({ method, number: nth, fault: what }) => `  ${method} number ${nth}: ${what}`),
+    ...moments.map(({ after, happens }) => `  after ${after} requests: ${plain(happens)}`),
+  ];
+}
+
+function labelAt(all: readonly Declared[], place: number): string | undefined {
+  const declared = all.length > 0 ? all[place % all.length] : undefined;
+  return declared && labelOf(declared);
+}
+
+/** A scenario that every engine and the emulator end in the same way: nothing depends on which of two things is first. */
+export function inOrder({ records: before, runs }: Scenario): Scenario {
+  return {
+    records: before,
+    runs: runs.map(({ program: all, ...run }) => ({
+      ...run,
+      before: run.before.filter((one) => "edit" in one),
+      faults: [],
+      moments: [],
+      parallel: undefined,
+      latencies: [1],
+      program: sound(all.map(({ provider: _, ...declared }) => declared)).map((declared, place, kept) => {
+        const { after: _, ...rest } = declared;
+        const previous = kept[place - 1];
+        return previous ? { ...rest, after: [labelOf(previous)] } : rest;
+      }),
+    })),
+  };
+}
+
+/** URNs of the resources at these places of a program. */
+export function urnsAt(
+  all: readonly Declared[],
+  places: readonly number[] | undefined,
+): string[] | undefined {
+  return places?.flatMap((place) => {
+    const declared = all[place % Math.max(1, all.length)];
+    return declared ? [urnOf(declared)] : [];
+  });
+}
