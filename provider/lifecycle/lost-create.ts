@@ -15,6 +15,7 @@ import type { Definition } from "../definitions/field";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
+import { recordName } from "./account";
 import type { Account } from "./account";
 
 /**
@@ -182,11 +183,12 @@ async function look(
   { values, baseline, since, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
-  const { collection, creates, definition, ledger, reader, traits } = account;
+  const { collection, creates, definition, ledger, neighbors, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = since === undefined || number === undefined || number > since;
-    return isLater && !baseline.ids.has(number ?? id) && ledger.standing(id) !== "held";
+    const isHeld = ledger.standing(id) === "held" || neighbors.have(recordName(account, id));
+    return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Answer } from "../../../provider/emulator/answers";
 import type { Dialect } from "../../../provider/emulator";
 import { apiKey, networkError, origin, SimulatedApi } from "./api";
-import type { Misbehaviour, Seen, WireAnswer } from "./api";
+import type { Misbehaviour, Seen, ServerHabits, WireAnswer } from "./api";
 import { isInternal, isWellFormed, OperationFailed } from "../calls";
 import type { Kind, Properties, Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
@@ -49,6 +49,8 @@ type Mutation =
   /** The wall clock jumps while the request is under way. */
   | { readonly mutate: "clock"; readonly milliseconds: number }
   | { readonly mutate: "text"; readonly text: string; readonly status: number }
+  /** An error inside a 2xx: nothing was done. */
+  | { readonly mutate: "complaint"; readonly complaint: number }
   | { readonly mutate: "list"; readonly list: keyof typeof lists };
 
 export interface Case {
@@ -56,6 +58,9 @@ export interface Case {
   readonly operation: "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
   readonly args: Properties;
   readonly dialect: Partial<Dialect>;
+  readonly habits?: ServerHabits;
+  /** Ctrl-C, or SIGTERM to the provider, when so many requests were carried out. */
+  readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
   /** How many other records there are. */
   readonly others: number;
   /** How an error's body repeats what was sent. */
@@ -174,6 +179,13 @@ const lists = {
   twice: { hides: false, of: (all: Properties[]) => [...all, ...all] },
 } as const;
 
+const complaints: readonly object[] = [
+  { success: false, message: "No." },
+  { error: "No." },
+  { errors: { name: ["No."] } },
+  { status: "error", message: "No." },
+  { deleted: false, success: false },
+];
 const longText = "x".repeat(299) + "😀" + "y".repeat(5000);
 const values: readonly unknown[] = [
   null,
@@ -227,6 +239,8 @@ const fieldNames: Readonly<Record<Kind, readonly string[]>> = {
     "maintenance_start_at",
     "pause",
     "paused_at",
+    "deleted_at",
+    "is_deleted",
     "display_name",
     "k\ud83d",
     "4dabf18193072939515e22adb298388d",
@@ -235,7 +249,7 @@ const fieldNames: Readonly<Record<Kind, readonly string[]>> = {
     "__provider",
     "attributes",
   ],
-  domain: ["name", "homepage_url", "not_found_url", "display_name", "k\ud83d", "__proto__"],
+  domain: ["name", "homepage_url", "not_found_url", "trashed", "display_name", "k\ud83d", "__proto__"],
 };
 const moments = [0, 3000, 8000, 20_000, 60_000] as const;
 const statuses = [
@@ -309,6 +323,7 @@ const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
   }),
   fc.record({ mutate: fc.constant("truncated" as const), part: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({ mutate: fc.constant("unanswered" as const), effectAfter: effect }),
+  fc.record({ mutate: fc.constant("complaint" as const), complaint: fc.nat(complaints.length - 1) }),
   fc.record({ mutate: fc.constant("headers" as const), headers: fc.constantFrom(...headerSets) }),
   fc.record({
     mutate: fc.constant("headers" as const),
@@ -414,6 +429,7 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc.record(
       "links" as const,
       "nextPageUrl" as const,
       "meta" as const,
+      "cursor" as const,
       "bare" as const,
       "none" as const,
     ),
@@ -424,6 +440,8 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc.record(
     patch: fc.constantFrom("allowed" as const, "405" as const),
     notStored: fc.constantFrom([], ["alert_channel_ids"], ["ssl_alert_days", "homepage_url"]),
     gone: fc.constantFrom(404 as const, 410 as const),
+    deletion: fc.constantFrom("removed" as const, "marked" as const),
+    order: fc.constantFrom("asked" as const, "none" as const),
   },
   { requiredKeys: [] },
 );
@@ -440,6 +458,23 @@ export const cases: fc.Arbitrary<Case> = fc
         operation: fc.constant(operation),
         args: kind === "monitor" ? monitorArgs : domainArgs,
         dialect,
+        habits: fc.record({
+          ids: fc.constantFrom(
+            "rising" as const,
+            "rising" as const,
+            "falling" as const,
+            "reused" as const,
+            "text" as const,
+          ),
+          lag: fc.constantFrom(0, 0, 4500),
+        }),
+        interruption: fc.option(
+          fc.record({
+            after: fc.integer({ min: 1, max: 4 }),
+            by: fc.constantFrom("cancel" as const, "finish" as const),
+          }),
+          { nil: undefined, freq: 5 },
+        ),
         others: fc.oneof(
           { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
           fc.constantFrom(10, 25, 100),
@@ -464,17 +499,28 @@ export const cases: fc.Arbitrary<Case> = fc
               ),
             }),
           ),
-          { minLength: 1, maxLength: 2 },
+          { minLength: 1, maxLength: 4, size: "-1" },
         ),
       })
       .map((one) => Object.assign(one, { [fc.toStringMethod]: () => describeCase(one) })),
   );
 
-function describeCase({ kind, operation, args, dialect: spoken, others, echo, mutations }: Case): string {
+function describeCase({
+  kind,
+  operation,
+  args,
+  dialect: spoken,
+  habits,
+  interruption,
+  others,
+  echo,
+  mutations,
+}: Case): string {
   return [
     "",
     `${operation} of a ${kind} ${JSON.stringify(args)}, beside ${others} others`,
-    ...(Object.keys(spoken).length > 0 ? [`dialect ${JSON.stringify(spoken)}`] : []),
+    `dialect ${JSON.stringify({ ...spoken, ...habits })}`,
+    ...(interruption ? [`${interruption.by} after ${interruption.after} requests`] : []),
     ...mutations.map(
       ({ target, number, mutation }) => `answer ${number} to a ${target}: ${JSON.stringify(mutation)}`,
     ),
@@ -654,7 +700,7 @@ function misbehaviourOf(
     case "location":
       return {
         // It leads to a record that was there before, so none was made.
-        ...(api.tables[kind].all().some(({ id }) => locatedId(mutation.location, kind) === String(id)) && {
+        ...(api.get(kind, locatedId(mutation.location, kind) ?? "") && {
           effectAfter: "never" as const,
         }),
         answer: changed((answer) => ({
@@ -664,7 +710,7 @@ function misbehaviourOf(
         })),
       };
     case "older": {
-      const [first] = api.tables[kind].all();
+      const [first] = api.all(kind);
       if (!first) return {};
       return {
         effectAfter: "never",
@@ -702,6 +748,11 @@ function misbehaviourOf(
       return {};
     case "text":
       return { answer: changed((answer) => ({ ...answer, status: mutation.status, body: mutation.text })) };
+    case "complaint":
+      return {
+        effectAfter: "never",
+        answer: () => ({ ...emptyAnswer, body: JSON.stringify(complaints[mutation.complaint]) }),
+      };
     case "list":
       return {
         answer: changed((answer) => ({ ...answer, body: withList(bodyOf(answer), lists[mutation.list].of) })),
@@ -762,8 +813,11 @@ function hides({ mutation, target }: Case["mutations"][number]): boolean {
 export async function tryCase(one: Case, front: Front): Promise<void> {
   const { kind, operation, args, mutations } = one;
   const time = new VirtualClock();
-  const api = new SimulatedApi(time, { uniqueDomainNames: false });
-  const table = api.tables[kind];
+  const api = new SimulatedApi(time, { uniqueDomainNames: false }, one.habits);
+  const shown = (id: string): string | undefined => {
+    const record = api.get(kind, id);
+    return record && JSON.stringify(record);
+  };
   const isAdopting = operation === "adopt";
   const settings = {
     "uptime:baseUrl": origin,
@@ -771,7 +825,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     ...(isAdopting && { "uptime:adoptExisting": "true" }),
   };
   for (let other = 0; other < one.others; other++)
-    table.add({
+    api.add(kind, {
       name: kind === "monitor" ? `Other ${other}` : `other${other}.example`,
       url: "https://other.example/",
       interval: 300,
@@ -796,12 +850,14 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     if (exists) state = { ...made, inputs };
   }
   api.dialect = { ...api.dialect, ...one.dialect };
+  // Longer than lists lag.
+  await time.until(time.sleep(10_000));
   api.forget();
   const foreign = new Map(
-    table
-      .all()
-      .filter(({ id }) => String(id) !== own)
-      .map((record) => [String(record.id), JSON.stringify(record)]),
+    api
+      .all(kind)
+      .filter(({ id }) => id !== own)
+      .map((record) => [record.id, JSON.stringify(record)]),
   );
 
   const counts = new Map<Target, number>();
@@ -823,7 +879,15 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   // Pulumi's host shows what is printed there.
   jest.spyOn(console, "warn").mockImplementation(process.print);
   jest.spyOn(zlib, "gunzip").mockImplementation(gunzipAtOnce as typeof zlib.gunzip);
-  const provider = front.start(settings, process)[kind];
+  const running = front.start(settings, process);
+  const provider = running[kind];
+  let writesAllowed = Infinity;
+  let carriedOut = 0;
+  api.onDone = () => {
+    if (++carriedOut !== one.interruption?.after) return;
+    writesAllowed = api.writes().length;
+    void running[one.interruption.by]();
+  };
   const goal = await goalOf(
     operation === "import" ? { ...declared, import: own ?? "1" } : creating,
     settings,
@@ -899,6 +963,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     );
   };
   if (failed && isInternal(failed.message)) violated("what leaves is not sound");
+  // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
+  const isHeard = one.interruption?.by === "finish" || front.name === "native";
+  if (isHeard && api.writes().length > writesAllowed)
+    violated("something was written after the interruption");
 
   // At most one record was made, and its id is known.
   const isDeceived = done.some(hides);
@@ -942,11 +1010,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     if (request.id !== undefined && !ours.has(request.id))
       violated(`${request.method} ${request.path} is not ours`);
   for (const [key, text] of foreign)
-    if (!ours.has(key) && JSON.stringify(table.get(key)) !== text)
-      violated(`the record ${key} of somebody else has changed`);
-  if (result?.isGone && own !== undefined && table.get(own) !== undefined && !isDeceived)
+    if (!ours.has(key) && shown(key) !== text) violated(`the record ${key} of somebody else has changed`);
+  if (result?.isGone && own !== undefined && shown(own) !== undefined && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
-  if (operation === "delete" && result && own !== undefined && table.get(own) !== undefined) {
+  if (operation === "delete" && result && own !== undefined && shown(own) !== undefined) {
     // That there is no such record is believed of its own address.
     const isDenied = done.every(
       ({ target, mutation }) =>

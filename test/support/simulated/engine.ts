@@ -487,7 +487,7 @@ class Run implements Outcome {
 
   /** Whether its provider is another one, with another account. */
   private async isMoved(old: Entry, { provider }: Declared): Promise<boolean> {
-    const before = this.before[old.provider ?? ""];
+    const before = this.before[old.provider ?? ""] ?? this.before[""];
     if (!before || !this.providers.isAnotherAccount) return false;
     return this.providers.isAnotherAccount(provider, before, this.settingsOf(provider), old.provider);
   }

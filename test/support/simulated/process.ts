@@ -82,7 +82,10 @@ export class SimulatedProcesses implements Providers {
     before: string | undefined,
   ): Promise<boolean> {
     const { process } = this.started(present, name);
-    return process.isAnotherAccount?.(old, present, { old: before, present: name }) ?? Promise.resolve(false);
+    // Default providers have no names of their own.
+    const named = (one: string | undefined): string | undefined => (one === "other" ? undefined : one);
+    const names = { old: named(before), present: named(name) };
+    return process.isAnotherAccount?.(old, present, names) ?? Promise.resolve(false);
   }
 
   /** The first Ctrl-C, as the engine tells it. */

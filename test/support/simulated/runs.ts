@@ -323,14 +323,18 @@ class World implements Result, Network {
     const killed = new Promise<void>((resolve) => (kill = resolve));
     const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
     let done = 0;
-    let interruptedAt: number | undefined;
+    let writesAllowed = Infinity;
+    // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
+    const isPlugin = ![...this.engine.state, ...options.program].some(
+      ({ provider }) => this.frontOf(provider) !== nativeFront,
+    );
     const pass = (): void => {
       for (const { happens } of run?.moments.filter(({ after }) => after === done + 1) ?? [])
         if (typeof happens === "object") this.edit(happens);
         else if (happens === "terminate") processes.terminate();
-        else if (happens === "kill" || interruptedAt) kill();
+        else if (happens === "kill" || writesAllowed < Infinity) kill();
         else {
-          interruptedAt = this.time.date();
+          writesAllowed = this.writes().length;
           interrupt();
         }
       done++;
@@ -350,13 +354,8 @@ class World implements Result, Network {
       processes.kill();
       await this.time.until(this.time.sleep(60_000));
       this.assertUntold(outcome, processes.printed);
-      // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
-      const isPlugin = ![...this.engine.state, ...options.program].some(
-        ({ provider }) => this.frontOf(provider) !== nativeFront,
-      );
-      const since = interruptedAt ?? Infinity;
-      const late = isPlugin && this.writes().find(({ at }) => at.getTime() > since);
-      if (late) throw new Violation(`after Ctrl-C was sent: ${shown(late)}`);
+      if (isPlugin && this.writes().length > writesAllowed)
+        throw new Violation(`after Ctrl-C: ${this.writes().slice(writesAllowed).map(shown).join(", ")}`);
       return outcome;
     } finally {
       processes.kill();
@@ -601,6 +600,10 @@ class World implements Result, Network {
       if (existing.has(this.keyOf({ ...entry, id: result }))) this.taken.add(`${urn} ${result}`);
     }
 
+    // What a create has made whose answer was lost may be a record that somebody else, or another process, makes meanwhile
+    // and is not answered yet, if that is equal.
+    const isGuessed = requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
+
     // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
     // so one that imports or adopts may then have the record of one that was there before. A refresh does not find it.
     const old = new Set(before.map((entry) => `${entry.urn} ${entry.id}`));
@@ -613,8 +616,11 @@ class World implements Result, Network {
       const other = holders.get(key);
       const isTaken =
         other &&
-        (this.shared.has(key) || [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`)));
-      if (other && (isWhole || !isTaken)) violated(`${entry.urn} and ${other.urn} both have the ${key}`);
+        (this.shared.has(key) ||
+          [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`)) ||
+          (isGuessed && entry.provider !== other.provider));
+      if (other && ((isWhole && !isGuessed) || !isTaken))
+        violated(`${entry.urn} and ${other.urn} both have the ${key}`);
       if (other) this.shared.add(key);
       holders.set(key, entry);
     }
@@ -652,16 +658,22 @@ class World implements Result, Network {
       ),
     );
     const held = new Set(this.engine.state.map((entry) => this.keyOf(entry)));
-    for (const entry of before) if (entry.retainOnDelete) this.strays.add(this.keyOf(entry));
+    for (const key of held) this.strays.delete(key);
+    for (const entry of before) {
+      const key = this.keyOf(entry);
+      // An address that holds nothing is believed when the record is to be deleted.
+      const isHidden = requests.some(
+        ({ method, id, isFaulty, status }) =>
+          method === "GET" && id === entry.id && isFaulty && status === 200,
+      );
+      if ((isHidden || entry.retainOnDelete) && !held.has(key)) this.strays.add(key);
+      if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
+        violated(`${entry.urn} has left state, and the ${key} is still there`);
+    }
     for (const key of this.createdByProvider) {
       if (held.has(key) || this.strays.has(key) || !this.exists(key)) continue;
       if ((isKilled && !existing.has(key)) || lost.has(key) || isAwaited(key)) this.strays.add(key);
       else violated(`the ${key} was created and no resource has it`);
-    }
-    for (const entry of before) {
-      const key = this.keyOf(entry);
-      if (!held.has(key) && this.exists(key) && !isAwaited(key) && !entry.retainOnDelete)
-        violated(`${entry.urn} has left state, and the ${key} is still there`);
     }
 
     // Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one.
@@ -672,8 +684,6 @@ class World implements Result, Network {
         violated(`the ${key}, which belongs to nobody, was ${effect.made}: ${shown(request)}`);
     }
     const written = new Set(effects.map(({ key }) => key));
-    // What a create has made whose answer was lost may be a record that somebody else has made meanwhile, if that is equal.
-    const isGuessed = requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
     for (const [key, { urn }] of holders) {
       if (owned.has(key) || !existing.has(key) || run.adoptExisting || (isGuessed && !this.wasThere.has(key)))
         continue;
