@@ -19,7 +19,7 @@ export async function remove(
   const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
-  ledger.note(id, { is: "ending" });
+  ledger.note(id, { is: "ending", owner: options.owner });
   const isOurs = isAccountOfState(account, outputs);
   try {
     if (!isOurs || isIdentified(account)) assertOwnRecord(account, outputs, await reader.show(id, operation));
@@ -35,5 +35,5 @@ export async function remove(
       throw failure;
     }
   }
-  ledger.note(id, { is: "ended", importId: outputs.importId });
+  ledger.note(id, { is: "ended", owner: options.owner, importId: outputs.importId });
 }

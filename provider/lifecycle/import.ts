@@ -47,10 +47,9 @@ export async function checkImport(
     problems: [{ property: "import", reason }],
     notes: [],
   });
-  if (ledger.isSpent(id, owner))
-    return isImportedByEngine
-      ? refuse(`names ${singular} ${id}, which this run deletes: remove the option import`)
-      : { problems: [], notes: [] };
+  if (ledger.isSpent(id, owner) && !isImportedByEngine) return { problems: [], notes: [] };
+  if (ledger.isEnding(id))
+    return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const other = ledger.otherOwner(id, [owner]);
   if (other !== undefined)
     return refuse(

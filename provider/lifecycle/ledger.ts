@@ -9,11 +9,11 @@ type LedgerEvent =
   /** The provider is about to change it, so that a list may be older. */
   | { readonly is: "written" }
   /** It is about to be deleted, so it is too late to import it. */
-  | { readonly is: "ending" }
+  | { readonly is: "ending"; readonly owner: string | undefined }
   /** It was not deleted after all. */
   | { readonly is: "not ended" }
   /** It was deleted, or is gone; so is what `importId` was imported as. */
-  | { readonly is: "ended"; readonly importId: string | undefined }
+  | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined }
   /** A resource has got it by a create, an adoption or an import. */
   | { readonly is: "taken"; readonly owner: string }
   /** That resource does not have it after all. */
@@ -79,8 +79,8 @@ const adoptionMark = /#[0-9a-f-]{36}$/;
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
-  /** Ids of the option `import` whose record, or the one that has replaced it, ends or has ended in this run. */
-  private readonly spent = new Set<string>();
+  /** Ids whose record, or the one that has replaced it, ends or has ended in this run, each with the owners that had it. */
+  private readonly spent = new Map<string, Set<string | undefined>>();
   /** Ids of the option `import`, each with the owner that has the record, or the one that has replaced it. */
   private readonly done = new Set<string>();
 
@@ -94,15 +94,15 @@ export class Ledger {
         entry.isWritten = true;
         return;
       case "ending":
-        this.spent.add(id);
+        this.spend(id, event.owner);
         return;
       case "not ended":
         if (!entry.isEnded) this.spent.delete(id);
         return;
       case "ended":
         entry.isEnded = true;
-        this.spent.add(id);
-        if (event.importId !== undefined) this.spent.add(event.importId);
+        this.spend(id, event.owner);
+        if (event.importId !== undefined) this.spend(event.importId, event.owner);
         return;
       case "taken":
         entry.taker = event.owner;
@@ -188,7 +188,12 @@ export class Ledger {
 
   /** Whether a create with the option `import` is a replacement's, and makes a new record. */
   isSpent(importId: string, owner: string | undefined): boolean {
-    return this.spent.has(importId) || this.done.has(JSON.stringify([importId, owner]));
+    return this.spent.get(importId)?.has(owner) === true || this.done.has(JSON.stringify([importId, owner]));
+  }
+
+  /** Whether it is too late to import a record. */
+  isEnding(id: string): boolean {
+    return this.spent.has(id);
   }
 
   /** Which resource is to import a record. */
@@ -198,6 +203,10 @@ export class Ledger {
 
   isWritten(id: string): boolean {
     return this.entries.get(id)?.isWritten === true;
+  }
+
+  private spend(id: string, owner: string | undefined): void {
+    this.spent.set(id, (this.spent.get(id) ?? new Set()).add(owner));
   }
 
   private entry(id: string): Entry {

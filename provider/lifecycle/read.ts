@@ -31,7 +31,7 @@ export async function read(
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await proveGone(account, id, outputs, error, operation);
-    ledger.note(id, { is: "ended", importId });
+    ledger.note(id, { is: "ended", owner: options.owner, importId });
     return undefined;
   }
   assertOwnRecord(account, outputs, record);

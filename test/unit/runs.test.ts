@@ -173,6 +173,19 @@ const seen: Record<string, Scenario> = {
       run([domain("a", one)]),
     ],
   },
+  "an import of a record that the replacement of another resource deletes is refused, and creates none": {
+    records: byHand,
+    runs: [
+      run([{ ...a, parent: "x:y:Front" }]),
+      run(
+        [
+          { ...a, parent: "x:y:Front", import: "1" },
+          { ...a, parent: "x:y:Back", import: "2", after: ["monitor x:y:Front/a"] },
+        ],
+        { before: [{ edit: "change", kind: "monitor", place: 1 }] },
+      ),
+    ],
+  },
   "two resources of different providers cannot have one record, and it stays when one of them goes": {
     records: [],
     runs: [
