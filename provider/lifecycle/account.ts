@@ -41,7 +41,18 @@ export interface Account {
 /** The account of that name, undefined for the one without a name. Throws if its settings are not usable. */
 export type Connect = (name: string | undefined) => Account;
 
-/** A record's name among the processes of a run. */
+/** A record's name among the processes of a run, of which some may have another key of the same account. */
 export function recordName({ address, definition }: Account, id: string): string {
   return `${address.hash} ${definition.plural} ${id}`;
+}
+
+/** The same where only one key is meant, because ids may be an account's own. */
+export function ownRecordName(account: Account, id: string): string {
+  return `${account.keyFingerprint} ${recordName(account, id)}`;
+}
+
+/** Whether another process of the run has a record, which it has adopted or imported, or has had before. */
+export function isElsewhere(account: Account, id: string): boolean {
+  const { neighbors } = account;
+  return neighbors.have(recordName(account, id)) || neighbors.have(ownRecordName(account, id));
 }

@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { recordName } from "./account";
+import { isElsewhere, recordName } from "./account";
 import type { Account } from "./account";
 import { nameKey } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
@@ -35,8 +35,7 @@ export async function adopt(
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger, neighbors } = account;
-  const isFree = ({ id }: ApiRecord): boolean =>
-    ledger.standing(id) === "free" && !neighbors.have(recordName(account, id));
+  const isFree = ({ id }: ApiRecord): boolean => ledger.standing(id) === "free" && !isElsewhere(account, id);
   const found = await namesakesOf(account, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));

@@ -11,7 +11,7 @@ import {
   UptimeError,
 } from "../api/errors";
 import { Operation } from "../api/operation";
-import { recordName } from "./account";
+import { ownRecordName } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { readBaseline } from "./creates";
@@ -44,7 +44,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
   const created = adopted ?? (await make(account, sent, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
-  account.neighbors.mention(recordName(account, id));
+  account.neighbors.mention(ownRecordName(account, id));
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 

@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { recordName } from "./account";
+import { isElsewhere } from "./account";
 import type { Account } from "./account";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -14,8 +14,8 @@ export async function remove(
   outputs: Outputs,
   options: Options,
 ): Promise<void> {
-  const { collection, ledger, neighbors, reader } = account;
-  if (ledger.stays(id, claimOf(outputs, options)) || neighbors.have(recordName(account, id))) return;
+  const { collection, ledger, reader } = account;
+  if (ledger.stays(id, claimOf(outputs, options)) || isElsewhere(account, id)) return;
   const operation = new Operation({ ...options, clock: account.clock });
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);

@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { recordName } from "./account";
+import { ownRecordName } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimOf, unnamed } from "./ledger";
@@ -101,7 +101,7 @@ function hold(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const record = recordName(account, id);
+  const record = ownRecordName(account, id);
   neighbors.mention(record);
   const isElsewhere = neighbors.have(record);
   const other =

@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { recordName } from "./account";
+import { isElsewhere, ownRecordName, recordName } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
@@ -120,13 +120,14 @@ export async function importRecord(
       `${label} ${id} was not imported, because ${other === unnamed ? "another resource" : other} of ` +
         "this stack has it: remove the option import.",
     );
-  if (neighbors.have(recordName(account, id)))
+  if (isElsewhere(account, id))
     throw new UptimeError(
       `${label} ${id} was not imported, because a resource of another provider has it: remove the option import.`,
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
   neighbors.tell(recordName(account, id));
+  neighbors.mention(ownRecordName(account, id));
   ledger.note(id, { is: "taken", owner: claim });
   return { record, claim };
 }

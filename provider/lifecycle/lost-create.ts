@@ -15,7 +15,7 @@ import type { Definition } from "../definitions/field";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
-import { recordName } from "./account";
+import { ownRecordName } from "./account";
 import type { Account } from "./account";
 
 /**
@@ -187,7 +187,7 @@ async function look(
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = since === undefined || number === undefined || number > since;
-    const isHeld = ledger.standing(id) === "held" || neighbors.have(recordName(account, id));
+    const isHeld = ledger.standing(id) === "held" || neighbors.have(ownRecordName(account, id));
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const listed: ApiRecord[] = [];

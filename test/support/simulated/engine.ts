@@ -247,9 +247,6 @@ class Run implements Outcome {
     this.settings = (isWithoutProgram ? engine.settings : undefined) ?? settings;
     this.explicit = engine.explicit;
     this.before = { ...engine.explicit, "": engine.settings };
-    if (options.isContinued && command.startsWith("up"))
-      for (const { kind, provider, formerly = [], ...one } of options.program)
-        for (const named of [one, ...formerly]) this.operated.add(urnOf({ kind, provider, ...named }));
   }
 
   interrupt(): void {
@@ -676,12 +673,18 @@ class Run implements Outcome {
     if (targets)
       for (const { urn, dependencies } of this.state())
         if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
+    // After an error not all of them were registered.
+    const { program } = this.options;
+    const named = program.flatMap(({ kind, provider, formerly = [], ...one }) =>
+      [one, ...formerly].map((names) => urnOf({ kind, provider, ...names })),
+    );
+    const spared = new Set(this.errors.length > 0 ? named : []);
     const left = new Set(
       this.state().filter(
         ({ urn, isDelete }) =>
           (!targets || allowed.has(urn)) &&
           !this.options.excluded?.includes(urn) &&
-          (isDelete || !this.operated.has(urn)),
+          (isDelete || !(this.operated.has(urn) || spared.has(urn))),
       ),
     );
     for (const { urn } of left)
