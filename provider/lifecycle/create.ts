@@ -101,9 +101,7 @@ async function make(
   const { creates, definition, traits } = account;
   const form = JSON.stringify(formOf(definition, values, traits.emptyLists));
   return inTurn(creates.turns, form, operation, async () => {
-    // Where all is known that was there before, ids need not tell what is new, and may not.
-    const since = baseline.isWhole && !creates.areIdsRising ? undefined : creates.highest;
-    const search = { values, owner, baseline, since };
+    const search = { values, owner, baseline, since: creates.highest };
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
       const post = send(account, values, baseline, owner, operation);
       creates.inFlight.add(post);
@@ -166,10 +164,7 @@ async function send(
   const { highest } = creates;
   if (highest !== undefined && (number === undefined || number < (baseline.highest ?? -1n)))
     creates.highest = undefined;
-  else if (highest !== undefined && number !== undefined && number > highest) {
-    creates.highest = number;
-    creates.areIdsRising = true;
-  }
+  else if (highest !== undefined && number !== undefined && number > highest) creates.highest = number;
   return { id, record, status };
 }
 

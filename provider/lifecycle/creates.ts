@@ -20,8 +20,6 @@ export interface CreatedRecord {
 export interface Baseline {
   /** The ids in the part of the list that was read; a server may find the record 1 under 01 too. */
   readonly ids: ReadonlySet<string | bigint>;
-  /** Whether that part is all of it. */
-  readonly isWhole: boolean;
   /** The highest id if the list is sorted by ids that are numbers and only fall, so that only higher ones are new. */
   readonly highest: bigint | undefined;
   /** The records by name; empty unless creates adopt. */
@@ -33,8 +31,6 @@ export class Creates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not higher than those before. */
   highest: bigint | undefined;
-  /** Whether an answer has shown that new ids are higher. */
-  areIdsRising = false;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
   /** What creates want whose answer was lost, and which are being looked for. */
@@ -42,9 +38,6 @@ export class Creates {
   /** The last create of each form. */
   readonly turns = new Map<string, Promise<unknown>>();
 }
-
-/** So many ids are enough to tell that a list is sorted by ids that fall; a list of fewer is read to its end. */
-const enoughIds = 100;
 
 /**
  * Reads the whole list if a create may adopt a record. Otherwise the first page is enough if it is sorted by ids that fall:
@@ -62,7 +55,6 @@ export async function readBaseline(
   let highest: bigint | undefined;
   let previous: bigint | undefined;
   let isFalling = true;
-  let isWhole = true;
   for await (const page of collection.list(operation)) {
     for (const record of page) {
       const number = idNumber(record.id);
@@ -74,12 +66,10 @@ export async function readBaseline(
       const key = nameKey(shownValue(nameField, record));
       byName.set(key, [...(byName.get(key) ?? []), record]);
     }
-    if (!isFalling || areAdopting || ids.size < enoughIds) continue;
-    isWhole = false;
-    break;
+    if (isFalling && !areAdopting) break;
   }
   // Of an empty list nothing tells how it is sorted, but then everything is new.
-  return { ids, isWhole, highest: isFalling ? (highest ?? -1n) : undefined, byName };
+  return { ids, highest: isFalling ? (highest ?? -1n) : undefined, byName };
 }
 
 /** The same string for names that mean the same, whether or not the field is a domain's name. */

@@ -156,11 +156,11 @@ class World implements Result, Network {
 
   constructor(
     private readonly front: Front,
-    server: Scenario["server"],
+    private readonly habits: Scenario["server"],
     private readonly isRepaired: boolean,
   ) {
-    const dialect = server?.dialect ?? { uniqueDomainNames: false };
-    const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, server, firstId);
+    const dialect = habits?.dialect ?? { uniqueDomainNames: false };
+    const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, habits, firstId);
     // The accounts of a server number their records together; another server's have the same ids.
     this.accounts = { main: account(1), second: account(5001), another: account(1) };
     this.api = this.accounts.main;
@@ -651,8 +651,11 @@ class World implements Result, Network {
     const isUnread = requests.some(({ method, isFaulty }) => method === "GET" && isFaulty);
     const lost = new Set(
       effects.flatMap(({ request, effect, key }) =>
+        // Where lists are sorted by numbers, a lower one is not looked for; the create is sent again.
         // The id of a new record may be one that state has of a record that is gone: the create is refused, with an error.
-        hasFailed && (request.isFaulty || isUnread || this.shared.has(key)) && effect.made === "created"
+        (hasFailed || this.habits?.ids === "falling") &&
+        (request.isFaulty || isUnread || this.shared.has(key)) &&
+        effect.made === "created"
           ? [key]
           : [],
       ),
