@@ -151,6 +151,8 @@ class World implements Result, Network {
   private readonly taken = new Set<string>();
   /** Records that two resources have had, since a run that did not hear of both. */
   private readonly shared = new Set<string>();
+  /** New records that have the id of one that was deleted. */
+  private readonly reused = new Set<string>();
   /** Deletes that were begun: by URN and id. */
   private readonly condemned = new Set<string>();
 
@@ -230,6 +232,7 @@ class World implements Result, Network {
       latencies: [1],
     };
     this.movedFrom = this.formerOrigins;
+    this.forgetOthers();
     for (const command of ["refresh --run-program", "destroy --run-program"] as const) {
       const run = {
         ...plain,
@@ -451,6 +454,9 @@ class World implements Result, Network {
       mended = { ...mended, ...by };
       outcome = await this.execute(mended, `${title}, repaired ${what}`);
     };
+    // The id of the record that the run has deleted may be that of the one that replaces it, which is refused once.
+    if (!isGreen(outcome)) await change("again", {});
+    if (!isGreen(outcome) && this.forgetOthers()) await change("without what is another record", {});
     // Only a person can tell an account whose records are all deleted, as a killed run may have done, or whose key is
     // another one, from another account.
     if (!isGreen(outcome) && (this.isRotated || kinds.some((of) => this.isEmptied(of))))
@@ -481,6 +487,18 @@ class World implements Result, Network {
         this.engine.state.filter((one) => one.kind === of && this.accountOf(one.provider) === name).length >
           1,
     );
+  }
+
+  /** `pulumi state delete` of domains under whose id there is another one now. */
+  private forgetOthers(): boolean {
+    const { engine } = this;
+    const others = engine.state.filter(({ provider, kind, id, outputs }) => {
+      const record = this.accounts[this.accountOf(provider)].get(kind, id);
+      return kind === "domain" && record && record.name !== outputs.name;
+    });
+    for (const entry of others) this.strays.add(this.keyOf(entry));
+    engine.state = engine.state.filter((entry) => !others.includes(entry));
+    return others.length > 0;
   }
 
   /** Resources whose record another one has too, which stays. */
@@ -559,11 +577,16 @@ class World implements Result, Network {
 
   /** A new record may have the id of one that was deleted. */
   private created(key: string): void {
+    const isReused =
+      this.createdByProvider.has(key) || this.engine.state.some((entry) => this.keyOf(entry) === key);
+    if (isReused) {
+      this.reused.add(key);
+      this.shared.add(key);
+    }
     this.createdByProvider.add(key);
     this.existing.delete(key);
     this.strays.delete(key);
     this.deletedByHand.delete(key);
-    if (this.engine.state.some((entry) => this.keyOf(entry) === key)) this.shared.add(key);
   }
 
   // What must hold ---------------------------------------------------------------------------------------------------
@@ -619,7 +642,7 @@ class World implements Result, Network {
         (this.shared.has(key) ||
           [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`)) ||
           (isGuessed && entry.provider !== other.provider));
-      if (other && ((isWhole && !isGuessed) || !isTaken))
+      if (other && !this.reused.has(key) && ((isWhole && !isGuessed) || !isTaken))
         violated(`${entry.urn} and ${other.urn} both have the ${key}`);
       if (other) this.shared.add(key);
       holders.set(key, entry);
@@ -669,7 +692,9 @@ class World implements Result, Network {
         ({ method, id, isFaulty, status }) =>
           method === "GET" && id === entry.id && isFaulty && status === 200,
       );
-      if ((isHidden || entry.retainOnDelete) && !held.has(key)) this.strays.add(key);
+      // What waits for its replacement is deleted; another record may have got the id.
+      const isLeft = isHidden || entry.retainOnDelete || entry.isPendingReplacement;
+      if (isLeft && !held.has(key)) this.strays.add(key);
       if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
         violated(`${entry.urn} has left state, and the ${key} is still there`);
     }
