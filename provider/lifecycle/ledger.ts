@@ -55,6 +55,12 @@ interface Entry {
   readonly replaced: Map<string, string | undefined>;
 }
 
+/** A refresh reads all of state, so a resource that it has not read is one that it has read under the name of an alias. */
+function forgetFormerNames({ holders }: Entry, claim: string): void {
+  if (holders.has(claim)) return;
+  for (const [former, { isDeclared }] of holders) if (!isDeclared) holders.delete(former);
+}
+
 /** The claim of a resource that neither state nor the engine names: it has created its record. */
 export const unnamed = "";
 
@@ -122,6 +128,7 @@ export class Ledger {
         return;
       case "held": {
         if (entry.taker === event.claim) entry.taker = undefined;
+        if (event.isDeclared) forgetFormerNames(entry, event.claim);
         const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
         entry.holders.set(event.claim, holder);
         if (!event.isDeclared) return;
@@ -131,6 +138,7 @@ export class Ledger {
       }
       case "replaced": {
         if (entry.taker === event.claim) entry.taker = undefined;
+        forgetFormerNames(entry, event.claim);
         const holder = entry.holders.get(event.claim);
         if (holder) holder.isDeclared = false;
         entry.replaced.set(event.claim, event.owner);

@@ -186,6 +186,13 @@ const seen: Record<string, Scenario> = {
       ),
     ],
   },
+  "a resource that gets another name and is replaced in one run with a refresh leaves no record behind": {
+    records: [],
+    runs: [
+      run([domain("a", one)]),
+      run([{ ...domain("b", two), formerly: [{ name: "a" }] }], { command: "up --refresh" }),
+    ],
+  },
   "two resources of different providers cannot have one record, and it stays when one of them goes": {
     records: [],
     runs: [

@@ -578,7 +578,9 @@ class World implements Result, Network {
   /** A new record may have the id of one that was deleted. */
   private created(key: string): void {
     const isReused =
-      this.createdByProvider.has(key) || this.engine.state.some((entry) => this.keyOf(entry) === key);
+      this.createdByProvider.has(key) ||
+      this.wasThere.has(key) ||
+      this.engine.state.some((entry) => this.keyOf(entry) === key);
     if (isReused) {
       this.reused.add(key);
       this.shared.add(key);
