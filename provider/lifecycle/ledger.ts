@@ -55,12 +55,6 @@ interface Entry {
   readonly replaced: Map<string, string | undefined>;
 }
 
-/** A refresh reads all of state, so a resource that it has not read is one that it has read under the name of an alias. */
-function forgetFormerNames({ holders }: Entry, claim: string): void {
-  if (holders.has(claim)) return;
-  for (const [former, { isDeclared }] of holders) if (!isDeclared) holders.delete(former);
-}
-
 /** The claim of a resource that neither state nor the engine names: it has created its record. */
 export const unnamed = "";
 
@@ -128,7 +122,6 @@ export class Ledger {
         return;
       case "held": {
         if (entry.taker === event.claim) entry.taker = undefined;
-        if (event.isDeclared) forgetFormerNames(entry, event.claim);
         const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
         entry.holders.set(event.claim, holder);
         if (!event.isDeclared) return;
@@ -138,7 +131,6 @@ export class Ledger {
       }
       case "replaced": {
         if (entry.taker === event.claim) entry.taker = undefined;
-        forgetFormerNames(entry, event.claim);
         const holder = entry.holders.get(event.claim);
         if (holder) holder.isDeclared = false;
         entry.replaced.set(event.claim, event.owner);
@@ -181,6 +173,8 @@ export class Ledger {
     const { taker, importer, holders, replaced } = this.entry(id);
     const own = holders.get(claim);
     const owner = own?.owner ?? replaced.get(claim);
+    // A refresh reads all of state, so a resource that it has not read is one that it has read under its former name.
+    if (!own) for (const [former, { isDeclared }] of holders) if (!isDeclared) holders.delete(former);
     holders.delete(claim);
     // State that is deleted is older, also under the same claim: a server may use the id of a deleted record again.
     if (taker !== undefined) return true;

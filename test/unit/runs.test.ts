@@ -191,6 +191,7 @@ const seen: Record<string, Scenario> = {
     runs: [
       run([domain("a", one)]),
       run([{ ...domain("b", two), formerly: [{ name: "a" }] }], { command: "up --refresh" }),
+      run([{ ...domain("c", two), formerly: [{ name: "b" }], provider: "q" }], { command: "up --refresh" }),
     ],
   },
   "two resources of different providers cannot have one record, and it stays when one of them goes": {

@@ -569,6 +569,7 @@ class World implements Result, Network {
     if (id === undefined) return;
     const key = `main ${one.kind} ${id}`;
     if (one.edit === "add") {
+      if (this.wasThere.has(key)) this.reused.add(key);
       this.createdByProvider.delete(key);
       this.deletedByHand.delete(key);
       this.existing.add(key);
@@ -695,7 +696,7 @@ class World implements Result, Network {
           method === "GET" && id === entry.id && isFaulty && status === 200,
       );
       // What waits for its replacement is deleted; another record may have got the id.
-      const isLeft = isHidden || entry.retainOnDelete || entry.isPendingReplacement;
+      const isLeft = isHidden || entry.retainOnDelete || entry.isPendingReplacement || this.reused.has(key);
       if (isLeft && !held.has(key)) this.strays.add(key);
       if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
         violated(`${entry.urn} has left state, and the ${key} is still there`);
