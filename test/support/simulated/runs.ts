@@ -696,7 +696,8 @@ class World implements Result, Network {
           method === "GET" && id === entry.id && isFaulty && status === 200,
       );
       // What waits for its replacement is deleted; another record may have got the id.
-      const isLeft = isHidden || entry.retainOnDelete === true || entry.isPendingReplacement || this.reused.has(key);
+      const isLeft =
+        isHidden || entry.retainOnDelete === true || entry.isPendingReplacement || this.reused.has(key);
       if (isLeft && !held.has(key)) this.strays.add(key);
       if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
         violated(`${entry.urn} has left state, and the ${key} is still there`);
