@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -29,8 +38,10 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
       const path = file();
       if (path === undefined) return;
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
+        if (!written.has(path)) {
+          mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+          if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
+        }
         appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
       } catch (error) {
         throw new UptimeError(
@@ -81,35 +92,41 @@ function isOwn(folder: string): boolean {
   }
 }
 
-/** The lines of a note, of which only new ones are parsed: there is one for each resource. */
+/** The lines of a note. There is one for each resource and a question for each, so only what is new is read. */
 class NoteLines {
-  /** What was parsed. */
-  private parsed = "";
+  /** How many bytes were read. */
+  private offset = 0;
   private readonly pids = new Map<string, number[]>();
 
   /** The process that has told a record first. */
   holderOf(record: string, path: string): number | undefined {
-    const text = textOf(path);
-    if (!text.startsWith(this.parsed)) {
-      this.parsed = "";
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < this.offset) {
+      this.offset = 0;
       this.pids.clear();
     }
+    if (size > this.offset) this.parse(textOf(path, this.offset, size));
+    return this.pids.get(hashOf(record))?.find(isRunning);
+  }
+
+  private parse(text: string): void {
+    // Another process may be in the middle of a line.
     const end = text.lastIndexOf("\n") + 1;
-    for (const line of text.slice(this.parsed.length, end).split("\n")) {
+    for (const line of text.slice(0, end).split("\n")) {
       const [pid, hash = ""] = line.split(" ");
       this.pids.set(hash, [...(this.pids.get(hash) ?? []), Number(pid)]);
     }
-    this.parsed = text.slice(0, end);
-    return this.pids.get(hashOf(record))?.find(isRunning);
+    this.offset += end;
   }
 }
 
-function textOf(file: string): string {
+function textOf(file: string, start: number, end: number): string {
+  const descriptor = openSync(file, "r");
   try {
-    return readFileSync(file, "latin1");
-  } catch {
-    // No process of this run has written anything.
-    return "";
+    const bytes = Buffer.alloc(end - start);
+    return bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, bytes.length, start));
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 
@@ -26,12 +26,15 @@ describe("the note of a run", () => {
     runNote(() => engine).tell(record);
     const [file = ""] = readdirSync(folder());
     expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    const note = runNote(() => engine);
-    expect(note.have(record)).toBe(false);
+    expect(runNote(() => engine).have(record)).toBe(false);
     // As if another process that runs had written it.
     const text = readFileSync(join(folder(), file), "utf8");
     writeFileSync(join(folder(), file), text.replace(String(process.pid), String(process.ppid)));
+    const note = runNote(() => engine);
     expect([note.have(record), note.have("server monitors 2")]).toEqual([true, false]);
+    // It reads what the others add, too.
+    appendFileSync(join(folder(), file), text.replace(String(process.pid), String(2 ** 22 + 1)));
+    expect(note.have(record)).toBe(true);
     expect(runNote(() => "127.0.0.1:4001").have(record)).toBe(false);
   });
 
@@ -45,11 +48,11 @@ describe("the note of a run", () => {
     expect(note.have(record)).toBe(false);
     writeFileSync(join(folder(), file), others);
     expect(() => {
-      note.tell(record);
+      runNote(() => engine).tell(record);
     }).toThrow("another resource of this run has adopted or imported it");
     // What a process that has ended was first with is free.
     writeFileSync(join(folder(), file), others.replace(String(process.ppid), String(2 ** 22 + 1)));
-    note.tell(record);
+    runNote(() => engine).tell(record);
   });
 
   test("needs no name of the user, which a container may not know", () => {
