@@ -4,12 +4,14 @@ import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import type { Account, Connect } from "./account";
 import { checkImport } from "./import";
-import type { CheckedImport, DeclaredFields, ImportProblem } from "./import";
+import type { CheckedImport, ImportOptions, ImportProblem } from "./import";
 import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
 /** What a program declares, and what state has of it. */
-export interface Declaration extends DeclaredFields {
+export interface Declaration extends ImportOptions {
+  /** Fields by property, and whatever else the program has written there. */
+  readonly declared: Readonly<Record<string, unknown>>;
   readonly account?: unknown;
   readonly importId?: unknown;
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */

@@ -23,10 +23,8 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
   readonly reason: string | Message;
 }
 
-/** What a program declares of a resource, before anything of it is checked. */
-export interface DeclaredFields {
-  /** Fields by property, and whatever else the program has written there. */
-  readonly declared: Readonly<Record<string, unknown>>;
+/** What beside its inputs matters to the import of a resource. */
+export interface ImportOptions {
   readonly options: Options;
   /** Whether the engine imports the record by itself, so that no other one is created if this run deletes it. */
   readonly isImportedByEngine?: boolean;
@@ -37,7 +35,7 @@ export async function checkImport(
   account: Account,
   inputs: Inputs,
   id: string,
-  { declared, options, isImportedByEngine }: DeclaredFields,
+  { options, isImportedByEngine }: ImportOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
   const { definition, ledger } = account;
@@ -70,7 +68,7 @@ export async function checkImport(
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);
   }
   account.checkedImports.set(id, record);
-  const problems = problemsOfImport(account, inputs, record, ignoreChanges, (key) => !isEmpty(declared[key]));
+  const problems = problemsOfImport(account, inputs, record, ignoreChanges);
   const unseen = [...comparable(account, inputs, ignoreChanges)].flatMap(([key, value]) => {
     const isHidden = compare(fieldOf(definition, key), value, record).outcome === "hidden";
     return isHidden && !isEmpty(value) ? [key] : [];
@@ -167,20 +165,19 @@ function problemsOfImport(
   inputs: Inputs,
   record: ApiRecord,
   ignoreChanges: readonly string[] | undefined,
-  isDeclared: (key: string) => boolean = () => true,
 ): ImportProblem[] {
   const { definition } = account;
   const there = `${definition.singular} ${record.id}`;
   return differences(definition, comparable(account, inputs, ignoreChanges), record).map((difference) => {
     const { key, field, wanted, shown, problem } = difference;
     const found = quoteValue(shown);
+    // Classes declare defaults too, so the value alone says that it may be one.
+    const isDefault = wanted === field.default ? ", its default," : "";
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined
         ? message`cannot be compared: ${quote(problem)}`
-        : isDeclared(key)
-          ? message`is ${JSON.stringify(wanted)} in the program and ${found} in ${there}`
-          : message`is not declared, so it would be ${JSON.stringify(wanted)}, its default, and is ${found} in ${there}`;
+        : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,
       reason: message`${reason}. An import changes nothing: declare what is there, or change it there first`,

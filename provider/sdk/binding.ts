@@ -40,8 +40,11 @@ export interface Binding {
 }
 
 /**
- * The declared inputs, with secrets marked, and the outputs that the provider adds. The SDK makes an output of each key, at
- * a cost of time and memory, so a key that is neither is left out. A resource that is only read has all of them.
+ * The inputs, with secrets marked, and the outputs that the provider adds. The SDK makes an output of each key, at a cost of
+ * time and memory, so a key that is neither is left out. A resource that is only read has all of them, and no default.
+ *
+ * Defaults are inputs because the engine compares those with state before `check` adds them: it would show each refreshed
+ * resource as one whose fields were removed.
  */
 export function declaredProps(
   { fields }: Definition,
@@ -50,12 +53,14 @@ export function declaredProps(
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args).filter(([, value]) => value !== undefined);
-  const isOutput = (key: string): boolean => id !== undefined || fields[key]?.default !== undefined;
+  const filled =
+    id === undefined
+      ? Object.keys(fields).filter((key) => fields[key]?.default !== undefined)
+      : [...Object.keys(fields), "account"];
+  const fill = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
   return {
     attributes: undefined,
-    ...Object.fromEntries(
-      [...Object.keys(fields), "account"].filter(isOutput).map((key) => [key, undefined]),
-    ),
+    ...Object.fromEntries(filled.map((key) => [key, fill(key)])),
     ...Object.fromEntries(declared.map(([key, value]) => [key, fields[key]?.secret ? secret(value) : value])),
   };
 }

@@ -165,10 +165,10 @@ describe("an import is refused in the preview", () => {
       expect.stringMatching(/^sslAlertDays must be one of 0, 1/),
       `name is "Home" in the program and "Other" in monitor 1. ${end}`,
       `interval is 60 in the program and 300 in monitor 1. ${end}`,
-      `alertCondition is not declared, so it would be "url_unavailable", its default, and is "url_text" in monitor 1. ${end}`,
+      `alertCondition is "url_unavailable", its default, in the program and "url_text" in monitor 1. ${end}`,
       `alertChannelIds is [2,3] in the program and [1,2] in monitor 1. ${end}`,
       `requestHeaders differs from what monitor 1 has (both are secret, so neither is shown). ${end}`,
-      `cacheBuster is false in the program and true in monitor 1. ${end}`,
+      `cacheBuster is false, its default, in the program and true in monitor 1. ${end}`,
     ]);
     expect(message).not.toContain("canary");
     expect(warnings).toEqual([]);

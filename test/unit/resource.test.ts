@@ -38,6 +38,20 @@ describe("a resource", () => {
     expect(keys).toContain("name");
   });
 
+  test.each([
+    ["pulumi-uptime", Monitor],
+    ["pulumi-uptime/native", native.Monitor],
+  ])("sends the defaults of what it does not declare: %s", async (_, Class) => {
+    const { inputs } = await told(
+      new Class("home", { ...home, requestMethod: "HEAD", cacheBuster: undefined }),
+    );
+    expect(inputs).toMatchObject({
+      alertCondition: "url_unavailable",
+      requestMethod: "HEAD",
+      cacheBuster: false,
+    });
+  });
+
   test("has an output for each field, also for those that it does not declare", async () => {
     const monitor = new Monitor("home", { ...home, sslAlertDays: 7 });
     expect(await settled(monitor.sslAlertDays)).toEqual({ value: 7, isKnown: true });
