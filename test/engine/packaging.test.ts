@@ -398,7 +398,7 @@ if (isFull)
       const dynamic = await startStack({ program: commonJs });
       const preview = await dynamic.workspace.run(["preview"], { env });
       expect(preview.code).not.toBe(0);
-      expect(preview.output).toMatch(/Monitor \(site\):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview.output).toMatch(/(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/);
       expect(preview.output).not.toMatch(/^\s+at /m);
       const native = await startStack({
         language: "yaml",
