@@ -111,10 +111,18 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const endingsOf = (module: string): string[] =>
     module === "provider/provider" ? [".js"] : [".js", ".js.map"];
   const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
-  // Of the declarations only those that a program can name, or that these consist of.
+  // Of the declarations only those that a program can name, or that these consist of or import.
   const declarations = [
     ...["index", "native", "provider", "definitions/domain", "definitions/field", "definitions/monitor"],
-    ...["sdk/domain", "sdk/lookups", "sdk/monitor", "sdk/provider", "sdk/provider-args", "sdk/resource"],
+    ...[
+      "engine/throw-on-old-node",
+      "sdk/domain",
+      "sdk/lookups",
+      "sdk/monitor",
+      "sdk/provider",
+      "sdk/provider-args",
+      "sdk/resource",
+    ],
   ].map((name) => `dist/provider/${name}.d.ts`);
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
@@ -398,7 +406,9 @@ if (isFull)
       const dynamic = await startStack({ program: commonJs });
       const preview = await dynamic.workspace.run(["preview"], { env });
       expect(preview.code).not.toBe(0);
-      expect(preview.output).toMatch(/(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview.output).toMatch(
+        /(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/,
+      );
       expect(preview.output).not.toMatch(/^\s+at /m);
       const native = await startStack({
         language: "yaml",
