@@ -160,6 +160,8 @@ test("an import by command generates code without secrets, and the next run keep
   const args = ["import", "uptime:index:Monitor", "hand", "1", "--yes", "--protect=false", "--out", file];
   const imported = await workspace.run(args);
   expect(imported.output).toContain("1 imported");
+  const wrong = await workspace.run(["import", "uptime:index:Monitor", "wrong", "../domains/1", "--yes"]);
+  expect(wrong.output).toContain('"../domains/1" is not an id');
   const generated = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
   const { hand } = generated.resources;
   expect(hand?.properties).toEqual({ ...site, interval: 300, sslAlertDays: 30, requestAuthUsername: "user" });
@@ -193,6 +195,9 @@ fullTest("an import finds a record of a named account by ACCOUNT/ID, and never d
 
   // State has the id alone, so the option makes Pulumi import once more in place of the same record.
   await workspace.write(yamlOf({ hand: monitor({ account: "eu" }, { import: "eu/1" }) }));
+  const announced = (await workspace.preview()).output;
+  expect(announced).toMatch(/Monitor hand imports monitor 1 .*Nothing is created or changed\./);
+  expect(announced).not.toContain("warning");
   await workspace.up();
   await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   expect((await workspace.resources()).hand?.id).toBe("1");

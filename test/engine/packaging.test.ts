@@ -13,7 +13,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
@@ -111,10 +111,18 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   const endingsOf = (module: string): string[] =>
     module === "provider/provider" ? [".js"] : [".js", ".js.map"];
   const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
-  // Of the declarations only those that a program can name, or that these consist of.
+  // Of the declarations only those that a program can name, or that these consist of or import.
   const declarations = [
     ...["index", "native", "provider", "definitions/domain", "definitions/field", "definitions/monitor"],
-    ...["sdk/domain", "sdk/lookups", "sdk/monitor", "sdk/provider", "sdk/provider-args", "sdk/resource"],
+    ...[
+      "engine/throw-on-old-node",
+      "sdk/domain",
+      "sdk/lookups",
+      "sdk/monitor",
+      "sdk/provider",
+      "sdk/provider-args",
+      "sdk/resource",
+    ],
   ].map((name) => `dist/provider/${name}.d.ts`);
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
@@ -391,17 +399,24 @@ if (isFull)
       const problem =
         /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
       const env = { PATH: await tools.pathWith("18") };
+      const withNode = async (node: NodeVersion, { environment }: Workspace) => ({
+        PATH: [(await tools.pathWith(node)).split(delimiter)[0], environment.PATH].join(delimiter),
+      });
       const properties = { name: "Site", url: "https://example.com/", interval: 60 };
       const dynamic = await startStack({ program: commonJs });
       const preview = await dynamic.workspace.run(["preview"], { env });
       expect(preview.code).not.toBe(0);
-      expect(preview.output).toMatch(/Monitor \(site\):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview.output).toMatch(
+        /(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/,
+      );
       expect(preview.output).not.toMatch(/^\s+at /m);
       const native = await startStack({
         language: "yaml",
         program: yamlOf({ site: { type: "uptime:Monitor", properties } }),
       });
-      expect((await native.workspace.run(["preview"], { env })).output).toMatch(problem);
+      expect(
+        (await native.workspace.run(["preview"], { env: await withNode("18", native.workspace) })).output,
+      ).toMatch(problem);
       const { status, stderr } = spawnSync("node", [join(repository, "dist", "provider", "cli", "main.js")], {
         env: { ...process.env, ...env },
         encoding: "utf8",
@@ -410,7 +425,7 @@ if (isFull)
       expect(stderr.trim().split("\n")).toHaveLength(1);
       for (const version of ["22", "24"] as const)
         expect(
-          await native.workspace.run(["preview"], { env: { PATH: await tools.pathWith(version) } }),
+          await native.workspace.run(["preview"], { env: await withNode(version, native.workspace) }),
         ).toMatchObject({ code: 0 });
     }, 600_000);
 

@@ -2,6 +2,7 @@ import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/definitions/urn";
+import { parseImportId } from "../../provider/engine/plugin/imported-record";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { decode, encode } from "../../provider/engine/plugin/values";
 import { readSettings } from "../../provider/api/settings";
@@ -153,4 +154,13 @@ test("state that the plugin has written is updated once when it goes back to the
   expect(await diff?.("1", { ...outputs, ...code }, { ...inputs, ...code })).toMatchObject({
     changes: false,
   });
+});
+
+test("an import names a record by its id, or by ACCOUNT/ID, and anything else is told as a wrong id", () => {
+  expect(parseImportId("42")).toEqual({ account: undefined, id: "42" });
+  expect(parseImportId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
+  for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "eu/domains/1"])
+    expect(() => parseImportId(wrong)).toThrow(
+      /is not an id: import a record by its id in the API, such as 42/,
+    );
 });

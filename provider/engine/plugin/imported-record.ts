@@ -1,3 +1,4 @@
+import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/field-types";
 import { unknown } from "../../definitions/unknown";
@@ -25,10 +26,14 @@ export function isImported(inputs: Properties): boolean {
 
 /** The record that an import names: `42`, or `eu/42` in the account `eu`. The engine tells the provider nothing else of it. */
 export function parseImportId(given: string): { readonly account: string | undefined; readonly id: string } {
-  const at = given.indexOf("/");
-  return at < 0
-    ? { account: undefined, id: given }
-    : { account: given.slice(0, at), id: given.slice(at + 1) };
+  const parts = given.split("/");
+  const [id = "", account] = parts.reverse();
+  // Neither an id nor the name of an account is empty or consists of dots.
+  if (parts.length > 2 || parts.some((part) => /^\.*$/.test(part)))
+    throw new UptimeError(
+      `${JSON.stringify(given)} is not an id: import a record by its id in the API, such as 42, or by ACCOUNT/42 from a named account.`,
+    );
+  return { account, id };
 }
 
 /** Why a resource of one account cannot import a record of another one; undefined if it is the same account. */

@@ -110,7 +110,7 @@ export class PluginSession {
         encoder,
         connect,
         note: (urn, message) => {
-          this.engine.log("warning", message, urn);
+          this.engine.log("info", message, urn);
         },
         session: this.session,
       };
