@@ -1,7 +1,7 @@
 // `npm run demo`: the README's program from create to destroy, on the real engine, against an emulator of the API on this
 // machine. State and settings are in a temporary folder that is removed at the end. With `--yaml`, the program is that of
-// examples/yaml, on the provider plugin. With `--picture`, the demo ends at the preview with drift and draws
-// docs/preview.svg; with `--picture --check`, it compares the two.
+// examples/yaml, on the provider plugin. With `--picture`, the demo ends with the comment on a pull request, and
+// draws it and the preview with drift; with `--picture --check`, it compares them with the pictures in docs/.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -11,11 +11,12 @@ import { URLSearchParams } from "node:url";
 import { parseArgs } from "node:util";
 import { engineEnv } from "./engine/env.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { shows, stable, svgOf } from "./picture.mjs";
+import { commentPicture, shows, stable, terminalPicture } from "./picture.mjs";
 import { root, setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
-const picture = "docs/preview.svg";
+const addedMonitor =
+  'new Monitor("checkout", { name: "Checkout", url: "https://www.shop.example/checkout", interval: 300 });\n';
 
 /** The program: what it is called, how it is laid into a folder, and how the domain that it declares gets another name. */
 const programs = {
@@ -57,7 +58,7 @@ async function demo(program) {
   say("Start an emulator of the API");
   const api = await startEmulator();
   say(`Create a project with ${program.title}, and a stack`);
-  const { pulumi, edit } = await layProject(engine, api, program);
+  const { pulumi, uptime, edit } = await layProject(engine, api, program);
 
   say("The preview shows what will be created; nothing is sent yet");
   await pulumi("preview");
@@ -76,7 +77,16 @@ async function demo(program) {
   const look = ["preview", "--refresh", "--run-program", "--diff"];
   const preview = await pulumi(...look);
   check(/interval/.test(preview) && preview.includes(String(edited)), "The preview does not show the edit.");
-  if (wanted.picture) return drawOrCompare(`$ pulumi ${look.join(" ")}\n${stable(preview)}`, engine.version);
+  if (wanted.picture) {
+    const text = `$ pulumi ${look.join(" ")}\n${stable(preview)}`;
+    await drawOrCompare("docs/preview.svg", terminalPicture(text, engine.version), (present) =>
+      shows(present, text, engine.version),
+    );
+    say("A pull request changes the monitor and adds another");
+    await edit("  sslAlertDays: 14,\n});", `  sslAlertDays: 30,\n});\n\n${addedMonitor}`);
+    const comment = commentPicture(await writeComment({ pulumi, uptime }));
+    return drawOrCompare("docs/comment.svg", comment, (present) => present === comment);
+  }
 
   say("pulumi up changes it back");
   await pulumi("up", "--yes", "--skip-preview", "--refresh", "--run-program");
@@ -109,12 +119,22 @@ async function demo(program) {
   );
 }
 
-async function drawOrCompare(text, version) {
-  const path = join(root, picture);
-  if (!wanted.check) await writeFile(path, svgOf(text, version));
-  const isRight = shows(await readFile(path, "utf8"), text, version);
-  check(isRight, `${picture} shows something else. Run \`npm run demo -- --picture\`.`);
-  console.log(`${picture} shows what is printed.`);
+/** The comment on a pull request with the program as it is now, by the commands of docs/ci.md. */
+async function writeComment({ pulumi, uptime }) {
+  const at = (name) => join(folder, name);
+  await writeFile(at("preview.json"), await pulumi("preview", "--json"));
+  await writeFile(at("drift.json"), await uptime(2, "drift", "--json"));
+  return uptime(0, "comment", "--preview", at("preview.json"), "--drift", at("drift.json"));
+}
+
+async function drawOrCompare(file, picture, isRight) {
+  const path = join(root, file);
+  if (!wanted.check) await writeFile(path, picture);
+  check(
+    isRight(await readFile(path, "utf8")),
+    `${file} shows something else. Run \`npm run demo -- --picture\`.`,
+  );
+  console.log(`${file} shows what is printed.`);
 }
 
 /** A project with the program that the README begins with. */
@@ -138,18 +158,26 @@ async function layProject(engine, { url }, { file, lay }) {
   console.log(`UPTIME_BASE_URL=${url} UPTIME_API_KEY=${API_KEY}`);
 
   const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: url, UPTIME_API_KEY: API_KEY };
-  const pulumi = async (...args) => {
-    console.log(`$ pulumi ${args.join(" ")}`);
-    const how = ["--non-interactive", "--color", "never"];
-    if (args[0] !== "stack") how.push("--suppress-progress");
-    const child = start("pulumi", [...args, ...how], { cwd: project, env });
+  const run = async (expected, name, args, command, commandArgs) => {
+    console.log(`$ ${name} ${args.join(" ")}`);
+    const child = start(command, commandArgs, { cwd: project, env });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
-    child.stdout.pipe(process.stdout, { end: false });
+    if (!args.includes("--json")) child.stdout.pipe(process.stdout, { end: false });
     const [code] = await once(child, "close");
-    check(code === 0, `\`pulumi ${args.join(" ")}\` ended with code ${code}.`);
+    check(code === expected, `\`${name} ${args.join(" ")}\` ended with code ${code}.`);
     return output;
   };
+  const pulumi = (...args) => {
+    const how = ["--non-interactive", "--color", "never"];
+    if (args[0] !== "stack") how.push("--suppress-progress");
+    return run(0, "pulumi", args, "pulumi", [...args, ...how]);
+  };
+  const uptime = (expected, ...args) =>
+    run(expected, "pulumi-uptime", args, process.execPath, [
+      join(root, "dist", "provider", "cli", "main.js"),
+      ...args,
+    ]);
   const edit = async (before, after) => {
     const source = await readFile(main, "utf8");
     check(source.includes(before), `The program has no ${before}.`);
@@ -157,7 +185,7 @@ async function layProject(engine, { url }, { file, lay }) {
     await writeFile(main, source.replace(before, after));
   };
   await pulumi("stack", "init", "demo");
-  return { pulumi, edit };
+  return { pulumi, uptime, edit };
 }
 
 /** Starts the emulator as a process of its own, and returns a client of it. */

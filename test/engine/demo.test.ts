@@ -10,10 +10,11 @@ function demo(...args: string[]) {
   return { output: stdout + stderr, status };
 }
 
-test("the demo sees drift, and the README's picture shows what the engine prints of it", () => {
-  // If this fails on the picture: npm run demo -- --picture
+test("the pictures show what the engine prints of drift, and the comment on a pull request", () => {
+  // If this fails on a picture: npm run demo -- --picture
   const { output, status } = demo("--picture", "--check");
-  expect(output).toContain("docs/preview.svg shows what is printed.");
+  for (const picture of ["docs/preview.svg", "docs/comment.svg"])
+    expect(output).toContain(`${picture} shows what is printed.`);
   expect(status).toBe(0);
 });
 

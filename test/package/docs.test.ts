@@ -111,12 +111,15 @@ describe("the map in CONTRIBUTING.md", () => {
   });
 });
 
-test("the picture in the README is described for who cannot see it", () => {
-  const [, description = ""] = /!\[(.*)\]\(docs\/preview\.svg\)/.exec(read("README.md")) ?? [];
-  const changes = description.match(/\d+ => \d+/g) ?? [];
-  expect(changes).toHaveLength(2);
-  const picture = read("docs", "preview.svg");
-  for (const change of changes) expect(picture).toContain(` ${change.replace(">", "&gt;")}<`);
+test.each([
+  ["README.md", "comment.svg"],
+  ["docs/drift.md", "preview.svg"],
+])("the picture in %s is described for who cannot see it", (page, file) => {
+  const [, description = ""] = new RegExp(`!\\[(.*)\\]\\((?:docs/)?${file}\\)`).exec(read(page)) ?? [];
+  const values = description.match(/\d+( => \d+)?/g) ?? [];
+  expect(values.length).toBeGreaterThan(1);
+  const picture = read("docs", file);
+  for (const value of values) expect(picture).toContain(value.replace(">", "&gt;"));
 });
 
 test("the README and the users' pages have at most 9,000 words, without what is generated", () => {
