@@ -30,11 +30,15 @@ export interface Surroundings {
   readonly showWait?: ShowWait;
 }
 
+/** What is known of one kind of record in one account, under whichever names the settings have the account. */
+type SharedKind = Pick<Account, "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports">;
+
 /** What all kinds of record in one account share. */
 interface SharedAccount {
   readonly client: Client;
   readonly evidence: Evidence;
-  readonly ledgers: Map<string, Ledger>;
+  /** By their names in the API's paths. */
+  readonly kinds: Map<string, SharedKind>;
 }
 
 const alone: Neighbors = { tell: () => undefined, mention: () => undefined, have: () => false };
@@ -132,30 +136,31 @@ export class Session {
   }
 
   private connect(definition: Definition, settings: Settings): Account {
-    const { clock } = this;
     const address = settings[definition.baseUrl];
-    const { client, evidence, ledgers } = this.shared(address, settings);
-    const { plural } = definition;
-    const ledger = ledgers.get(plural) ?? new Ledger();
-    ledgers.set(plural, ledger);
-    const collection = new Collection(definition, client, settings.goneStatuses);
-    const traits = new ServerTraits(definition);
-    const reader = new RecordReader(collection, ledger, evidence, traits, clock);
+    const shared = this.shared(address, settings);
+    const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);
+    shared.kinds.set(definition.plural, kind);
     return {
       definition,
       settings,
       address,
       keyFingerprint: keyHash(address, settings.apiKey),
-      collection,
-      ledger,
-      evidence,
-      reader,
-      traits,
-      creates: new Creates(),
-      checkedImports: new Map(),
+      ...kind,
+      evidence: shared.evidence,
       neighbors: this.neighbors,
-      clock,
+      clock: this.clock,
     };
+  }
+
+  private newKind(
+    definition: Definition,
+    settings: Settings,
+    { client, evidence }: SharedAccount,
+  ): SharedKind {
+    const collection = new Collection(definition, client, settings.goneStatuses);
+    const [ledger, traits] = [new Ledger(), new ServerTraits(definition)];
+    const reader = new RecordReader(collection, ledger, evidence, traits, this.clock);
+    return { collection, ledger, reader, traits, creates: new Creates(), checkedImports: new Map() };
   }
 
   private shared(address: Address, settings: Settings): SharedAccount {
@@ -165,7 +170,7 @@ export class Session {
       const { clock, transport, notices } = this;
       const log = this.logOf(settings.logLevel);
       const client = new Client(address, settings, { clock, transport, notices, log });
-      this.accounts.set(name, (shared = { client, evidence: new Evidence(), ledgers: new Map() }));
+      this.accounts.set(name, (shared = { client, evidence: new Evidence(), kinds: new Map() }));
       this.keys.add(settings.apiKey);
     }
     return shared;

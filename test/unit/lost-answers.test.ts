@@ -1,6 +1,6 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, isList, kinds, Program, Server } from "../support/program";
+import { answer, failureOf, isList, kinds, Program, Server, myKey } from "../support/program";
 import type { Kind } from "../support/program";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
@@ -315,6 +315,22 @@ describe("what else is new on the list", () => {
     while (server.lists < 2) await new Promise(setImmediate);
     const second = made(two, { ...home, name: "Another with the same URL" });
     expect((await Promise.all([first, second])).sort()).toEqual(["made 1", "made 2"]);
+    expect(server.ids()).toHaveLength(2);
+  });
+
+  test("is not taken if another create in flight has made it under another name of the same account", async () => {
+    const named = JSON.stringify({ named: { apiKey: myKey } });
+    const together = program({ "uptime:accounts": named });
+    // The first is cut before it has an effect, while the second is at work.
+    let sent = 0;
+    server.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      return ++sent === 1 ? cutBefore : sent === 2 ? { kind: "delay", answerDelayMs: 15_000 } : undefined;
+    };
+    const [one, two] = [together.resource(), together.resource()];
+    const results = await Promise.all([one.up(home), two.up({ ...home, account: "named" })]);
+    expect(results).toEqual(["create", "create"]);
+    expect(new Set([one.state?.id, two.state?.id])).toEqual(new Set(server.ids()));
     expect(server.ids()).toHaveLength(2);
   });
 

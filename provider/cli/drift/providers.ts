@@ -52,14 +52,9 @@ function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSett
 }
 
 function providerWith(forAccount: AccountSettings, session: Session): Provider {
-  const connects = new Map<Definition, Connect>();
   return {
     forAccount,
     first: new Map(),
-    connectTo: (definition) => {
-      const connect = connects.get(definition) ?? session.connector(definition, forAccount);
-      connects.set(definition, connect);
-      return connect;
-    },
+    connectTo: (definition) => session.connector(definition, forAccount),
   };
 }
