@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, KindRouter } from "typedoc";
+import { headerLinks } from "../site.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -29,6 +30,7 @@ export function load(app) {
       "projectDocuments",
       files.map((file) => join(root, file)),
     );
+    app.options.setValue("navigationLinks", headerLinks());
     app.options.setValue("groupOrder", [...groups.map(({ title }) => title), "*"]);
   });
 
