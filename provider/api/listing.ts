@@ -6,7 +6,10 @@ import type { RecordPages } from "./collection";
 /** Milliseconds after which a list is read anew: a run of any length then reads one a minute. */
 const maxAge = 60_000;
 
-/** A collection's records as its list shows them, newest first, read page by page and no further than asked for. */
+/** Whether a list begins with the newest record or with the oldest. */
+export type Order = "desc" | "asc";
+
+/** A collection's records as its list shows them, read page by page and little further than asked for. */
 export class Listing {
   pages = 0;
   /** When it was begun, on the clock. */
@@ -16,13 +19,14 @@ export class Listing {
   /** When the last page was asked for; a slow list is not older for that. */
   private asked: number;
   private readonly records = new Map<string, ApiRecord>();
-  /** The first and the last id of the last page, as long as they are numbers that only fall. */
+  /** The first and the last place of the last page, if it is sorted. */
   private span: readonly [first: bigint, last: bigint] | undefined;
-  private isFalling = true;
+  private isSorted = true;
   private next: Promise<void> | undefined;
 
   constructor(
     private readonly source: RecordPages,
+    private readonly order: Order,
     private readonly clock: Clock,
   ) {
     this.asked = this.begun = clock.now();
@@ -47,10 +51,14 @@ export class Listing {
     return [...this.records.values()];
   }
 
-  /** Reads on until the record is found, no further page can hold it, or going on is not worthwhile. */
-  async find(id: string, isWorthwhile: () => boolean): Promise<ApiRecord | undefined> {
-    while (!this.records.has(id) && this.pagesLeft(id) !== 0 && isWorthwhile())
-      await this.advance(this.pagesLeft(id) ?? 1);
+  /** Reads on until the record is found, no further page can hold it, or it would take more than so many pages. */
+  async find(id: string, mostPages: () => number): Promise<ApiRecord | undefined> {
+    while (!this.records.has(id)) {
+      const left = this.pagesLeft(id) ?? 1;
+      if (left === 0 || this.pages + left > mostPages()) break;
+      // Who has needed many pages is likely to need more, so they are read at the same time.
+      await this.advance(Math.max(left, this.pages));
+    }
     return this.records.get(id);
   }
 
@@ -61,11 +69,11 @@ export class Listing {
   /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
   pagesLeft(id: string): number | undefined {
     if (this.isComplete) return 0;
-    const number = idNumber(id);
-    if (!this.span || number === undefined) return undefined;
+    const place = this.placeOf(id);
+    if (!this.span || place === undefined) return undefined;
     const [first, last] = this.span;
-    const distance = last - number;
-    return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(first - last + 1n));
+    const distance = place - last;
+    return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(last - first + 1n));
   }
 
   /** One more page, for all who wait for it. `wanted` is how many are needed, as far as is known. */
@@ -88,12 +96,19 @@ export class Listing {
   private take(page: readonly ApiRecord[]): void {
     this.pages++;
     for (const record of page) this.records.set(record.id, record);
-    const ids = page.map(({ id }) => idNumber(id) ?? -1n);
-    const before = this.span?.[1];
-    this.isFalling &&= ids.every(
-      (id, index) => id >= 0n && id < ((index > 0 ? ids[index - 1] : before) ?? id + 1n),
-    );
-    const [first, last] = [ids[0], ids.at(-1)];
-    this.span = this.isFalling && first !== undefined && last !== undefined ? [first, last] : undefined;
+    const places = page.map(({ id }) => this.placeOf(id));
+    let before = this.span?.[1];
+    for (const place of places) {
+      this.isSorted &&= place !== undefined && (before === undefined || place > before);
+      before = place;
+    }
+    const [first, last] = [places[0], places.at(-1)];
+    this.span = this.isSorted && first !== undefined && last !== undefined ? [first, last] : undefined;
+  }
+
+  /** What grows from one record of a sorted list to the next; undefined if the id does not tell. */
+  private placeOf(id: string): bigint | undefined {
+    const number = idNumber(id);
+    return number !== undefined && this.order === "desc" ? -number : number;
   }
 }

@@ -16,10 +16,10 @@ export async function* readPages(
   send: (query: URLSearchParams) => Promise<Answer>,
 ): AsyncGenerator<Page, void, number | undefined> {
   let query = new URLSearchParams({
-    ...filter,
     sort_by: "id",
     sort: "desc",
     per_page: String(pageSize),
+    ...filter,
   });
   const seen = new Set<string>();
   /** What was asked for already, by its query. */

@@ -2,6 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import { Listing } from "../api/listing";
+import type { Order } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/values";
 import { compare, fieldOf } from "./difference";
@@ -10,10 +11,10 @@ import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
 
-/** Up to this many records are read one by one: a page of a list costs the server more than a record. */
-const mostSingleReads = 4;
-/** How many pages of a list may be read without saving a request, so that one record far behind does not stop a refresh of many. */
-const sparePages = 8;
+/** A page of a list costs the server as much as this many single records, about. */
+const pageCost = 4;
+/** How many pages may be read beyond that, so that all but the largest accounts are read from their list. */
+const sparePages = 10;
 
 /**
  * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. The list is believed
@@ -24,7 +25,7 @@ export class RecordReader {
   /** The first read, which is by id; meanwhile it shows whether there are many. */
   private first: Promise<unknown> | undefined;
   private sample: ApiRecord | undefined;
-  private current: Listing | undefined;
+  private readonly lists = new Map<Order, Listing>();
 
   constructor(
     private readonly collection: Collection,
@@ -74,27 +75,26 @@ export class RecordReader {
   }
 
   /**
-   * All records: of the list of the last minute, if that was begun after some time on the clock, and the provider has not
+   * All records: of a list of the last minute, if that was begun after some time on the clock, and the provider has not
    * written the record that is asked for.
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
-    if ((id !== undefined && this.ledger.isWritten(id)) || (this.current?.begun ?? since) <= since)
-      this.current = undefined;
-    const list = this.listing(operation);
+    const isWritten = id !== undefined && this.ledger.isWritten(id);
+    for (const [order, { begun }] of this.lists) if (isWritten || begun <= since) this.lists.delete(order);
+    const [newest, oldest] = [this.list("desc", operation), this.lists.get("asc")];
+    const list = oldest?.isFresh && oldest.pages > newest.pages ? oldest : newest;
     await operation.inTime(list.complete());
     return list;
   }
 
-  /** What the list shows of a record; undefined if it is not there, or not worth reading so far. */
+  /** What a list shows of a record; undefined if it is not there, or not worth reading so far. */
   private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.asked.size <= mostSingleReads || this.traits.areListsBrief || this.ledger.isWritten(id))
+    if (this.asked.size <= pageCost || this.traits.areListsBrief || this.ledger.isWritten(id))
       return undefined;
-    const list = this.listing(operation);
+    const mostPages = (): number => this.asked.size / pageCost + sparePages;
     try {
-      const record = await list.find(
-        id,
-        () => list.pages + (list.pagesLeft(id) ?? 1) <= this.asked.size + sparePages,
-      );
+      const list = await this.nearerList(id, operation, mostPages());
+      const record = await list.find(id, mostPages);
       if (record) this.traits.learnListed(record);
       return record;
     } catch {
@@ -104,10 +104,24 @@ export class RecordReader {
     }
   }
 
+  /** The list that begins with the newest record or, in a large account, with the oldest: that which is nearer to a record. */
+  private async nearerList(id: string, operation: Operation, mostPages: number): Promise<Listing> {
+    const newest = this.list("desc", operation);
+    await newest.find(id, () => 1);
+    const left = newest.get(id) ? 0 : (newest.pagesLeft(id) ?? 0);
+    if (left === 0 || (!this.lists.has("asc") && newest.pages + left <= mostPages)) return newest;
+    const oldest = this.list("asc", operation);
+    await oldest.find(id, () => 1);
+    // Not every server sorts as it is asked to.
+    return oldest.get(id) || (oldest.pagesLeft(id) ?? Infinity) <= left ? oldest : newest;
+  }
+
   /** Whether the list shows as much of the first record as its own address has shown. */
   private isListWhole(): boolean {
-    const listed = this.sample && this.current?.get(this.sample.id);
-    return listed !== undefined && this.sample !== undefined && !leavesOut(listed, this.sample);
+    const { sample } = this;
+    if (!sample) return false;
+    const listed = [...this.lists.values()].flatMap((list) => list.get(sample.id) ?? []);
+    return listed.some((one) => !leavesOut(one, sample));
   }
 
   private isAsExpected(listed: ApiRecord, expected: Values): boolean {
@@ -132,9 +146,12 @@ export class RecordReader {
     });
   }
 
-  private listing(operation: Operation): Listing {
-    if (!this.current?.isFresh) this.current = new Listing(this.collection.list(operation), this.clock);
-    return this.current;
+  private list(order: Order, operation: Operation): Listing {
+    const begun = this.lists.get(order);
+    if (begun?.isFresh) return begun;
+    const list = new Listing(this.collection.list(operation, { sort: order }), order, this.clock);
+    this.lists.set(order, list);
+    return list;
   }
 }
 

@@ -281,16 +281,58 @@ describe("a list is not read", () => {
     expect([lists(), shows()]).toEqual([0, 4]);
   });
 
-  test("much further than it is worth: few old records among many new ones", async () => {
-    const known = await monitors(2000);
-    await refresh(known.slice(0, 8));
-    expect([lists(), shows()]).toEqual([1, 8]);
+  test("much further than it is worth: some records in the middle of many others", async () => {
+    const [all, few] = sample([3000, 16], [3000, 16], [10_000, 100]) as [number, number];
+    const some = (await monitors(all)).slice(all / 2, all / 2 + few);
+    expect(await refresh(some)).toEqual(outputsOf(some));
+    // One page from either end.
+    expect([lists(), shows()]).toEqual([2, few]);
   });
 
   test("further than to the oldest that is asked for", async () => {
     const known = await monitors(350);
     await refresh(known.slice(-120));
     expect(lists()).toBe(2);
+  });
+});
+
+describe("a list of many pages", () => {
+  const many = sample(2500, 2500, 10_000);
+  /** A refresh in an account with so many records, of those from one to another. */
+  async function refreshed(from: number, to: number): Promise<number[]> {
+    const known = (await monitors(many)).slice(from, to);
+    expect(await refresh(known)).toEqual(outputsOf(known));
+    return [lists(), shows()];
+  }
+
+  test("is read once if the stack has all of the account", async () => {
+    const [pages = NaN, singles = NaN] = await refreshed(0, many);
+    expect(pages + singles).toBeLessThanOrEqual(many / 100 + 2);
+  });
+
+  test("is read from its old end for old records", async () => {
+    // The newest page tells how far it is to them.
+    expect(await refreshed(0, 100)).toEqual([2, 1]);
+  });
+
+  test("is read from its new end only, if the server sorts in one way only", async () => {
+    const known = (await monitors(2500)).slice(0, 40);
+    const body: unknown = await firstPage();
+    emulator.forget();
+    emulator.fault = (request) =>
+      request.query.some(([name, value]) => name === "sort" && value === "asc")
+        ? { kind: "answer", effect: false, status: 200, body }
+        : undefined;
+    expect(await refresh(known)).toEqual(outputsOf(known));
+    expect([lists(), shows()]).toEqual([2, 40]);
+  });
+
+  test("is read from one end if a record of all is gone", async () => {
+    const known = await monitors(many);
+    emulator.monitors.remove(at(known, 1000).id);
+    const results = await refresh(known);
+    expect(results).toEqual(known.map(({ outputs }, index) => (index === 1000 ? undefined : outputs)));
+    expect(lists()).toBeLessThanOrEqual(many / 100 + 1);
   });
 });
 
