@@ -97,6 +97,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         );
         announce(announcement, news);
         for (const note of notes) console.warn(encoder.message(note, news));
+        if (problems.length > 0) session.noteRefusal();
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
         const failures = encoder.problems(problems, news).map((reason) => ({ property: "", reason }));
         return { inputs: encoder.marked(encodeInputs(inputs, news)), failures };

@@ -56,6 +56,7 @@ export class Session {
   private log: Log | undefined;
   /** How many imports and adoptions there were. */
   private announced = 0;
+  private hasRefused = false;
   private readonly transport: Transport;
   private readonly neighbors: Neighbors;
   private readonly print: Surroundings["print"];
@@ -136,14 +137,23 @@ export class Session {
     if (++this.announced <= announcementLimit) show();
   }
 
-  /** Prints how many more imports and adoptions there were, and the log's summary. */
+  /** A declaration was refused: the engine stops there, and does not tell what else is wrong. */
+  noteRefusal(): void {
+    this.hasRefused = true;
+  }
+
+  /** Prints what the run has not told one by one, and the log's summary. */
   endLogs(): void {
+    const print = this.print ?? printed;
     const more = this.announced - announcementLimit;
+    if (this.hasRefused)
+      print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
-      (this.print ?? printed)(
+      print(
         `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
       );
     this.announced = 0;
+    this.hasRefused = false;
     this.log?.end();
     this.log = undefined;
   }

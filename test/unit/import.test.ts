@@ -93,6 +93,21 @@ test("the first nineteen imports and adoptions are told one by one, the others i
   expect(printed).toHaveLength(1);
 });
 
+test("a refusal says at the end, once, where everything is listed", async () => {
+  const printed: string[] = [];
+  const session = new Session({ clock, print: (line) => printed.push(line) });
+  const provider = hosted(monitor, settingsOf(), session);
+  await provider.check({}, home);
+  session.endLogs();
+  expect(printed).toEqual([]);
+  for (const interval of [61, 62]) await provider.check({}, { ...home, interval });
+  session.endLogs();
+  session.endLogs();
+  expect(printed).toEqual([
+    "uptime: pulumi-uptime doctor --program lists everything that the preview refuses.",
+  ]);
+});
+
 describe("an import", () => {
   test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
     const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });

@@ -44,5 +44,5 @@ export interface Host {
   readonly connect: Connect;
   /** Shows a person something about a resource. */
   readonly note: (severity: "info" | "warning", urn: string, message: string) => void;
-  readonly session: Pick<Session, "announce" | "hasProgram" | "interruption">;
+  readonly session: Pick<Session, "announce" | "hasProgram" | "interruption" | "noteRefusal">;
 }

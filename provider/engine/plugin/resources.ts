@@ -63,7 +63,8 @@ export class PluginResources {
       old: isKnown ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const { encoder, note } = this.host;
+    const { encoder, note, session } = this.host;
+    if (problems.length > 0) session.noteRefusal();
     this.announce(announcement, request);
     for (const one of notes) note("warning", urn, encoder.message(one, request.inputs));
     const strays = stray === undefined ? [] : [{ property: "account", reason: stray }];
