@@ -21,7 +21,7 @@ export interface SentRequest {
 }
 
 /** Pulumi shows what a dynamic provider prints. */
-const printed = (line: string): void => {
+export const printed = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 

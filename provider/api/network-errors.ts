@@ -41,6 +41,8 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
     );
   if (code === "ERR_INVALID_URL" || reason?.startsWith("Invalid URL protocol"))
     return failed("final", "the proxy's address is not a URL that begins with http:// or https://");
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
+    return failed(cutOrFinal, `the server seems to speak http:// there, not https:// (${code})`);
   if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
   if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))

@@ -55,6 +55,8 @@ function isMoment(value: string): boolean {
 function oneOfAllowed(value: unknown, field: Field): Fault[] {
   const allowed = field.allowed ?? [];
   if (allowed.some((one) => one === value)) return [];
+  if (allowed.some((one) => typeof one === "number" && String(one) === value))
+    return [fault(`is the string ${JSON.stringify(value)}; write ${String(value)} without quotes`)];
   const near = nearestAllowed(value, allowed);
   return [
     fault(
@@ -65,10 +67,11 @@ function oneOfAllowed(value: unknown, field: Field): Fault[] {
 }
 
 function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
-  if (typeof value === "string") {
-    const near = nearest(value, allowed.map(String));
-    return allowed.find((one) => String(one) === near);
-  }
+  if (typeof value === "string")
+    return nearest(
+      value,
+      allowed.filter((one) => typeof one === "string"),
+    );
   if (typeof value !== "number") return undefined;
   const distance = (one: number): number => Math.abs(one - value);
   return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];

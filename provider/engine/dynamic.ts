@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
+import type { Message } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -63,6 +64,14 @@ export function dynamicProvider(definition: Definition, session = new Session())
     }
   };
 
+  const announce = (announcement: Message | undefined, from: Properties): void => {
+    if (announcement === undefined) return;
+    session.announce(() => {
+      // The engine shows what its plugins print.
+      console.warn(encoder.message(announcement, from));
+    });
+  };
+
   const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
     ...decodeOptions(properties, operation),
     mayHaveOldSettings: isInState(properties) && !session.hasProgram,
@@ -81,9 +90,14 @@ export function dynamicProvider(definition: Definition, session = new Session())
     check: (olds: Properties, news: Properties) =>
       guarded(async () => {
         session.hasProgram = true;
-        const { inputs, problems, notes } = await check(definition, connect, decodeDeclaration(olds, news));
-        // The engine shows what its plugins print.
+        const { inputs, problems, announcement, notes } = await check(
+          definition,
+          connect,
+          decodeDeclaration(olds, news),
+        );
+        announce(announcement, news);
         for (const note of notes) console.warn(encoder.message(note, news));
+        if (problems.length > 0) session.noteRefusal();
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
         const failures = encoder.problems(problems, news).map((reason) => ({ property: "", reason }));
         return { inputs: encoder.marked(encodeInputs(inputs, news)), failures };
@@ -112,11 +126,12 @@ export function dynamicProvider(definition: Definition, session = new Session())
     create: (properties: Properties) =>
       guarded(async () => {
         const inputs = decodeInputs(properties);
-        const { id, outputs } = await create(
+        const { id, outputs, announcement } = await create(
           connect(inputs.account),
           inputs,
           optionsOf(properties, "create"),
         );
+        announce(announcement, properties);
         return { id, outs: stateOf(outputs, properties) };
       }, properties),
     read: (id, properties: Properties) =>

@@ -60,7 +60,7 @@ export async function check(
   const imported = await checkImport(importing, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const others = imported.problems.filter(({ property }) => !malformed.has(property));
-  return { inputs, problems: [...problems, ...others], notes: imported.notes };
+  return { ...imported, inputs, problems: [...problems, ...others] };
 }
 
 /** The account by its name, with usable settings. */

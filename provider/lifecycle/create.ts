@@ -10,24 +10,30 @@ import {
   NotStoredError,
   UptimeError,
 } from "../api/errors";
+import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { ownRecordName } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { readBaseline } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, fieldOf, shows, wantedValues } from "./difference";
+import { compare, fieldOf, namedRecord, shows, wantedValues } from "./difference";
 import type { Values } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
-import { PartialFailureError } from "./resource";
+import { nameOf, PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
 import { formOf, sendCreate, sendUpdate, verify } from "./write";
 
+/** A resource that was made, and which record it has adopted. */
+interface CreatedState extends State {
+  readonly announcement?: Message | undefined;
+}
+
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
-export async function create(account: Account, inputs: Inputs, options: Options): Promise<State> {
+export async function create(account: Account, inputs: Inputs, options: Options): Promise<CreatedState> {
   const { definition, ledger, settings } = account;
   const { importId } = inputs;
   const { owner } = options;
@@ -58,7 +64,13 @@ export async function create(account: Account, inputs: Inputs, options: Options)
       isDone && !isUnseen
         ? await verify(account, id, sent, created, operation)
         : await sendUpdate(account, id, wanted, operation);
-    return { id, outputs: outputsOf(account, inputs, settled, { claim }) };
+    return {
+      id,
+      outputs: outputsOf(account, inputs, settled, { claim }),
+      announcement:
+        adopted &&
+        message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${namedRecord(definition, adopted.record)}. Nothing is created.`,
+    };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
     const outputs = outputsOf(account, inputs, seen, { claim, isPartial: true });

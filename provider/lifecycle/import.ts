@@ -15,6 +15,8 @@ import type { Inputs, Options } from "./resource";
 /** What is wrong with an import, and what a person should know of it. */
 export interface CheckedImport {
   readonly problems: readonly ImportProblem[];
+  /** Which record it takes. */
+  readonly announcement?: Message | undefined;
   readonly notes: readonly Message[];
 }
 
@@ -76,18 +78,16 @@ export async function checkImport(
   const name = nameOf(owner);
   return {
     problems,
-    notes: [
-      ...(problems.length === 0
-        ? [
-            message`${label} ${name} imports ${singular} ${namedRecord(definition, record)}. Nothing is created or changed.`,
-          ]
-        : []),
-      ...(unseen.length > 0
+    announcement:
+      problems.length === 0
+        ? message`${label} ${name} imports ${singular} ${namedRecord(definition, record)}. Nothing is created or changed.`
+        : undefined,
+    notes:
+      unseen.length > 0
         ? [
             message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot compare it; what the program declares is sent with the first update.`,
           ]
-        : []),
-    ],
+        : [],
   };
 }
 

@@ -3,10 +3,11 @@ import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
-import { Log } from "../api/log";
+import { Log, printed } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
+import { counted } from "../api/text";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Transport } from "../api/transport";
 import { WaitNotices } from "../api/wait-notices";
@@ -18,6 +19,9 @@ import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
 import { ServerTraits } from "./server-traits";
+
+/** So many fit on a screen together with what a person must act on. */
+const announcementLimit = 19;
 
 /** What a process has around it; a test has its own. */
 export interface Surroundings {
@@ -54,6 +58,9 @@ export class Session {
   private readonly refusedKeys = new Set<string>();
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
+  /** How many imports and adoptions there were. */
+  private announced = 0;
+  private hasRefused = false;
   private readonly transport: Transport;
   private readonly neighbors: Neighbors;
   private readonly print: Surroundings["print"];
@@ -129,8 +136,28 @@ export class Session {
     return (this.log ??= new Log(level, this.print, this.clock));
   }
 
-  /** Prints the log's summary. */
+  /** Shows an import or adoption, unless there were many. */
+  announce(show: () => void): void {
+    if (++this.announced <= announcementLimit) show();
+  }
+
+  /** A declaration was refused: the engine stops there, and does not tell what else is wrong. */
+  noteRefusal(): void {
+    this.hasRefused = true;
+  }
+
+  /** Prints what the run has not told one by one, and the log's summary. */
   endLogs(): void {
+    const print = this.print ?? printed;
+    const more = this.announced - announcementLimit;
+    if (this.hasRefused)
+      print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
+    if (more > 0)
+      print(
+        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
+      );
+    this.announced = 0;
+    this.hasRefused = false;
     this.log?.end();
     this.log = undefined;
   }

@@ -112,3 +112,19 @@ test("resources of several accounts in one program", async () => {
   expect([emulator.monitors.size, other.monitors.size]).toEqual([1, 1]);
   expect(await workspace.stateText()).not.toContain("canary");
 });
+
+test.each(["pulumi-uptime", "pulumi-uptime/native"])(
+  "a preview of many imports announces nineteen, and counts the others: %s",
+  async (front) => {
+    const { emulator, workspace } = await startStack({
+      program: `const { Monitor } = require("${front}");
+        for (let n = 1; n <= 22; n++) new Monitor("m" + n, { ...${args}, name: "Home " + n }, { import: String(n) });`,
+    });
+    for (let n = 1; n <= 22; n++) emulator.monitors.add({ ...record, name: `Home ${n}` });
+    const { output } = await workspace.preview();
+    const [, diagnostics = ""] = output.split("Diagnostics:");
+    expect(diagnostics.match(/Monitor m\d+ imports monitor \d+ /g)).toHaveLength(19);
+    expect(diagnostics.match(/uptime: 3 more records imported or adopted; /g)).toHaveLength(1);
+    expect(diagnostics).not.toContain("warning:");
+  },
+);

@@ -283,6 +283,7 @@ test("bad input is refused in the preview, with all that is wrong with a resourc
     "requestHeaders[0].key must be the name of a header",
     "requestHeaders[1].value must be a string",
     "intervall is not a property of Monitor; did you mean interval?",
+    "pulumi-uptime doctor --program lists everything that the preview refuses.",
   ])
     expect(output.replace(/\s+/g, " ")).toContain(text);
   expect(emulator.requests).toEqual([]);

@@ -114,8 +114,9 @@ test("a field that is declared anew is a change, even when its value is that of 
 
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
-  [{ interval: "60" }, { interval: /not "60"; the nearest is 60$/ }],
-  [{ interval: "3600" }, { interval: /not "3600"; the nearest is 3600$/ }],
+  [{ interval: "60" }, { interval: /^is the string "60"; write 60 without quotes$/ }],
+  [{ interval: "5m" }, { interval: /not "5m"$/ }],
+  [{ interval: "3600" }, { interval: /^is the string "3600"; write 3600 without quotes$/ }],
   [{ interval: [60] }, { interval: /not \[60\]$/ }],
   [
     { interval: undefined, url: null },

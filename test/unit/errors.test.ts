@@ -185,6 +185,11 @@ const cases: Case[] = [
     },
   },
   {
+    cause: "The server does not speak https",
+    todo: "Correct the address. For a server without a certificate, see [`uptime:allowHttp`](settings.md).",
+    provoke: () => stack({ "uptime:baseUrl": emulator.url.replace("http:", "https:") }).up(home),
+  },
+  {
     cause: "No answer in time",
     todo: "Check the server. If it is slow, raise `uptime:timeoutSeconds`.",
     provoke: answering(() => ({ kind: "delay", delayMs: 30_000 }), home, {

@@ -66,6 +66,48 @@ describe("many imports", () => {
   });
 });
 
+test("the first nineteen imports and adoptions are told one by one, the others in one line", async () => {
+  const printed: string[] = [];
+  const session = new Session({ clock, print: (line) => printed.push(line) });
+  const provider = hosted(monitor, settingsOf({ "uptime:adoptExisting": "true" }), session);
+  for (let number = 1; number <= 21; number++) {
+    const [name, owner] = [`Monitor ${number}`, `m${number}`];
+    const importId = add({ name });
+    const declared = { ...home, name, __options: { resource: owner } };
+    if (number === 19) {
+      const { inputs = {} } = await provider.check({}, declared);
+      expect((await provider.create(inputs)).id).toBe(importId);
+    } else await provider.check({}, { ...declared, importId });
+  }
+  expect(warnings).toHaveLength(19);
+  expect(warnings[17]).toMatch(/^Monitor m18 imports monitor 18 /);
+  expect(warnings[18]).toBe(
+    'Monitor m19 adopts monitor 19 ("Monitor 19", "https://example.com/"). Nothing is created.',
+  );
+  expect(printed).toEqual([]);
+  session.endLogs();
+  expect(printed).toEqual([
+    "uptime: 2 more records imported or adopted; pulumi-uptime doctor --program lists all imports.",
+  ]);
+  session.endLogs();
+  expect(printed).toHaveLength(1);
+});
+
+test("a refusal says at the end, once, where everything is listed", async () => {
+  const printed: string[] = [];
+  const session = new Session({ clock, print: (line) => printed.push(line) });
+  const provider = hosted(monitor, settingsOf(), session);
+  await provider.check({}, home);
+  session.endLogs();
+  expect(printed).toEqual([]);
+  for (const interval of [61, 62]) await provider.check({}, { ...home, interval });
+  session.endLogs();
+  session.endLogs();
+  expect(printed).toEqual([
+    "uptime: pulumi-uptime doctor --program lists everything that the preview refuses.",
+  ]);
+});
+
 describe("an import", () => {
   test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
     const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });

@@ -43,6 +43,6 @@ export interface Host {
   readonly encoder: Encoder;
   readonly connect: Connect;
   /** Shows a person something about a resource. */
-  readonly note: (urn: string, message: string) => void;
-  readonly session: Pick<Session, "hasProgram" | "interruption">;
+  readonly note: (severity: "info" | "warning", urn: string, message: string) => void;
+  readonly session: Pick<Session, "announce" | "hasProgram" | "interruption" | "noteRefusal">;
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
+import type { Message } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/field-types";
 import { isEmpty } from "../../definitions/values";
@@ -54,7 +55,7 @@ export class PluginResources {
     // What an import has found, and the program does not declare, was never managed.
     const isKnown = !imported && !isImported(oldInputs) && Object.keys(oldInputs).length > 0;
     const stray = imported && wrongAccount(account, imported);
-    const { inputs, problems, notes } = await check(this.definition, this.host.connect, {
+    const { inputs, problems, announcement, notes } = await check(this.definition, this.host.connect, {
       declared,
       account,
       importId: stray === undefined ? imported?.id : undefined,
@@ -62,8 +63,10 @@ export class PluginResources {
       old: isKnown ? decodeInputs(oldInputs) : undefined,
       options: this.optionsOf(request),
     });
-    const { encoder, note } = this.host;
-    for (const one of notes) note(urn, encoder.message(one, request.inputs));
+    const { encoder, note, session } = this.host;
+    if (problems.length > 0) session.noteRefusal();
+    this.announce(announcement, request);
+    for (const one of notes) note("warning", urn, encoder.message(one, request.inputs));
     const strays = stray === undefined ? [] : [{ property: "account", reason: stray }];
     return {
       // The engine imports by itself, so the id is no input.
@@ -102,7 +105,12 @@ export class PluginResources {
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     if (request.isPreview) return { id: "", outputs: this.expected(request.inputs) };
     const inputs = decodeInputs(request.inputs);
-    const { id, outputs } = await create(this.host.connect(inputs.account), inputs, this.optionsOf(request));
+    const { id, outputs, announcement } = await create(
+      this.host.connect(inputs.account),
+      inputs,
+      this.optionsOf(request),
+    );
+    this.announce(announcement, request);
     return { id, outputs: this.encodeOutputs(outputs, request.inputs) };
   }
 
@@ -145,6 +153,15 @@ export class PluginResources {
     if (!(error instanceof PartialFailureError)) return failure;
     const kept: KeptResource = { id: error.id, outputs: this.encodeOutputs(error.outputs, inputs) };
     return Object.assign(failure, kept);
+  }
+
+  /** Shows which record a resource imports or adopts. */
+  private announce(announcement: Message | undefined, { urn, inputs }: ResourceRequest): void {
+    const { encoder, note, session } = this.host;
+    if (announcement === undefined) return;
+    session.announce(() => {
+      note("info", urn, encoder.message(announcement, inputs));
+    });
   }
 
   /** Outputs as state keeps them, with secrets marked. */

@@ -109,8 +109,8 @@ export class PluginSession {
       const host: Host = {
         encoder,
         connect,
-        note: (urn, message) => {
-          this.engine.log("info", message, urn);
+        note: (severity, urn, message) => {
+          this.engine.log(severity, message, urn);
         },
         session: this.session,
       };
