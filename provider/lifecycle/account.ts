@@ -1,3 +1,4 @@
+import { UptimeError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
@@ -49,6 +50,27 @@ export function recordName({ address, definition }: Account, id: string): string
 /** The same where only one key is meant, because ids may be an account's own. */
 export function ownRecordName(account: Account, id: string): string {
   return `${account.keyFingerprint} ${recordName(account, id)}`;
+}
+
+/** A resource of this process gets a record that exists. Throws if another process was first, or if it cannot be told. */
+export function claimRecord(account: Account, id: string): void {
+  const { definition, neighbors } = account;
+  neighbors.tell(recordName(account, id));
+  neighbors.mention(ownRecordName(account, id));
+  if (neighbors.have(ownRecordName(account, id)))
+    throw new UptimeError(
+      `${definition.label} ${id} was not adopted or imported, because a resource of another provider has it.`,
+    );
+}
+
+/** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
+export function noteCreated(account: Account, id: string): void {
+  account.neighbors.mention(ownRecordName(account, id));
+  if (isElsewhere(account, id))
+    throw new UptimeError(
+      `${account.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
+        "resources that are equal cannot both have it. Give them different names, or remove one.",
+    );
 }
 
 /** Whether another process of the run has a record, which it has adopted or imported, or has had before. */

@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { isElsewhere, recordName } from "./account";
+import { claimRecord, isElsewhere } from "./account";
 import type { Account } from "./account";
 import { nameKey } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
@@ -35,7 +35,7 @@ export async function adopt(
   owner: string | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
-  const { definition, ledger, neighbors } = account;
+  const { definition, ledger } = account;
   const isFree = ({ id }: ApiRecord): boolean => ledger.standing(id) === "free" && !isElsewhere(account, id);
   const found = await namesakesOf(account, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
@@ -45,7 +45,7 @@ export async function adopt(
   if (only && equal.length === 1) {
     const { record } = only;
     const claim = adoptionClaim(owner);
-    neighbors.tell(recordName(account, record.id));
+    claimRecord(account, record.id);
     ledger.note(record.id, { is: "taken", owner: claim });
     return { id: record.id, record, claim };
   }

@@ -12,7 +12,7 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { ownRecordName } from "./account";
+import { noteCreated } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { readBaseline } from "./creates";
@@ -50,7 +50,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
   const created = adopted ?? (await make(account, sent, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
-  account.neighbors.mention(ownRecordName(account, id));
+  if (!adopted) noteCreated(account, id);
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 

@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { isElsewhere, ownRecordName, recordName } from "./account";
+import { claimRecord, isElsewhere } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
@@ -99,7 +99,7 @@ export async function importRecord(
   options: Options,
   operation: Operation,
 ): Promise<{ record: ApiRecord; claim: string }> {
-  const { ledger, neighbors, checkedImports } = account;
+  const { ledger, checkedImports } = account;
   const { label } = account.definition;
   const { owner = unnamed } = options;
   const record = checkedImports.get(id) ?? (await readToImport(account, id, inputs, options, operation));
@@ -124,8 +124,7 @@ export async function importRecord(
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
-  neighbors.tell(recordName(account, id));
-  neighbors.mention(ownRecordName(account, id));
+  claimRecord(account, id);
   ledger.note(id, { is: "taken", owner: claim });
   return { record, claim };
 }

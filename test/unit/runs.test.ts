@@ -53,6 +53,15 @@ const two = { name: "two.example", homepageUrl: "https://two.example/home" };
 const byHand = [{ kind: "monitor", fields: home }] as const;
 
 const seen: Record<string, Scenario> = {
+  "a record that another provider adopts before its create is answered is not in two states": {
+    records: [],
+    runs: [
+      run([{ ...domain("b", one), provider: "p" }, domain("a", one)], {
+        adoptExisting: true,
+        latencies: [0, 0, 1],
+      }),
+    ],
+  },
   "a record that was adopted in a run that failed is not deleted with its former resource": {
     records: [],
     runs: [

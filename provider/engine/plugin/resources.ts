@@ -7,7 +7,7 @@ import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { recordName } from "../../lifecycle/account";
+import { claimRecord } from "../../lifecycle/account";
 import { check } from "../../lifecycle/check";
 import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
@@ -175,7 +175,7 @@ export class PluginResources {
     const { id, account } = parseImportId(request.id);
     const connected = this.host.connect(account);
     const state = await get(connected, id, account, this.optionsOf(request));
-    connected.neighbors.tell(recordName(connected, state.id));
+    claimRecord(connected, state.id);
     const claim = adoptionClaim(ownerOf(urn));
     const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
     this.imports.set(urn, { id: state.id, outputs });
