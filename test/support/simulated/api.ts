@@ -75,12 +75,16 @@ export class SimulatedApi implements Network {
       monitor: [],
     };
 
+  /** Where ids fall: the last one of each kind. */
+  private readonly lowest: Record<Kind, number>;
+
   constructor(
     private readonly time: VirtualClock,
     dialect: Partial<Dialect> = {},
     private readonly habits: ServerHabits = { ids: "rising", lag: 0 },
     private readonly firstId = 1,
   ) {
+    this.lowest = { monitor: firstId + 999, domain: firstId + 999 };
     this.dialect = completeDialect(dialect);
     const tableOf = (kind: Kind, resource: Resource): Table =>
       new Table({
@@ -190,7 +194,8 @@ export class SimulatedApi implements Network {
   /** Where new ids are not higher than all before: the one that the next record gets. */
   private nextId(kind: Kind): { id?: number } {
     const ids = this.tables[kind].all().map(({ id }) => id);
-    if (this.habits.ids === "falling") return { id: Math.min(this.firstId + 999, ...ids) - 1 };
+    if (this.habits.ids === "falling")
+      return { id: (this.lowest[kind] = Math.min(this.lowest[kind], ...ids) - 1) };
     return this.habits.ids === "reused" ? { id: Math.max(this.firstId - 1, ...ids) + 1 } : {};
   }
 
