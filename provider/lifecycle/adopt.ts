@@ -46,7 +46,7 @@ export async function adopt(
     const { record } = only;
     const claim = adoptionClaim(owner);
     neighbors.tell(recordName(account, record.id));
-    ledger.note(record.id, { is: "taken", owner: claim });
+    ledger.note(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }
   if (free.length === 0) return undefined;

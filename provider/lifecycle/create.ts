@@ -40,15 +40,18 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const operation = new Operation({ ...options, clock: account.clock });
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
     const imported = await importRecord(account, importId, inputs, options, operation);
-    return { id: importId, outputs: outputsOf(account, inputs, imported.record, imported) };
+    return { id: importId, outputs: outputsOf(account, inputs, imported.record, { claim: imported.claim }) };
   }
 
   const wanted = wantedValues(definition, inputs.values);
-  const sent = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
-  const late = [...wanted].filter(([key]) => !sent.has(key));
+  // `pause` and other update-only fields are set by an update that follows.
+  const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
+  const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
   const baseline = await baselineOf(account, operation);
-  const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
-  const created = adopted ?? (await make(account, sent, baseline, owner ?? unnamed, operation));
+  const adopted = settings.adoptExisting
+    ? await adopt(account, createValues, baseline, owner, operation)
+    : undefined;
+  const created = adopted ?? (await make(account, createValues, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
   account.neighbors.mention(ownRecordName(account, id));
   // A created record needs no claim: nobody had it before.
@@ -56,13 +59,13 @@ export async function create(account: Account, inputs: Inputs, options: Options)
 
   try {
     // What is not shown cannot be known of a record that was there before, so it is sent.
-    const isUnseen = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
-    const isDone = late.every(
+    const hasWriteOnly = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
+    const isComplete = updateOnly.every(
       ([key, value]) => record && compare(fieldOf(definition, key), value, record).outcome === "same",
     );
     const settled =
-      isDone && !isUnseen
-        ? await verify(account, id, sent, created, operation)
+      isComplete && !hasWriteOnly
+        ? await verify(account, id, createValues, created, operation)
         : await sendUpdate(account, id, wanted, operation);
     return {
       id,
@@ -74,7 +77,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
     const outputs = outputsOf(account, inputs, seen, { claim, isPartial: true });
-    for (const [key] of late) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
+    for (const [key] of updateOnly) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
     throw new PartialFailureError(
       id,
       outputs,
@@ -171,7 +174,7 @@ async function send(
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
-  ledger.note(id, { is: "taken", owner });
+  ledger.note(id, { is: "taken", claim: owner });
   const record = await recordOf(account, id, written, operation);
   const { highest } = creates;
   if (highest !== undefined && (number === undefined || number < (baseline.highest ?? -1n)))

@@ -126,7 +126,7 @@ export async function importRecord(
   const claim = adoptionClaim(options.owner);
   neighbors.tell(recordName(account, id));
   neighbors.mention(ownRecordName(account, id));
-  ledger.note(id, { is: "taken", owner: claim });
+  ledger.note(id, { is: "taken", claim });
   return { record, claim };
 }
 

@@ -110,7 +110,7 @@ async function findLost(
         const [record, ...others] = candidates.equal;
         // Of several, another create that is being looked for may take all but one.
         if (record && others.length === 0) {
-          ledger.note(record.id, { is: "taken", owner });
+          ledger.note(record.id, { is: "taken", claim: owner });
           log.lookedUp(record.id);
           return { id: record.id, record };
         }
