@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, MissingError, quote, unfinished, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import { Operation } from "../api/operation";
+import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { isElsewhere, ownRecordName, recordName } from "./account";
+import { isElsewhere, operationOf, ownRecordName, recordName } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
@@ -58,13 +58,7 @@ export async function checkImport(
     );
   let record: ApiRecord;
   try {
-    record = await readToImport(
-      account,
-      id,
-      inputs,
-      options,
-      new Operation({ ...options, clock: account.clock }),
-    );
+    record = await readToImport(account, id, inputs, options, operationOf(account, options));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);

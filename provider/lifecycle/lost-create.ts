@@ -36,7 +36,7 @@ interface SentCreate {
   readonly owner: string;
   readonly baseline: Baseline;
   /** The id above which all records are that it may have made; undefined if ids do not tell. */
-  readonly since: bigint | undefined;
+  readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
   /** What the last answer before was, which was lost. */
@@ -180,20 +180,24 @@ function mayExist({ singular }: Definition): string {
 
 async function look(
   account: Account,
-  { values, baseline, since, lost }: LostCreate,
+  { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
   const { collection, creates, definition, ledger, neighbors, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
-    const isLater = since === undefined || number === undefined || number > since;
+    const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
     const isHeld = ledger.standing(id) === "held" || neighbors.have(ownRecordName(account, id));
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) {
     listed.push(...page.filter(isNew));
-    if (since !== undefined && page.some(({ id }) => (idNumber(id) ?? since) <= since)) break;
+    if (
+      newestKnownId !== undefined &&
+      page.some(({ id }) => (idNumber(id) ?? newestKnownId) <= newestKnownId)
+    )
+      break;
   }
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
