@@ -78,10 +78,7 @@ export class Collection {
     await this.requestRecord(id, { method: "DELETE", operation });
   }
 
-  /**
-   * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages.
-   *
-   */
+  /** All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;
     const seen = new Set<string>();
@@ -124,7 +121,7 @@ export class Collection {
 
   /** A request about one record. Throws {@link MissingError}. */
   private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
-    // In a path these mean something else, however they are written.
+    // An empty id, `.` and `..` would change the path.
     if (/^\.{0,2}$/.test(id))
       throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
     try {

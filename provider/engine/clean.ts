@@ -82,7 +82,7 @@ interface Secret {
   readonly value: string;
   /** Without escapes, and with its white space folded. */
   readonly plain: string;
-  /** The part of its Base64 that what stands before and behind it does not change. */
+  /** The Base64 digits of the secret that are the same whatever text surrounds it. */
   readonly base64: readonly string[];
 }
 
@@ -120,7 +120,7 @@ class SecretDetector {
       if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
       if (source.includes(secret.value) || secret.base64.some((part) => base64.includes(part))) return true;
       if (secret.plain.length >= leastLength) return plain.includes(secret.plain);
-      // What is left of it without its escapes may be part of ordinary words.
+      // Without its escapes the secret may be a common word, so count it only as a whole value, or in text that was escaped.
       return (
         isWholeIn(plain, secret.plain) || (isChanged && secret.plain !== "" && plain.includes(secret.plain))
       );

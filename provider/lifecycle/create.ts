@@ -58,7 +58,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const claim = adopted?.claim;
 
   try {
-    // What is not shown cannot be known of a record that was there before, so it is sent.
+    // The API never shows a write-only field, so for an adopted record its value is unknown and must be sent.
     const hasWriteOnly = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
     const isComplete = updateOnly.every(
       ([key, value]) => record && compare(fieldOf(definition, key), value, record).outcome === "same",
@@ -113,7 +113,7 @@ async function make(
   });
 }
 
-/** Lets creates that send the same go one after the other, so that a lost one is not taken for another. */
+/** Runs identical creates one after another, so that a lost one cannot be mistaken for its twin. */
 async function inTurn<T>(
   turns: Map<string, Promise<unknown>>,
   turnKey: string,

@@ -18,7 +18,10 @@ export interface CreatedRecord {
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
-  /** The ids in the part of the list that was read; a server may find the record 1 under 01 too. */
+  /**
+   * The ids in the part of the list that was read. Numeric ids are compared as numbers, because some servers also accept 01
+   * for 1.
+   */
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id if the list is sorted by ids that are numbers and only fall, so that only higher ones are new. */
   readonly newestKnownId: bigint | undefined;
@@ -33,7 +36,7 @@ export class Creates {
   newestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
-  /** What creates want whose answer was lost, and which are being looked for. */
+  /** The values of creates that are being looked for. */
   readonly searches = new Set<Values>();
   /** The last create of each turn key: identical creates have the same. */
   readonly turns = new Map<string, Promise<unknown>>();

@@ -28,11 +28,11 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
 /** What beside its inputs matters to the import of a resource. */
 export interface ImportOptions {
   readonly options: Options;
-  /** Whether the engine imports the record by itself, so that no other one is created if this run deletes it. */
+  /** True if the engine itself imports (plugin); then no record is created instead of one this run deletes. */
   readonly isImportedByEngine?: boolean;
 }
 
-/** What the import of a record that is not in state would change, which is refused, and what is known of it. */
+/** Checks an import before it happens. An import must change nothing, so every difference is a problem. */
 export async function checkImport(
   account: Account,
   inputs: Inputs,

@@ -79,9 +79,15 @@ const adoptionMark = /#[0-9a-f-]{36}$/;
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
-  /** Ids whose record, or the one that has replaced it, ends or has ended in this run, each with the owners that had it. */
+  /**
+   * Import ids that are used up, each with the owners that had the record: this run deletes or has deleted it. A create with
+   * such an id makes a new record.
+   */
   private readonly spent = new Map<string, Set<string | undefined>>();
-  /** Ids of the option `import`, each with the owner that has the record, or the one that has replaced it. */
+  /**
+   * Pairs of import id and owner that were imported in an earlier run. A create for such a pair is a replacement and makes a
+   * new record.
+   */
   private readonly done = new Set<string>();
 
   note(id: string, event: LedgerEvent): void {
@@ -168,7 +174,7 @@ export class Ledger {
     return other?.replace(adoptionMark, "");
   }
 
-  /** Whether a record stays although a resource in state that has it is deleted, because another resource has it. */
+  /** Whether the record must survive this delete because another resource has it. */
   stays(id: string, claim: string): boolean {
     const { takenBy, importer, holders, replaced } = this.entry(id);
     const own = holders.get(claim);
@@ -184,7 +190,8 @@ export class Ledger {
       importer !== owner &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
-    // What the program keeps is not deleted in the same run, so this is another resource without a name.
+    // The program keeps one resource without a name under this claim. Kept resources are not deleted in the same run, so the
+    // one being deleted is another.
     return isOthersImport || holders.size > 0 || (claim === unnamed && own?.isDeclared === true);
   }
 

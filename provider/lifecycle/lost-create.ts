@@ -35,7 +35,7 @@ interface SentCreate {
   readonly values: Values;
   readonly owner: string;
   readonly baseline: Baseline;
-  /** The id above which all records are that it may have made; undefined if ids do not tell. */
+  /** Records above this id may be the one it made; undefined if ids are not in order. */
   readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
@@ -59,8 +59,7 @@ interface Candidates {
 }
 
 /**
- * What a create that failed has made after all. Returns the error if it surely made nothing, so that it may be sent again;
- * throws if it must not be.
+ * Finds out what a failed create did. Returns the record, or the error if the create may be sent again; throws otherwise.
  */
 export async function recoverCreate(
   account: Account,
@@ -108,7 +107,7 @@ async function findLost(
         candidates = await look(account, create, operation);
         looks++;
         const [record, ...others] = candidates.equal;
-        // Of several, another create that is being looked for may take all but one.
+        // If several are equal, another search may claim the others; so look again.
         if (record && others.length === 0) {
           ledger.note(record.id, { is: "taken", claim: owner });
           log.lookedUp(record.id);
@@ -207,7 +206,7 @@ async function look(
   const alike: ApiRecord[] = [];
   for (const brief of listed) {
     if (!isNew(brief) || !isAlike(definition, values, brief)) continue;
-    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
+    const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (!isNew(record) || !isRecordOf(definition, record)) continue;
     if (differences(definition, values, record).length === 0) equal.push(record);
     else if (isAlike(definition, values, record)) alike.push(record);
@@ -219,7 +218,7 @@ async function look(
   return { equal: equal.filter(isNew), alike: alike.filter((one) => isNew(one) && !isOthers(one)) };
 }
 
-/** Whether a record has one of the names that tell a record, or the beginning of one, as a server that cuts has it. */
+/** Whether a record has the same name or URL, has a name the server has cut short, or shows neither. */
 function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;

@@ -13,8 +13,8 @@ import type { Account } from "./account";
 import { topLevel } from "./validate";
 
 /**
- * How often, and how many milliseconds apart, a record is read after an update that was only accepted: a queue that needs
- * longer than some seconds is told of as a value that was not stored.
+ * How often, and how many milliseconds apart, a record is read after an update that was only accepted. If it takes longer,
+ * the update is reported as not stored.
  */
 const mostReads = 5;
 const readPause = 1000;
@@ -43,7 +43,10 @@ export async function sendUpdate(
   return verify(account, id, values, written, operation, accepted);
 }
 
-/** Compares the record with what was sent; sends empty lists in the other form if the first was ignored. */
+/**
+ * Compares the record with what was sent; sends empty lists in the other form if the first was ignored. At most one more
+ * update: the other form is tried once.
+ */
 export async function verify(
   account: Account,
   id: string,
@@ -55,7 +58,7 @@ export async function verify(
   const { definition, reader, traits } = account;
   const shown = answered.record;
   const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
-  let record = shown && traits.isWhole(shown, seen) ? shown : await reader.show(id, operation);
+  let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
   // What was only accepted may be done a moment later.
   const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
