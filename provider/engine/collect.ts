@@ -45,7 +45,7 @@ export interface CollectedResource {
 }
 
 /** A record of the same name (a monitor: and URL). */
-interface AlikeRecord {
+export interface AlikeRecord {
   readonly id: string;
   /** The properties that differ from what the program declares. */
   readonly differs: readonly string[];
