@@ -63,15 +63,15 @@ function isShallow(value: unknown, left: number): boolean {
  */
 export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
-  const isWhole = (record: ApiRecord): boolean => isRecordOf(definition, record);
+  const isRecord = (record: ApiRecord): boolean => isRecordOf(definition, record);
   const wrapped = [body[definition.singular], body.data].filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
   const { id: _, ...shown } = body;
   const own = id === undefined ? undefined : { id, shown };
   return (
-    inner.find(isWhole) ??
-    (own && isWhole(own) ? own : undefined) ??
+    inner.find(isRecord) ??
+    (own && isRecord(own) ? own : undefined) ??
     inner[0] ??
     (wrapped.length === 0 ? own : undefined)
   );

@@ -38,7 +38,7 @@ export class Collection {
 
   /** The record under an id. Throws {@link MissingError}. */
   async show(id: string, operation: Operation): Promise<ApiRecord> {
-    const answer = await this.sendTo(id, { method: "GET", operation });
+    const answer = await this.requestRecord(id, { method: "GET", operation });
     const record = parseRecord(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
@@ -54,7 +54,7 @@ export class Collection {
 
   /** Stores a new record. */
   async store(form: readonly Pair[], operation: Operation): Promise<Written> {
-    const answer = await this.send({ method: "POST", path: this.path, form, operation });
+    const answer = await this.request({ method: "POST", path: this.path, form, operation });
     const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
@@ -67,7 +67,7 @@ export class Collection {
     operation: Operation,
     method: "PATCH" | "PUT",
   ): Promise<Written> {
-    const answer = await this.sendTo(id, { method, form, operation });
+    const answer = await this.requestRecord(id, { method, form, operation });
     const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id, record: record?.id === id ? record : undefined };
@@ -75,19 +75,18 @@ export class Collection {
 
   /** Deletes a record. Throws {@link MissingError}. */
   async remove(id: string, operation: Operation): Promise<void> {
-    await this.sendTo(id, { method: "DELETE", operation });
+    await this.requestRecord(id, { method: "DELETE", operation });
   }
 
-  /**
-   * All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages.
-   *
-   */
+  /** All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
       const totals: number[] = [];
-      const pages = readPages(this.definition, this.client, filter, (query) => this.send({ ...list, query }));
+      const pages = readPages(this.definition, this.client, filter, (query) =>
+        this.request({ ...list, query }),
+      );
       let wanted: number | undefined;
       for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : wanted)) {
         const { records, total } = step.value;
@@ -113,20 +112,20 @@ export class Collection {
   }
 
   /** Throws {@link ApiError} also where an answer says that it is a refusal, and its status does not. */
-  private async send(request: ApiRequest): Promise<Answer> {
+  private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     if (!isFailure(answer.body, this.definition, request.method)) return answer;
     const { reason, fields } = parseError(answer.body, JSON.stringify(answer.body));
     throw new ApiError(answer.request, answer.status, reason, fields);
   }
 
-  /** Sends to one record. */
-  private async sendTo(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
-    // In a path these mean something else, however they are written.
+  /** A request about one record. Throws {@link MissingError}. */
+  private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
+    // An empty id, `.` and `..` would change the path.
     if (/^\.{0,2}$/.test(id))
       throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
     try {
-      return await this.send({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
+      return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
       if (!(error instanceof ApiError) || ![404, 410, ...this.goneStatuses].includes(error.status))
         throw error;

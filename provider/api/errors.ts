@@ -43,7 +43,7 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
 
 /** A failure that a person must act on. Its message is the whole story. */
 export class UptimeError extends Error {
-  /** The message for {@link told}, which shows it to people; `message` may hold secrets that a server repeats. */
+  /** The message for {@link errorText}, which shows it to people; `message` may hold secrets that a server repeats. */
   readonly parts: Message;
 
   constructor(given: string | Message, options?: ErrorOptions) {

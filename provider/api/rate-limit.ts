@@ -92,7 +92,7 @@ export class RateLimiter {
   private close(headers: Headers, begun: number): void {
     const now = this.clock.now();
     const announced = announcedWait(headers, this.clock.date()) ?? 0;
-    // What began before the last refusal says nothing of the time after it, unless it says until when.
+    // A request that began before the last refusal does not make the wait longer, unless its answer names a time.
     const isLate = begun < this.opensAt;
     const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals);
     this.opensAt = Math.max(this.opensAt, now + Math.max(announced, least));

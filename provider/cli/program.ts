@@ -71,8 +71,8 @@ export async function run(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    const { told } = require("../engine/clean") as typeof cleaning;
-    context.stderr.write(`${visible(told(error, session?.keys ?? []).replace(/\s*\n\s*/g, " "))}\n`);
+    const { errorText } = require("../engine/clean") as typeof cleaning;
+    context.stderr.write(`${visible(errorText(error, session?.keys ?? []).replace(/\s*\n\s*/g, " "))}\n`);
     if (!(error instanceof UptimeError) && error instanceof Error)
       context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
     return 1;

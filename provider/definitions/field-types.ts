@@ -12,11 +12,11 @@ export type Pair = readonly [name: string, value: string];
 export type EmptyListForm = "entry" | "text";
 
 /** A record shows something under a field's name that cannot be such a field. */
-export class Unreadable extends Error {}
+export class UnreadableError extends Error {}
 
 /** How the values of one type are compared, sent and read. */
 interface TypeRules<T extends Value> {
-  /** The value that a record shows. Throws {@link Unreadable}. */
+  /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
   /** Whether two values that are not empty mean the same to a person. */
   equal(a: T, b: T): boolean;
@@ -25,7 +25,7 @@ interface TypeRules<T extends Value> {
   empty(wire: string): Pair[];
 }
 
-/** The value that a record shows under a field's name, as it stands. Throws {@link Unreadable}. */
+/** The value that a record shows under a field's name, as it stands. Throws {@link UnreadableError}. */
 export function parse(field: Field, raw: unknown): Value {
   return rulesOf[field.type].parse(raw) ?? null;
 }
@@ -59,7 +59,7 @@ const string: TypeRules<string> = {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
     if (raw === null || raw === undefined) return null;
-    throw new Unreadable("a string");
+    throw new UnreadableError("a string");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, value]],
@@ -96,7 +96,7 @@ const integer: TypeRules<number> = {
     if (raw === null || raw === undefined || raw === "") return null;
     const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    throw new Unreadable("a whole number");
+    throw new UnreadableError("a whole number");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, String(value)]],
@@ -124,7 +124,7 @@ const boolean: TypeRules<boolean> = {
     // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
-    throw new Unreadable("true, false, 1, 0 or a date");
+    throw new UnreadableError("true, false, 1, 0 or a date");
   },
   equal: (a, b) => a === b,
   encode: (wire, value) => [[wire, value ? "1" : "0"]],
@@ -155,7 +155,7 @@ function id(raw: unknown): string | number {
     const value = Number(raw);
     return Number.isSafeInteger(value) ? value : raw;
   }
-  throw new Unreadable("a list of ids");
+  throw new UnreadableError("a list of ids");
 }
 
 const comparableIds = (ids: readonly (string | number)[]): string =>
@@ -182,7 +182,7 @@ function headersOf(raw: unknown): RequestHeader[] {
   if (isObject(shown) && !Object.values(shown).every(isPair))
     return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
   return entriesOf(shown).map((entry) => {
-    if (!isPair(entry)) throw new Unreadable("a list of headers or a map of them");
+    if (!isPair(entry)) throw new UnreadableError("a list of headers or a map of them");
     return { key: string.parse(entry.key) ?? "", value: string.parse(entry.value) ?? "" };
   });
 }
@@ -196,7 +196,7 @@ function entriesOf(raw: unknown): unknown[] {
   if (Array.isArray(shown)) return shown;
   if (isObject(shown)) return Object.values(shown);
   if (isEmpty(shown)) return [];
-  throw new Unreadable("a list");
+  throw new UnreadableError("a list");
 }
 
 /** A list may be shown as JSON text: a database column that nobody decodes. */

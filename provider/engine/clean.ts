@@ -7,7 +7,8 @@ import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { isObject } from "../definitions/values";
 
-type Values = Readonly<Record<string, unknown>>;
+/** Inputs or outputs of a resource, as the engine keeps them. */
+export type Properties = Readonly<Record<string, unknown>>;
 
 /** What stands in the place of a text that holds a secret. */
 const notice = "(the server repeats a secret)";
@@ -17,13 +18,13 @@ const leastLength = 4;
 const maxPasses = 5;
 
 /** An error as a person may read it: what it quotes is shortened, and left out if it repeats a secret. */
-export function told(error: unknown, secrets: Iterable<string>): string {
-  if (error instanceof UptimeError) return toldMessage(error.parts, secrets);
-  return toldMessage([quote(error instanceof Error ? error.message : String(error))], secrets);
+export function errorText(error: unknown, secrets: Iterable<string>): string {
+  if (error instanceof UptimeError) return messageText(error.parts, secrets);
+  return messageText([quote(error instanceof Error ? error.message : String(error))], secrets);
 }
 
 /** The same for a message that is no error. */
-export function toldMessage(message: string | Message, secrets: Iterable<string>): string {
+export function messageText(message: string | Message, secrets: Iterable<string>): string {
   if (typeof message === "string") return message.toWellFormed();
   const detector = new SecretDetector(secrets);
   const parts = message.map((part) => {
@@ -39,9 +40,9 @@ export function toldMessage(message: string | Message, secrets: Iterable<string>
  */
 export function cleanAttributes(
   definition: Definition,
-  attributes: Values,
+  attributes: Properties,
   secrets: Iterable<string>,
-): Values {
+): Properties {
   const left = new Set(
     Object.values(definition.fields).flatMap((field) => (field.secret ? shownNames(field) : [])),
   );
@@ -49,7 +50,7 @@ export function cleanAttributes(
   const all = JSON.stringify(attributes);
   if (![...left].some((name) => all.includes(`"${name}"`)) && !detector.finds(all)) return attributes;
   const cleanText = (text: string): string => (detector.finds(text) ? notice : text);
-  const cleanObject = (object: Values): Values =>
+  const cleanObject = (object: Properties): Properties =>
     Object.fromEntries(
       Object.entries(object)
         .filter(([name]) => !left.has(name))
@@ -65,7 +66,7 @@ export function cleanAttributes(
 }
 
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
-export function secretsIn(definition: Definition, ...properties: readonly Values[]): string[] {
+export function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
   const secrets = new Set<string>();
   const collect = (value: unknown): void => {
     if (typeof value === "string" && value !== "") secrets.add(value);
@@ -82,7 +83,7 @@ interface Secret {
   readonly value: string;
   /** Without escapes, and with its white space folded. */
   readonly plain: string;
-  /** The part of its Base64 that what stands before and behind it does not change. */
+  /** The Base64 digits of the secret that are the same whatever text surrounds it. */
   readonly base64: readonly string[];
 }
 
@@ -120,7 +121,7 @@ class SecretDetector {
       if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
       if (source.includes(secret.value) || secret.base64.some((part) => base64.includes(part))) return true;
       if (secret.plain.length >= leastLength) return plain.includes(secret.plain);
-      // What is left of it without its escapes may be part of ordinary words.
+      // Without its escapes the secret may be a common word, so count it only as a whole value, or in text that was escaped.
       return (
         isWholeIn(plain, secret.plain) || (isChanged && secret.plain !== "" && plain.includes(secret.plain))
       );

@@ -4,8 +4,8 @@ import { appendFileSync } from "node:fs";
 import type { dynamic } from "@pulumi/pulumi";
 
 import { UptimeError } from "../api/errors";
-import { Operation } from "../api/operation";
 import { unmarked } from "../definitions/marks";
+import { operationOf } from "../lifecycle/account";
 import type { Account, Connect } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/creates";
@@ -45,7 +45,7 @@ export interface CollectedResource {
 }
 
 /** A record of the same name (a monitor: and URL). */
-interface AlikeRecord {
+export interface AlikeRecord {
   readonly id: string;
   /** The properties that differ from what the program declares. */
   readonly differs: readonly string[];
@@ -167,7 +167,7 @@ export class Collector {
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
     if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
     const list = await this.list(account);
-    const namesakes = await namesakesOf(account, sent, list, new Operation(account));
+    const namesakes = await namesakesOf(account, sent, list, operationOf(account));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
@@ -175,7 +175,7 @@ export class Collector {
   }
 
   private list(account: Account): Promise<Baseline> {
-    const list = this.lists.get(account) ?? readBaseline(account.collection, true, new Operation(account));
+    const list = this.lists.get(account) ?? readBaseline(account.collection, true, operationOf(account));
     this.lists.set(account, list);
     return list;
   }

@@ -4,7 +4,7 @@ import type { Connect } from "../lifecycle/account";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";
-import { cleanAttributes, secretsIn, told } from "./clean";
+import { cleanAttributes, secretsIn, errorText } from "./clean";
 
 /** What a lookup returns of a record. */
 export interface LookupResult extends Record<string, unknown> {
@@ -28,7 +28,7 @@ async function cleaned<T>(session: Session, run: () => Promise<T>): Promise<T> {
   try {
     return await session.run(run);
   } catch (error) {
-    throw new UptimeError(told(error, session.keys), { cause: error });
+    throw new UptimeError(errorText(error, session.keys), { cause: error });
   }
 }
 

@@ -7,7 +7,7 @@ import { isDefaultProvider, parseUrn } from "../definitions/urn";
 import type { Properties } from "./request";
 
 /** The setting by which a provider's state tells its name; all default providers are one. */
-const nameKey = "__name";
+const providerNameKey = "__name";
 
 /** Settings of a provider that the engine reads itself. */
 const isEngines = (key: string): boolean =>
@@ -19,7 +19,7 @@ export function checkedSettings(
   given: Properties,
 ): { settings: Properties; warnings: string[] } {
   const name = isDefaultProvider(urn) ? defaultProvider : parseUrn(urn).name;
-  const settings: Record<string, unknown> = { ...given, [nameKey]: name };
+  const settings: Record<string, unknown> = { ...given, [providerNameKey]: name };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
@@ -38,7 +38,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * either.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (old[nameKey] === undefined || old[nameKey] === present[nameKey]) return false;
+  if (old[providerNameKey] === undefined || old[providerNameKey] === present[providerNameKey]) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource is of.
@@ -67,7 +67,7 @@ function usable<T>(read: () => T): T | undefined {
 export function configOf(settings: Properties): Config {
   return {
     get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
-    provider: stringOf(settings[nameKey]),
+    provider: stringOf(settings[providerNameKey]),
   };
 }
 

@@ -11,11 +11,11 @@ import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
-import { cleanAttributes, secretsIn, told, toldMessage } from "./clean";
+import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
+import type { Properties } from "./clean";
 import { milliseconds } from "./duration";
 
-/** Inputs or outputs of a resource, as the engine keeps them. */
-export type Properties = Readonly<Record<string, unknown>>;
+export type { Properties } from "./clean";
 
 // State may be that of another version, or edited, so a value of another type counts as missing. What is not named here stays as
 // it is: unknown keys, unknown values and secrets.
@@ -146,12 +146,12 @@ export class Encoder {
 
   /** The text of an error about a resource with some properties. */
   error(error: unknown, ...properties: readonly Properties[]): string {
-    return told(error, this.secretsOf(...properties));
+    return errorText(error, this.secretsOf(...properties));
   }
 
   /** The text of a message about a resource with some properties. */
   message(text: Message, ...properties: readonly Properties[]): string {
-    return toldMessage(text, this.secretsOf(...properties));
+    return messageText(text, this.secretsOf(...properties));
   }
 
   /** What is wrong with inputs, each with its property in the text. */

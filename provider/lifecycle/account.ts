@@ -2,12 +2,14 @@ import { UptimeError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
+import { Operation } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { Creates } from "./creates";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
+import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
 /** The other processes of this run, by the records that their resources have. */
@@ -41,6 +43,11 @@ export interface Account {
 
 /** The account of that name, undefined for the one without a name. Throws if its settings are not usable. */
 export type Connect = (name: string | undefined) => Account;
+
+/** An operation of the engine on a record of an account. */
+export function operationOf({ clock }: Account, options: Options = {}): Operation {
+  return new Operation({ ...options, clock });
+}
 
 /** A record's name among the processes of a run, of which some may have another key of the same account. */
 export function recordName({ address, definition }: Account, id: string): string {

@@ -46,7 +46,7 @@ export async function adopt(
     const { record } = only;
     const claim = adoptionClaim(owner);
     claimRecord(account, record.id);
-    ledger.note(record.id, { is: "taken", owner: claim });
+    ledger.note(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }
   if (free.length === 0) return undefined;
@@ -81,7 +81,7 @@ export async function namesakesOf(
   const found: Namesake[] = [];
   for (const brief of byName.get(nameKey(identity.get(names[0] ?? ""))) ?? []) {
     if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
-    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
+    const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (isRecordOf(definition, record) && hasName(record))
       found.push({ record, differences: differences(definition, values, record) });
   }

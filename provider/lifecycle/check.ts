@@ -1,4 +1,4 @@
-import { SettingsUnknownError, UptimeError } from "../api/errors";
+import { message, SettingsUnknownError, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
@@ -45,17 +45,17 @@ export async function check(
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
   };
-  const account = checkAccount(connect, declaration.account, refuse("account"));
+  const accountName = checkAccount(connect, declaration.account, refuse("account"));
   const isAccountRefused = problems.some(({ property }) => property === "account");
   const importId = checkImportId(
     definition,
     declaration,
-    () => (isAccountRefused ? undefined : known(connect, account)),
+    () => (isAccountRefused ? undefined : known(connect, accountName)),
     refuse("import"),
   );
-  const inputs = { values, account, importId };
+  const inputs = { values, account: accountName, importId };
   const isRefused = isAccountRefused || problems.some(({ property }) => property === "import");
-  const importing = importId === undefined || old || isRefused ? undefined : known(connect, account);
+  const importing = importId === undefined || old || isRefused ? undefined : known(connect, accountName);
   if (importId === undefined || !importing) return { inputs, problems, notes: [] };
   const imported = await checkImport(importing, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
@@ -85,7 +85,7 @@ function checkAccount(
     known(connect, account);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    refuse(["cannot be ", JSON.stringify(account), ": ", ...error.parts]);
+    refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
   }
   return account;
 }

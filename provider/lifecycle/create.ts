@@ -11,11 +11,11 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
-import { Operation } from "../api/operation";
-import { noteCreated } from "./account";
+import type { Operation } from "../api/operation";
+import { noteCreated, operationOf } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
-import { readBaseline } from "./creates";
+import { baselineOf } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, fieldOf, namedRecord, shows, wantedValues } from "./difference";
 import type { Values } from "./difference";
@@ -34,35 +34,38 @@ interface CreatedState extends State {
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
 export async function create(account: Account, inputs: Inputs, options: Options): Promise<CreatedState> {
-  const { definition, ledger, settings } = account;
+  const { collection, creates, definition, ledger, settings } = account;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = new Operation({ ...options, clock: account.clock });
+  const operation = operationOf(account, options);
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
     const imported = await importRecord(account, importId, inputs, options, operation);
-    return { id: importId, outputs: outputsOf(account, inputs, imported.record, imported) };
+    return { id: importId, outputs: outputsOf(account, inputs, imported.record, { claim: imported.claim }) };
   }
 
   const wanted = wantedValues(definition, inputs.values);
-  const sent = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
-  const late = [...wanted].filter(([key]) => !sent.has(key));
-  const baseline = await baselineOf(account, operation);
-  const adopted = settings.adoptExisting ? await adopt(account, sent, baseline, owner, operation) : undefined;
-  const created = adopted ?? (await make(account, sent, baseline, owner ?? unnamed, operation));
+  // `pause` and other update-only fields are set by an update that follows.
+  const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
+  const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
+  const baseline = await baselineOf(creates, collection, settings.adoptExisting, operation);
+  const adopted = settings.adoptExisting
+    ? await adopt(account, createValues, baseline, owner, operation)
+    : undefined;
+  const created = adopted ?? (await make(account, createValues, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
   if (!adopted) noteCreated(account, id);
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 
   try {
-    // What is not shown cannot be known of a record that was there before, so it is sent.
-    const isUnseen = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
-    const isDone = late.every(
+    // The API never shows a write-only field, so for an adopted record its value is unknown and must be sent.
+    const hasWriteOnly = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
+    const isComplete = updateOnly.every(
       ([key, value]) => record && compare(fieldOf(definition, key), value, record).outcome === "same",
     );
     const settled =
-      isDone && !isUnseen
-        ? await verify(account, id, sent, created, operation)
+      isComplete && !hasWriteOnly
+        ? await verify(account, id, createValues, created, operation)
         : await sendUpdate(account, id, wanted, operation);
     return {
       id,
@@ -74,7 +77,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
     const outputs = outputsOf(account, inputs, seen, { claim, isPartial: true });
-    for (const [key] of late) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
+    for (const [key] of updateOnly) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
     throw new PartialFailureError(
       id,
       outputs,
@@ -82,24 +85,6 @@ export async function create(account: Account, inputs: Inputs, options: Options)
       { cause: error },
     );
   }
-}
-
-/** The records that were there before the first create of this process. */
-export function baselineOf(
-  { collection, creates, settings }: Account,
-  operation: Operation,
-): Promise<Baseline> {
-  creates.baseline ??= readBaseline(collection, settings.adoptExisting, operation).then(
-    (baseline) => {
-      creates.highest = baseline.highest;
-      return baseline;
-    },
-    (error: unknown) => {
-      creates.baseline = undefined;
-      throw error;
-    },
-  );
-  return operation.inTime(creates.baseline);
 }
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
@@ -111,11 +96,11 @@ async function make(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const form = JSON.stringify(formOf(definition, values, traits.emptyLists));
-  return inTurn(creates.turns, form, operation, async () => {
-    const search = { values, owner, baseline, since: creates.highest };
+  const turnKey = JSON.stringify(formOf(definition, values, traits.emptyLists));
+  return inTurn(creates.turns, turnKey, operation, async () => {
+    const search = { values, owner, baseline, newestKnownId: creates.newestKnownId };
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
-      const post = send(account, values, baseline, owner, operation);
+      const post = postOnce(account, values, baseline, owner, operation);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
@@ -128,28 +113,28 @@ async function make(
   });
 }
 
-/** Lets creates that send the same go one after the other, so that a lost one is not taken for another. */
+/** Runs identical creates one after another, so that a lost one cannot be mistaken for its twin. */
 async function inTurn<T>(
   turns: Map<string, Promise<unknown>>,
-  form: string,
+  turnKey: string,
   operation: Operation,
   run: () => Promise<T>,
 ): Promise<T> {
-  const before = turns.get(form);
+  const before = turns.get(turnKey);
   const turn = (async () => {
     if (before) await operation.inTime(Promise.allSettled([before]));
     return run();
   })();
-  turns.set(form, turn);
+  turns.set(turnKey, turn);
   try {
     return await turn;
   } finally {
-    if (turns.get(form) === turn) turns.delete(form);
+    if (turns.get(turnKey) === turn) turns.delete(turnKey);
   }
 }
 
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
-async function send(
+async function postOnce(
   account: Account,
   values: Values,
   baseline: Baseline,
@@ -171,12 +156,13 @@ async function send(
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
-  ledger.note(id, { is: "taken", owner });
+  ledger.note(id, { is: "taken", claim: owner });
   const record = await recordOf(account, id, written, operation);
-  const { highest } = creates;
-  if (highest !== undefined && (number === undefined || number < (baseline.highest ?? -1n)))
-    creates.highest = undefined;
-  else if (highest !== undefined && number !== undefined && number > highest) creates.highest = number;
+  const { newestKnownId } = creates;
+  if (newestKnownId === undefined) return { id, record, status };
+  // The server has given out a lower id, or one that is no number, so ids no longer tell what is new.
+  if (number === undefined || number < (baseline.newestKnownId ?? -1n)) creates.newestKnownId = undefined;
+  else if (number > newestKnownId) creates.newestKnownId = number;
   return { id, record, status };
 }
 

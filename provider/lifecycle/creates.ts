@@ -18,10 +18,13 @@ export interface CreatedRecord {
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
-  /** The ids in the part of the list that was read; a server may find the record 1 under 01 too. */
+  /**
+   * The ids in the part of the list that was read. Numeric ids are compared as numbers, because some servers also accept 01
+   * for 1.
+   */
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id if the list is sorted by ids that are numbers and only fall, so that only higher ones are new. */
-  readonly highest: bigint | undefined;
+  readonly newestKnownId: bigint | undefined;
   /** The records by name; empty unless creates adopt. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
@@ -30,13 +33,33 @@ export interface Baseline {
 export class Creates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not higher than those before. */
-  highest: bigint | undefined;
+  newestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
-  /** What creates want whose answer was lost, and which are being looked for. */
+  /** The values of creates that are being looked for. */
   readonly searches = new Set<Values>();
-  /** The last create of each form. */
+  /** The last create of each turn key: identical creates have the same. */
   readonly turns = new Map<string, Promise<unknown>>();
+}
+
+/** The records that were there before the first create of this process. */
+export function baselineOf(
+  creates: Creates,
+  collection: Collection,
+  areAdopting: boolean,
+  operation: Operation,
+): Promise<Baseline> {
+  creates.baseline ??= readBaseline(collection, areAdopting, operation).then(
+    (baseline) => {
+      creates.newestKnownId = baseline.newestKnownId;
+      return baseline;
+    },
+    (error: unknown) => {
+      creates.baseline = undefined;
+      throw error;
+    },
+  );
+  return operation.inTime(creates.baseline);
 }
 
 /**
@@ -52,7 +75,7 @@ export async function readBaseline(
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
-  let highest: bigint | undefined;
+  let newestKnownId: bigint | undefined;
   let previous: bigint | undefined;
   let isFalling = true;
   for await (const page of collection.list(operation)) {
@@ -60,7 +83,7 @@ export async function readBaseline(
       const number = idNumber(record.id);
       ids.add(number ?? record.id);
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
-      highest ??= number;
+      newestKnownId ??= number;
       previous = number;
       if (!areAdopting) continue;
       const key = nameKey(shownValue(nameField, record));
@@ -69,7 +92,7 @@ export async function readBaseline(
     if (isFalling && !areAdopting) break;
   }
   // Of an empty list nothing tells how it is sorted, but then everything is new.
-  return { ids, highest: isFalling ? (highest ?? -1n) : undefined, byName };
+  return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
 }
 
 /** The same string for names that mean the same, whether or not the field is a domain's name. */

@@ -1,6 +1,5 @@
 import { MissingError } from "../api/errors";
-import { Operation } from "../api/operation";
-import { isElsewhere } from "./account";
+import { isElsewhere, operationOf } from "./account";
 import type { Account } from "./account";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -16,7 +15,7 @@ export async function remove(
 ): Promise<void> {
   const { collection, ledger, reader } = account;
   if (ledger.stays(id, claimOf(outputs, options)) || isElsewhere(account, id)) return;
-  const operation = new Operation({ ...options, clock: account.clock });
+  const operation = operationOf(account, options);
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });

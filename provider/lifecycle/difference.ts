@@ -3,7 +3,7 @@ import { joined, message, quote, UptimeError } from "../api/errors";
 import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
-import { equal, parse, Unreadable } from "../definitions/field-types";
+import { equal, parse, UnreadableError } from "../definitions/field-types";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
@@ -39,7 +39,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
     const value = parse(field, decodeEntities(shown.value));
     return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
+    if (!(error instanceof UnreadableError)) throw error;
     return { outcome: "differs", value: undefined, problem: unreadable(field, shown.value, error) };
   }
 }
@@ -66,7 +66,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
   try {
     return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
+    if (!(error instanceof UnreadableError)) throw error;
     throw new UptimeError(unreadable(field, shown.value, error), { cause: error });
   }
 }
@@ -145,7 +145,7 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
   return name === undefined ? undefined : { value: record.shown[name] };
 }
 
-function unreadable(field: Field, raw: unknown, { message: expected }: Unreadable): string {
+function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): string {
   const text = field.secret ? "something else" : Array.from(JSON.stringify(raw)).slice(0, 100).join("");
   return `The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
 }

@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, MissingError, quote, unfinished, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import { Operation } from "../api/operation";
+import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { claimRecord, isElsewhere } from "./account";
+import { claimRecord, isElsewhere, operationOf } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, unnamed } from "./ledger";
@@ -28,11 +28,11 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
 /** What beside its inputs matters to the import of a resource. */
 export interface ImportOptions {
   readonly options: Options;
-  /** Whether the engine imports the record by itself, so that no other one is created if this run deletes it. */
+  /** True if the engine itself imports (plugin); then no record is created instead of one this run deletes. */
   readonly isImportedByEngine?: boolean;
 }
 
-/** What the import of a record that is not in state would change, which is refused, and what is known of it. */
+/** Checks an import before it happens. An import must change nothing, so every difference is a problem. */
 export async function checkImport(
   account: Account,
   inputs: Inputs,
@@ -58,13 +58,7 @@ export async function checkImport(
     );
   let record: ApiRecord;
   try {
-    record = await readToImport(
-      account,
-      id,
-      inputs,
-      options,
-      new Operation({ ...options, clock: account.clock }),
-    );
+    record = await readToImport(account, id, inputs, options, operationOf(account, options));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);
@@ -125,7 +119,7 @@ export async function importRecord(
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
   claimRecord(account, id);
-  ledger.note(id, { is: "taken", owner: claim });
+  ledger.note(id, { is: "taken", claim });
   return { record, claim };
 }
 

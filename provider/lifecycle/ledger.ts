@@ -15,7 +15,7 @@ type LedgerEvent =
   /** It was deleted, or is gone; so is what `importId` was imported as. */
   | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined }
   /** A resource has got it by a create, an adoption or an import. */
-  | { readonly is: "taken"; readonly owner: string }
+  | { readonly is: "taken"; readonly claim: string }
   /** That resource does not have it after all. */
   | { readonly is: "given back" }
   /** A resource has the option `import` with its id; the first one counts. */
@@ -47,7 +47,7 @@ interface Entry {
   isInState: boolean;
   isWritten: boolean;
   isEnded: boolean;
-  taker: string | undefined;
+  takenBy: string | undefined;
   importer: string | undefined;
   /** The resources in state that have it, by their claims. */
   readonly holders: Map<string, Holder>;
@@ -79,9 +79,15 @@ const adoptionMark = /#[0-9a-f-]{36}$/;
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
-  /** Ids whose record, or the one that has replaced it, ends or has ended in this run, each with the owners that had it. */
+  /**
+   * Import ids that are used up, each with the owners that had the record: this run deletes or has deleted it. A create with
+   * such an id makes a new record.
+   */
   private readonly spent = new Map<string, Set<string | undefined>>();
-  /** Ids of the option `import`, each with the owner that has the record, or the one that has replaced it. */
+  /**
+   * Pairs of import id and owner that were imported in an earlier run. A create for such a pair is a replacement and makes a
+   * new record.
+   */
   private readonly done = new Set<string>();
 
   note(id: string, event: LedgerEvent): void {
@@ -105,11 +111,11 @@ export class Ledger {
         if (event.importId !== undefined) this.spend(event.importId, event.owner);
         return;
       case "taken":
-        entry.taker = event.owner;
+        entry.takenBy = event.claim;
         entry.isEnded = false;
         return;
       case "given back":
-        entry.taker = undefined;
+        entry.takenBy = undefined;
         return;
       case "to be imported":
         entry.importer ??= event.owner;
@@ -121,7 +127,7 @@ export class Ledger {
         this.done.add(JSON.stringify([id, event.owner]));
         return;
       case "held": {
-        if (entry.taker === event.claim) entry.taker = undefined;
+        if (entry.takenBy === event.claim) entry.takenBy = undefined;
         const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
         entry.holders.set(event.claim, holder);
         if (!event.isDeclared) return;
@@ -130,7 +136,7 @@ export class Ledger {
         return;
       }
       case "replaced": {
-        if (entry.taker === event.claim) entry.taker = undefined;
+        if (entry.takenBy === event.claim) entry.takenBy = undefined;
         const holder = entry.holders.get(event.claim);
         if (holder) holder.isDeclared = false;
         entry.replaced.set(event.claim, event.owner);
@@ -142,7 +148,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return "free";
     if (entry.isEnded) return "ended";
-    if (entry.isInState || entry.taker !== undefined) return "held";
+    if (entry.isInState || entry.takenBy !== undefined) return "held";
     return entry.importer === undefined ? "free" : "to be imported";
   }
 
@@ -159,32 +165,33 @@ export class Ledger {
   ): string | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
-    const { taker, importer, holders } = entry;
+    const { takenBy, importer, holders } = entry;
     if (importers && importer !== undefined && !own.includes(importer)) return importer;
     const other =
-      taker !== undefined && !own.includes(taker)
-        ? taker
+      takenBy !== undefined && !own.includes(takenBy)
+        ? takenBy
         : [...holders].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
     return other?.replace(adoptionMark, "");
   }
 
-  /** Whether a record stays although a resource in state that has it is deleted, because another resource has it. */
+  /** Whether the record must survive this delete because another resource has it. */
   stays(id: string, claim: string): boolean {
-    const { taker, importer, holders, replaced } = this.entry(id);
+    const { takenBy, importer, holders, replaced } = this.entry(id);
     const own = holders.get(claim);
     const owner = own?.owner ?? replaced.get(claim);
     // A refresh reads all of state, so a resource that it has not read is one that it has read under its former name.
     if (!own) for (const [former, { isDeclared }] of holders) if (!isDeclared) holders.delete(former);
     holders.delete(claim);
     // State that is deleted is older, also under the same claim: a server may use the id of a deleted record again.
-    if (taker !== undefined) return true;
+    if (takenBy !== undefined) return true;
     const isOthersImport =
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
       importer !== owner &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
-    // What the program keeps is not deleted in the same run, so this is another resource without a name.
+    // The program keeps one resource without a name under this claim. Kept resources are not deleted in the same run, so the
+    // one being deleted is another.
     return isOthersImport || holders.size > 0 || (claim === unnamed && own?.isDeclared === true);
   }
 
@@ -218,7 +225,7 @@ export class Ledger {
         isInState: false,
         isWritten: false,
         isEnded: false,
-        taker: undefined,
+        takenBy: undefined,
         importer: undefined,
         holders: new Map(),
         replaced: new Map(),

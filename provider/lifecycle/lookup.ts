@@ -1,8 +1,9 @@
 import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
-import { Operation } from "../api/operation";
+import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
+import { operationOf } from "./account";
 import type { Account, Connect } from "./account";
 import { compare, fieldOf, namedRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
@@ -33,7 +34,7 @@ export async function lookUpOne(
   const query = checkQuery(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const account = connect(name);
-  const operation = new Operation(account);
+  const operation = operationOf(account);
   const where = account.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -73,7 +74,7 @@ export async function lookUpAll(
   const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const account = connect(name);
-  const operation = new Operation(account);
+  const operation = operationOf(account);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(account, operation, filter);
   const records = await completeRecords(account, operation, listed);

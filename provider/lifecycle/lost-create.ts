@@ -35,8 +35,8 @@ interface SentCreate {
   readonly values: Values;
   readonly owner: string;
   readonly baseline: Baseline;
-  /** The id above which all records are that it may have made; undefined if ids do not tell. */
-  readonly since: bigint | undefined;
+  /** Records above this id may be the one it made; undefined if ids are not in order. */
+  readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
   /** What the last answer before was, which was lost. */
@@ -59,8 +59,7 @@ interface Candidates {
 }
 
 /**
- * What a create that failed has made after all. Returns the error if it surely made nothing, so that it may be sent again;
- * throws if it must not be.
+ * Finds out what a failed create did. Returns the record, or the error if the create may be sent again; throws otherwise.
  */
 export async function recoverCreate(
   account: Account,
@@ -108,9 +107,9 @@ async function findLost(
         candidates = await look(account, create, operation);
         looks++;
         const [record, ...others] = candidates.equal;
-        // Of several, another create that is being looked for may take all but one.
+        // If several are equal, another search may claim the others; so look again.
         if (record && others.length === 0) {
-          ledger.note(record.id, { is: "taken", owner });
+          ledger.note(record.id, { is: "taken", claim: owner });
           log.lookedUp(record.id);
           return { id: record.id, record };
         }
@@ -180,20 +179,24 @@ function mayExist({ singular }: Definition): string {
 
 async function look(
   account: Account,
-  { values, baseline, since, lost }: LostCreate,
+  { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
   const { collection, creates, definition, ledger, neighbors, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
-    const isLater = since === undefined || number === undefined || number > since;
+    const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
     const isHeld = ledger.standing(id) === "held" || neighbors.have(ownRecordName(account, id));
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) {
     listed.push(...page.filter(isNew));
-    if (since !== undefined && page.some(({ id }) => (idNumber(id) ?? since) <= since)) break;
+    if (
+      newestKnownId !== undefined &&
+      page.some(({ id }) => (idNumber(id) ?? newestKnownId) <= newestKnownId)
+    )
+      break;
   }
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
@@ -203,7 +206,7 @@ async function look(
   const alike: ApiRecord[] = [];
   for (const brief of listed) {
     if (!isNew(brief) || !isAlike(definition, values, brief)) continue;
-    const record = traits.isWhole(brief) ? brief : await reader.show(brief.id, operation);
+    const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (!isNew(record) || !isRecordOf(definition, record)) continue;
     if (differences(definition, values, record).length === 0) equal.push(record);
     else if (isAlike(definition, values, record)) alike.push(record);
@@ -215,7 +218,7 @@ async function look(
   return { equal: equal.filter(isNew), alike: alike.filter((one) => isNew(one) && !isOthers(one)) };
 }
 
-/** Whether a record has one of the names that tell a record, or the beginning of one, as a server that cuts has it. */
+/** Whether a record has the same name or URL, has a name the server has cut short, or shows neither. */
 function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;

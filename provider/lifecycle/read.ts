@@ -1,6 +1,6 @@
 import { GoneError, message, MissingError, unfinished } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
-import { Operation } from "../api/operation";
+import { operationOf } from "./account";
 import type { Account } from "./account";
 import { wantedValues } from "./difference";
 import { proveGone } from "./gone";
@@ -23,7 +23,7 @@ export async function read(
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = new Operation({ ...options, clock: account.clock });
+  const operation = operationOf(account, options);
   const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
@@ -53,7 +53,7 @@ export async function get(
   options: Options,
 ): Promise<State> {
   try {
-    const record = await account.reader.show(id, new Operation({ ...options, clock: account.clock }));
+    const record = await account.reader.show(id, operationOf(account, options));
     return { id, outputs: outputsOfRecord(account, record, name) };
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;

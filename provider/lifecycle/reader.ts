@@ -39,13 +39,13 @@ export class RecordReader {
    * The record under an id, from the list if that shows the expected values, else from its own address. Throws
    * {@link MissingError}.
    *
-   * @param isWhole whether everything else that its own address shows is wanted too
+   * @param withAttributes whether everything else that its own address shows is wanted too
    */
   async read(
     id: string,
     expected: Values | undefined,
     operation: Operation,
-    isWhole = false,
+    withAttributes = false,
   ): Promise<ApiRecord> {
     this.asked.add(id);
     if (!this.first) {
@@ -58,7 +58,7 @@ export class RecordReader {
     }
     await operation.inTime(this.first);
     const listed = expected && (await this.listed(id, operation));
-    if (listed && this.isAsExpected(listed, expected) && (!isWhole || this.isListWhole())) {
+    if (listed && this.isAsExpected(listed, expected) && (!withAttributes || this.listShowsAsMuch())) {
       this.evidence.see(this.collection.definition, listed);
       return listed;
     }
@@ -117,7 +117,7 @@ export class RecordReader {
   }
 
   /** Whether the list shows as much of the first record as its own address has shown. */
-  private isListWhole(): boolean {
+  private listShowsAsMuch(): boolean {
     const { sample } = this;
     if (!sample) return false;
     const listed = [...this.lists.values()].flatMap((list) => list.get(sample.id) ?? []);

@@ -15,13 +15,13 @@ export async function completeRecords(
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  if (await isListWhole(account, operation, listed)) return listed;
+  if (await listsShowAll(account, operation, listed)) return listed;
   const records = await Promise.all(listed.map(({ id }) => showUnlessMissing(account, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
 /** Whether a list shows all of its records. The one that it shows most of tells: some servers leave out empty fields. */
-async function isListWhole(
+async function listsShowAll(
   account: Account,
   operation: Operation,
   listed: readonly ApiRecord[],

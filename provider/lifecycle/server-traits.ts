@@ -47,7 +47,7 @@ export class ServerTraits {
   }
 
   /** Whether a record shows all fields, or some of them, as far as this server shows them at all. */
-  isWhole(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
+  showsAll(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
     return keys.every((key) => {
       const field = this.definition.fields[key];
       return !field || field.writeOnly === true || this.isHidden(key) || shows(field, record);

@@ -102,7 +102,9 @@ export class Session {
     this.interruptions.abort();
   }
 
-  /** Runs an operation, for which {@link idle} waits. What to do about a refused key is said once, and not by each. */
+  /**
+   * Runs an operation, for which {@link idle} waits. The first refused key gets the full explanation, later ones refer to it.
+   */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
     this.running.add(running);

@@ -1,6 +1,6 @@
 import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
 import { PartialFailureError } from "./resource";
-import { Operation } from "../api/operation";
+import { operationOf } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, managedKeys, shownValue, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
@@ -19,7 +19,7 @@ export async function update(
 ): Promise<State> {
   const { definition, reader } = account;
   const { label } = definition;
-  const operation = new Operation({ ...options, clock: account.clock });
+  const operation = operationOf(account, options);
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>

@@ -13,16 +13,16 @@ import type { Account } from "./account";
 import { topLevel } from "./validate";
 
 /**
- * How often, and how many milliseconds apart, a record is read after an update that was only accepted: a queue that needs
- * longer than some seconds is told of as a value that was not stored.
+ * How often, and how many milliseconds apart, a record is read after an update that was only accepted. If it takes longer,
+ * the update is reported as not stored.
  */
 const mostReads = 5;
 const readPause = 1000;
 
 /** Sends a create. Its answer may be lost, or hold no record. */
 export async function sendCreate(account: Account, values: Values, operation: Operation): Promise<Written> {
-  const { written } = await sendForm(account, values, account.traits.emptyLists, (form) =>
-    account.collection.store(form, operation),
+  const { written } = await withEmptyListForm(account, values, account.traits.emptyLists, (pairs) =>
+    account.collection.store(pairs, operation),
   );
   if (written.id !== undefined) account.ledger.note(written.id, { is: "written" });
   return written;
@@ -34,16 +34,19 @@ export async function sendUpdate(
   id: string,
   values: Values,
   operation: Operation,
-  form = account.traits.emptyLists,
+  emptyLists = account.traits.emptyLists,
 ): Promise<ApiRecord> {
   account.ledger.note(id, { is: "written" });
-  const { written, emptyLists } = await sendForm(account, values, form, (pairs) =>
+  const { written, emptyLists: accepted } = await withEmptyListForm(account, values, emptyLists, (pairs) =>
     patch(account, id, pairs, operation),
   );
-  return verify(account, id, values, written, operation, emptyLists);
+  return verify(account, id, values, written, operation, accepted);
 }
 
-/** Compares the record with what was sent; sends empty lists in the other form if the first was ignored. */
+/**
+ * Compares the record with what was sent; sends empty lists in the other form if the first was ignored. At most one more
+ * update: the other form is tried once.
+ */
 export async function verify(
   account: Account,
   id: string,
@@ -55,7 +58,7 @@ export async function verify(
   const { definition, reader, traits } = account;
   const shown = answered.record;
   const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
-  let record = shown && traits.isWhole(shown, seen) ? shown : await reader.show(id, operation);
+  let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
   // What was only accepted may be done a moment later.
   const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
@@ -81,26 +84,26 @@ export async function verify(
 async function patch(
   { collection, traits }: Account,
   id: string,
-  form: readonly Pair[],
+  pairs: readonly Pair[],
   operation: Operation,
 ): Promise<Written> {
   // Other updates in flight may learn of PUT meanwhile.
   const method = traits.updateMethod;
   try {
-    return await collection.update(id, form, operation, method);
+    return await collection.update(id, pairs, operation, method);
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
     traits.updateMethod = "PUT";
-    return collection.update(id, form, operation, "PUT");
+    return collection.update(id, pairs, operation, "PUT");
   }
 }
 
 /** Sends values; if empty lists are refused in one form, in the other. */
-async function sendForm(
+async function withEmptyListForm(
   { definition }: Account,
   values: Values,
   emptyLists: EmptyListForm,
-  transmit: (form: readonly Pair[]) => Promise<Written>,
+  transmit: (pairs: readonly Pair[]) => Promise<Written>,
 ): Promise<{ written: Written; emptyLists: EmptyListForm }> {
   try {
     return { written: await transmit(formOf(definition, values, emptyLists)), emptyLists };

@@ -6,7 +6,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import type { Definition } from "../../provider/definitions/field";
 import { readSettings } from "../../provider/api/settings";
 import { unknownValue } from "../../provider/definitions/marks";
-import { toldMessage } from "../../provider/engine/clean";
+import { messageText } from "../../provider/engine/clean";
 import {
   decodeDeclaration,
   encodeInputs,
@@ -35,7 +35,7 @@ class Checked {
     news: Properties,
   ): Promise<{ inputs: Properties; problems: readonly { property: string; reason: string }[] }> {
     const { inputs, problems } = await check(this.definition, this.connect, decodeDeclaration(olds, news));
-    const texts = problems.map(({ property, reason }) => ({ property, reason: toldMessage(reason, []) }));
+    const texts = problems.map(({ property, reason }) => ({ property, reason: messageText(reason, []) }));
     return { inputs: encodeInputs(inputs, news), problems: texts };
   }
 

@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { message, quote, UptimeError } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/api/text";
 import { monitor } from "../../provider/definitions/monitor";
-import { cleanAttributes, told, toldMessage } from "../../provider/engine/clean";
+import { cleanAttributes, errorText, messageText } from "../../provider/engine/clean";
 import { anyCharacter } from "../support/arbitraries";
 import { sample } from "../support/size";
 
 const notice = "(the server repeats a secret)";
 
 /** What is shown of a server's words. */
-const shown = (text: string, ...secrets: string[]): string => toldMessage([quote(text)], secrets);
+const shown = (text: string, ...secrets: string[]): string => messageText([quote(text)], secrets);
 
 const attributesOf = (attributes: Record<string, unknown>, ...secrets: string[]) =>
   cleanAttributes(monitor, attributes, secrets);
@@ -120,20 +120,20 @@ describe("an error", () => {
   );
 
   test("keeps our own words, and each of the server's that repeats no secret", () => {
-    expect(told(error, ["hunter22"])).toBe(
+    expect(errorText(error, ["hunter22"])).toBe(
       `The name "hunter22" was sent to port 80 and answered: ${notice}; well done.`,
     );
-    expect(told(error, [])).toContain("answered: no hunter22 here; well done.");
+    expect(errorText(error, [])).toContain("answered: no hunter22 here; well done.");
   });
 
   test("that explains another one keeps its words apart too", () => {
     const outer = new UptimeError(message`It failed: ${error}`);
-    expect(told(outer, ["hunter22"])).toBe(`It failed: ${told(error, ["hunter22"])}`);
-    expect(told(new TypeError("no hunter22"), ["hunter22"])).toBe(notice);
-    expect(told(new UptimeError(message`It failed: ${new Error("no hunter22")}`), ["hunter22"])).toBe(
+    expect(errorText(outer, ["hunter22"])).toBe(`It failed: ${errorText(error, ["hunter22"])}`);
+    expect(errorText(new TypeError("no hunter22"), ["hunter22"])).toBe(notice);
+    expect(errorText(new UptimeError(message`It failed: ${new Error("no hunter22")}`), ["hunter22"])).toBe(
       `It failed: ${notice}`,
     );
-    expect(told("thrown", ["hunter22"])).toBe("thrown");
+    expect(errorText("thrown", ["hunter22"])).toBe("thrown");
   });
 
   test("keeps its name and its stack", () => {
@@ -177,7 +177,7 @@ describe("attributes", () => {
 test("other texts do not change, but for what is not well-formed Unicode", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
-      expect(toldMessage([text], ["a secret that occurs nowhere"])).toBe(text.toWellFormed());
+      expect(messageText([text], ["a secret that occurs nowhere"])).toBe(text.toWellFormed());
       expect(shown(text, "a secret that occurs nowhere")).toBe(excerpt(text));
     }),
   );

@@ -10,7 +10,7 @@ import type { Clock } from "../../provider/api/clock";
 import { ApiError, LostAnswerError, Quote, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { readSettings } from "../../provider/api/settings";
-import { toldMessage } from "../../provider/engine/clean";
+import { messageText } from "../../provider/engine/clean";
 import { instantClock } from "../support/clock";
 
 const undici = jest.requireActual<typeof Undici>("undici");
@@ -132,7 +132,7 @@ describe("the server's words in an error", () => {
       ...[...error.fields.values()].flat(),
     ];
     expect(words).not.toEqual([]);
-    for (const part of words) expect(toldMessage([part], [key])).toBe("(the server repeats a secret)");
+    for (const part of words) expect(messageText([part], [key])).toBe("(the server repeats a secret)");
   });
 });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseError, parsePage, parseJson, parseRecord } from "../../provider/api/answer";
 import type { ApiRecord } from "../../provider/api/answer";
 import { domain } from "../../provider/definitions/domain";
-import { toldMessage } from "../../provider/engine/clean";
+import { messageText } from "../../provider/engine/clean";
 import { monitor } from "../../provider/definitions/monitor";
 import { anyCharacter } from "../support/arbitraries";
 import { sample } from "../support/size";
@@ -110,7 +110,7 @@ test("whatever an answer is, it is read as something or nothing", () => {
   fc.assert(
     fc.property(source, (text) => {
       const body = bodyOf(text);
-      expect(toldMessage(parseError(body, text).reason, []).length).toBeLessThan(400);
+      expect(messageText(parseError(body, text).reason, []).length).toBeLessThan(400);
       for (const definition of definitions) {
         const one = parseRecord(body, definition);
         if (one) expect(one.id).not.toBe("");

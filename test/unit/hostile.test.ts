@@ -9,7 +9,7 @@ import { Collection } from "../../provider/api/collection";
 import { UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
-import { told } from "../../provider/engine/clean";
+import { errorText } from "../../provider/engine/clean";
 import { readSettings } from "../../provider/api/settings";
 
 const key = "canary-key/1";
@@ -86,7 +86,7 @@ async function failureOf(operation: Promise<unknown>): Promise<string> {
   );
   expect(Date.now() - started).toBeLessThan(5000);
   expect(error).toBeInstanceOf(UptimeError);
-  const message = told(error, [key]);
+  const message = errorText(error, [key]);
   expect(message).not.toContain("canary-key");
   expect(message.length).toBeLessThan(1500);
   return message;

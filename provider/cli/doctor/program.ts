@@ -8,7 +8,7 @@ import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import { collectedKey, collectVariable } from "../../engine/collect";
-import type { CollectedProvider, CollectedResource } from "../../engine/collect";
+import type { AlikeRecord, CollectedProvider, CollectedResource } from "../../engine/collect";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
@@ -17,10 +17,8 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
 
-/** A record of the same name as a new resource, and the properties that differ. */
-export interface AlikeRecord {
-  readonly id: string;
-  readonly differs: readonly string[];
+/** A record of the same name as a new resource, and which other one imports it. */
+interface ReportedRecord extends AlikeRecord {
   /** The resource of the program that imports it. */
   readonly importer?: string | undefined;
 }
@@ -35,7 +33,7 @@ export interface ProgramReport {
     readonly operation: Operation;
     readonly record: string | undefined;
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
-    readonly alike: readonly AlikeRecord[];
+    readonly alike: readonly ReportedRecord[];
   }[];
   /** The new resources that tell nobody: they have channels, and declare none. */
   readonly silent: readonly string[];
@@ -105,7 +103,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const lineOf = new Map(resources.map(({ line, step }) => [step?.urn, line]));
   const importers = new Map(
     resources.flatMap(({ line, step }) =>
-      line.importId === undefined || !step ? [] : [[recordName(line, line.importId), titleOf(step)]],
+      line.importId === undefined || !step ? [] : [[recordKey(line, line.importId), titleOf(step)]],
     ),
   );
 
@@ -135,12 +133,12 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
         refused.push({ title, importId: line.importId, reasons: [reason] });
         continue;
       }
-      if (record !== undefined) owners.set(recordName(line, record), title);
+      if (record !== undefined) owners.set(recordKey(line, record), title);
       planned.push({
         title,
         operation: record === undefined || operation === "import" ? operation : "adopt",
         record,
-        alike: alike.map((one) => ({ ...one, importer: importers.get(recordName(line, one.id)) })),
+        alike: alike.map((one) => ({ ...one, importer: importers.get(recordKey(line, one.id)) })),
       });
       if (isSilent(step)) silent.push(title);
     }
@@ -183,7 +181,7 @@ function isSilent({ urn, newState }: PreviewStep): boolean {
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
-const recordName = ({ label, account = "" }: CollectedResource, id: string): string =>
+const recordKey = ({ label, account = "" }: CollectedResource, id: string): string =>
   `${label} ${account} ${id}`;
 
 /** The record that a new resource imports or adopts, or why it can have none; else the records of the same name. */
@@ -206,7 +204,7 @@ function recordOf(
   const equal = free.filter(({ differs }) => differs.length === 0);
   if (importId !== undefined || free.length === 0 || equal.length === 1) {
     const record = importId ?? equal[0]?.id;
-    const owner = record === undefined ? undefined : owners.get(recordName(line, record));
+    const owner = record === undefined ? undefined : owners.get(recordKey(line, record));
     if (record === undefined || owner === undefined) return { record };
     return { reason: `record ${record} is taken by ${owner} too: only one resource can have it` };
   }
@@ -231,7 +229,7 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
 }
 
 /** How a record of the same name differs from what is declared. */
-export function differenceText({ id, differs, importer }: AlikeRecord): string {
+export function differenceText({ id, differs, importer }: ReportedRecord): string {
   const whose = importer === undefined ? "" : `, which ${importer} imports,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }

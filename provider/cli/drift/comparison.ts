@@ -3,7 +3,7 @@ import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { parseUrn } from "../../definitions/urn";
-import { told } from "../../engine/clean";
+import { errorText } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/account";
 import { changedKeys } from "../../lifecycle/diff";
 import { identityKeys } from "../../lifecycle/difference";
@@ -58,7 +58,7 @@ export async function compareResource(
     state = await read(connect(outputs.account), id, outputs, {});
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    const message = told(error, [...keys, ...ownSecrets]);
+    const message = errorText(error, [...keys, ...ownSecrets]);
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: isKeyRefused(error), encrypted };
     // Its message quotes the values that tell the records apart.

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../../api/answer";
 import type { Definition, Problem, RequestHeader } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { toldMessage } from "../../engine/clean";
+import { messageText } from "../../engine/clean";
 import { shownValues } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
@@ -30,7 +30,7 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
   const unreadable: Problem[] = [];
   const shown = shownValues(definition, record, {
     escaped,
-    refuse: (property, reason) => unreadable.push({ property, reason: toldMessage(reason, []) }),
+    refuse: (property, reason) => unreadable.push({ property, reason: messageText(reason, []) }),
   });
   const values = new Map<string, Exclude<Value, null>>();
   for (const [key, value] of shown) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { told } from "../../engine/clean";
+import { errorText } from "../../engine/clean";
 
 const finding = z.object({
   /** What was checked, as a fixed word for programs: `api-key`, for example. */
@@ -23,5 +23,5 @@ export const failed = (code: string, text: string): Finding => ({ code, level: "
 /** An error as a finding. What is no UptimeError is a bug, and thrown on. */
 export function failure(code: string, error: unknown, keys: Iterable<string>): Finding {
   if (!(error instanceof UptimeError)) throw error;
-  return failed(code, told(error, keys));
+  return failed(code, errorText(error, keys));
 }

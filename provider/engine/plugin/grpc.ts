@@ -55,9 +55,9 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
   /** Runs a request about a resource. */
   const run = <T>(
     message: { getUrn(): string },
-    told: Partial<ResourceRequest>,
+    fields: Partial<ResourceRequest>,
     answer: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
-  ): Promise<T> => session().of({ ...untold, ...told, urn: message.getUrn() }, answer);
+  ): Promise<T> => session().of({ ...untold, ...fields, urn: message.getUrn() }, answer);
   return {
     // Secrets come as plain values because the answer does not say `acceptSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
@@ -91,8 +91,10 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     check: unary(async (message: proto.CheckRequest) => {
-      const told = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
-      const { inputs, problems } = await run(message, told, (resources, request) => resources.check(request));
+      const fields = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
+      const { inputs, problems } = await run(message, fields, (resources, request) =>
+        resources.check(request),
+      );
       return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
@@ -113,46 +115,46 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const told = {
+      const fields = {
         inputs: decode(message.getProperties()),
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { id, outputs } = await run(message, told, (resources, request) => resources.create(request));
+      const { id, outputs } = await run(message, fields, (resources, request) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
-      const told = {
+      const fields = {
         id: message.getId(),
         oldInputs: decode(inputs),
         oldOutputs: decode(outputs),
         isImport: !inputs && !outputs,
         timeout: milliseconds(message.getTimeout()),
       };
-      const read = await run(message, told, (resources, request) => resources.read(request));
+      const read = await run(message, fields, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
       return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
-      const told = {
+      const fields = {
         ...changeIn(message),
         isPreview: message.getPreview(),
         timeout: milliseconds(message.getTimeout()),
       };
-      const { outputs } = await run(message, told, (resources, request) => resources.update(request));
+      const { outputs } = await run(message, fields, (resources, request) => resources.update(request));
       return new proto.UpdateResponse().setProperties(encode(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const told = {
+      const fields = {
         id: message.getId(),
         oldInputs: decode(message.getOldInputs()),
         oldOutputs: decode(message.getProperties()),
         timeout: milliseconds(message.getTimeout()),
       };
-      await run(message, told, (resources, request) => resources.delete(request));
+      await run(message, fields, (resources, request) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
