@@ -131,7 +131,10 @@ export class Client {
     try {
       const search = query?.toString();
       const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-      operation.hasWritten ||= method !== "GET";
+      if (method !== "GET") {
+        operation.hasWritten = true;
+        operation.onWrite?.();
+      }
       const response = await this.exchange(request, url, AbortSignal.any(signals));
       const { status, headers, text } = response;
       const body = parsed(text);

@@ -51,13 +51,15 @@ export class Listing {
     return [...this.records.values()];
   }
 
-  /** Reads on until the record is found, no further page can hold it, or it would take more than so many pages. */
-  async find(id: string, mostPages: () => number): Promise<ApiRecord | undefined> {
+  /**
+   * Reads on until the record is found, no further page can hold it, or it would take more than so many pages. Asks for at
+   * least `atOnce` pages at the same time.
+   */
+  async find(id: string, mostPages: () => number, atOnce = 1): Promise<ApiRecord | undefined> {
     while (!this.records.has(id)) {
       const left = this.pagesLeft(id) ?? 1;
       if (left === 0 || this.pages + left > mostPages()) break;
-      // Who has needed many pages is likely to need more, so they are read at the same time.
-      await this.advance(Math.max(left, this.pages));
+      await this.advance(Math.max(left, atOnce));
     }
     return this.records.get(id);
   }

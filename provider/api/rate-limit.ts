@@ -40,8 +40,8 @@ const minute = 60_000;
 const patience = 10 * minute;
 
 /**
- * All requests of the process to one account pass through here, in their order: so many at once, so many a minute, none
- * while the server says no. After a refusal one request goes at a time, and one more with each that is accepted.
+ * All requests of the process to one account pass through here, in their order, those of operations that have written
+ * something first: so many at once, so many a minute, none while the server says no. After a refusal one request goes at a time, and one more with each that is accepted.
  */
 export class RateLimiter {
   private running = 0;
@@ -133,7 +133,9 @@ export class RateLimiter {
         if (!turn.operation.mayBegin(turn.isWrite)) waiter.leave("ended");
         this.admit();
       };
-      this.queue.push(waiter);
+      const { hasWritten } = turn.operation;
+      const place = hasWritten ? this.queue.findIndex((other) => !other.operation.hasWritten) : -1;
+      this.queue.splice(place < 0 ? this.queue.length : place, 0, waiter);
       signal?.addEventListener("abort", end, { once: true });
       end();
     });
@@ -169,9 +171,10 @@ export class RateLimiter {
 
   private readonly hold = (): Hold => {
     const now = this.clock.now();
+    const isServers = this.opensAt > now || this.limits.requestsPerMinute === undefined;
     return {
       since: this.heldSince ?? now,
-      reason: this.opensAt > now ? "the server's rate limit" : "uptime:requestsPerMinute",
+      reason: isServers ? "the server's rate limit" : "uptime:requestsPerMinute",
       waiting: this.queue.length,
       urn: this.queue[0]?.operation.urn,
     };

@@ -98,14 +98,21 @@ async function make(
   const { creates, definition, traits } = account;
   const turnKey = JSON.stringify(formOf(definition, values, traits.emptyLists));
   return inTurn(creates.turns, turnKey, operation, async () => {
-    const search = { values, owner, baseline, newestKnownId: creates.newestKnownId };
+    let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
+      // From the first one that may have had an effect, whatever is higher is new.
+      operation.onWrite = lost ? undefined : () => ({ newestKnownId } = creates);
       const post = postOnce(account, values, baseline, owner, operation);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        const found = await recoverCreate(account, { ...search, lost, sends }, error, operation);
+        const found = await recoverCreate(
+          account,
+          { values, owner, baseline, newestKnownId, lost, sends },
+          error,
+          operation,
+        );
         if (!(found instanceof LostAnswerError)) return found;
         lost = found;
       }

@@ -10,6 +10,7 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
+import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import type { Baseline, CreatedRecord } from "./creates";
@@ -182,22 +183,17 @@ async function look(
   { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
-  const { collection, creates, definition, ledger, neighbors, reader, traits } = account;
+  const { clock, collection, creates, definition, ledger, neighbors, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
     const isHeld = ledger.standing(id) === "held" || neighbors.have(ownRecordName(account, id));
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
-  const listed: ApiRecord[] = [];
-  for await (const page of collection.list(operation)) {
-    listed.push(...page.filter(isNew));
-    if (
-      newestKnownId !== undefined &&
-      page.some(({ id }) => (idNumber(id) ?? newestKnownId) <= newestKnownId)
-    )
-      break;
-  }
+  const list = new Listing(collection.list(operation), "desc", clock);
+  if (newestKnownId === undefined) await list.complete();
+  else await list.find(String(newestKnownId), () => Infinity);
+  const listed = list.all().filter(isNew);
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
   const told = listed.find((record) => record.id === lost.toldId && isNew(record));

@@ -94,7 +94,8 @@ export class RecordReader {
     const mostPages = (): number => this.asked.size / pageCost + sparePages;
     try {
       const list = await this.nearerList(id, operation, mostPages());
-      const record = await list.find(id, mostPages);
+      // Who has needed many pages is likely to need as many more.
+      const record = await list.find(id, mostPages, list.pages);
       if (record) this.traits.learnListed(record);
       return record;
     } catch {

@@ -201,6 +201,25 @@ describe("in a minute", () => {
     },
   );
 
+  test("what has begun is finished first: a read goes before the creates of others if its operation has written", async () => {
+    const clock = new VirtualClock();
+    const limiter = new RateLimiter({ maxConcurrency: 1, requestsPerMinute: undefined }, clock);
+    const order: string[] = [];
+    const send = (name: string, hasWritten: boolean): Promise<unknown> => {
+      const turn = read(clock);
+      turn.operation.hasWritten = hasWritten;
+      return limiter.run(turn, async () => {
+        order.push(name);
+        await clock.sleep(10);
+        return ended(undefined);
+      });
+    };
+    const sent = ["sent", "other create", "one more"].map((name) => send(name, false));
+    sent.push(send("look", true), send("second look", true));
+    await clock.until(Promise.all(sent));
+    expect(order).toEqual(["sent", "look", "second look", "other create", "one more"]);
+  });
+
   describe("what is waited for is told", () => {
     /** Sends requests through limiters of one process, and returns what was told, after how many seconds, and of which resource. */
     async function told(limits: readonly number[], count: number, urn?: string): Promise<unknown[]> {

@@ -1,0 +1,167 @@
+import fc from "fast-check";
+
+import { json } from "../../provider/emulator/answers";
+import { startDynamic } from "../support/calls";
+import type { Provider, Settings } from "../support/calls";
+import { VirtualClock } from "../support/clock";
+import { limitKinds, limitTellings, neededTime } from "../support/limits";
+import { each, isList } from "../support/program";
+import { apiKey, networkError, origin, SimulatedApi } from "../support/simulated/api";
+import type { Misbehaviour, Seen } from "../support/simulated/api";
+import { SimulatedProcess } from "../support/simulated/process";
+import { sample } from "../support/size";
+
+// No name is the beginning of another, as one that a server has cut would be.
+const inputsOf = (number: number) => ({
+  name: `Monitor ${String(number).padStart(5, "0")}`,
+  url: `https://${number}.example.com/`,
+  interval: 60,
+});
+
+/** How many resources the engine deals with at the same time. */
+const parallel = 16;
+
+let time: VirtualClock;
+let api: SimulatedApi;
+/** What persons were told of waits. */
+let told: string[];
+beforeEach(() => {
+  told = [];
+  time = new VirtualClock();
+  api = new SimulatedApi(time);
+  // The pauses between retries.
+  jest.spyOn(Math, "random").mockReturnValue(0.5);
+});
+afterEach(() => jest.restoreAllMocks());
+
+function newProcess(settings: Settings = {}): Provider {
+  const all = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey, ...settings };
+  const surroundings = { ...new SimulatedProcess(time, api), showWait: (line: string) => told.push(line) };
+  return startDynamic(all, surroundings).monitor;
+}
+
+/** Creates so many monitors, each process its share of them, and makes sure that none fails and none is made twice. */
+async function createAll(count: number, processes: readonly Provider[]): Promise<void> {
+  const create = async (provider: Provider, number: number): Promise<string> => {
+    const { inputs } = await provider.check("", {}, { ...inputsOf(number), __provider: "text" });
+    return (await provider.create("", inputs)).id;
+  };
+  const before = new Set(api.tables.monitor.all());
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const made = processes.map((provider, index) =>
+    each(
+      numbers.filter((number) => number % processes.length === index),
+      (number) => create(provider, number),
+      parallel,
+    ),
+  );
+  const ids = (await time.until(Promise.all(made))).flat();
+  const added = api.tables.monitor.all().filter((record) => !before.has(record));
+  expect(ids.sort()).toEqual(added.map(({ id }) => String(id)).sort());
+}
+
+/** A tenth of all requests; the same ones each time. */
+function tenth(): () => boolean {
+  const seed = 27;
+  const digits = fc.sample(fc.integer({ min: 0, max: 9 }), { seed, numRuns: 20_000 });
+  return () => digits.pop() === 0;
+}
+
+const without503 = (retryAfter?: string): Misbehaviour => ({
+  effectAfter: "never",
+  answer: () => json(503, { message: "Busy" }, retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+});
+
+describe("looks for lost creates, a tenth of all", () => {
+  /** How many list requests creates make with so many milliseconds from a request to its answer, and how many looks. */
+  async function created(latency: number): Promise<{ pages: number; first: number; second: number }> {
+    for (let number = 0; number < 250; number++) api.tables.monitor.add(inputsOf(90_000 + number));
+    api.latency = () => latency / 2;
+    const isHit = tenth();
+    let [first, second] = [0, 0];
+    const hit = new Set<string>();
+    api.misbehave = ({ method, body }) => {
+      const key = JSON.stringify(body);
+      // Each at most once: what is lost again is looked for among all that is new since the first time.
+      if (method !== "POST" || hit.has(key) || !isHit()) return undefined;
+      hit.add(key);
+      const isDone = ++first % 2 === 0;
+      if (isDone) return { answer: () => networkError("UND_ERR_SOCKET", "other side closed") };
+      second++;
+      return without503();
+    };
+    await createAll(count, [newProcess()]);
+    return { pages: api.requests.filter(isList).length - 1, first, second };
+  }
+  const count = sample(300, 300, 1000);
+
+  test("read one page each", async () => {
+    const { pages, first, second } = await created(1000);
+    expect(second).toBeGreaterThan(count / 30);
+    expect(pages).toBe(first + second);
+  });
+
+  test("read no more pages than hold what is new, if hundreds are created in the five seconds between two looks", async () => {
+    const { pages, first, second } = await created(2);
+    expect(pages).toBeLessThanOrEqual(first + second * Math.ceil(count / 100));
+  });
+});
+
+describe("creates on a limit of 60 a minute take little longer than the requests that they need", () => {
+  interface Case {
+    readonly processes?: number;
+    /** Milliseconds from a request to its answer. */
+    readonly latency?: number;
+    /** What a tenth of all requests are answered with. */
+    readonly faults?: readonly ("with" | "without")[];
+  }
+  const all: readonly [string, Case][] = [
+    ["as they are", {}],
+    ["of four processes", { processes: 4 }],
+    ["with 500 ms latency", { latency: 500 }],
+    ["with a tenth of all answers 503 with Retry-After", { faults: ["with"] }],
+    ["with a tenth of all answers 503 without Retry-After", { faults: ["without"] }],
+    ["with all of that", { processes: 4, latency: 500, faults: ["with", "without"] }],
+  ];
+  const kinds = sample(["sliding"] as const, ["sliding"] as const, ["sliding", "window", "bucket"] as const);
+
+  test.each(kinds.flatMap((kind) => all.map(([name, options]) => [name, kind, options] as const)))(
+    "%s (%s)",
+    async (_name, kind, { processes = 1, latency = 10, faults = [] }) => {
+      const count = sample(300, 300, 1000);
+      const limit = limitKinds[kind](60, 60_000);
+      const isHit = tenth();
+      // A list for each process, and a request for each create.
+      let needed = processes + count;
+      let hits = 0;
+      const fault = ({ method }: Seen): Misbehaviour | undefined => {
+        if (faults.length === 0 || !isHit()) return undefined;
+        const isTold = faults[++hits % faults.length] === "with";
+        needed++;
+        if (isTold || method === "GET") return without503(isTold ? "1" : undefined);
+        const isDone = hits % 4 < 2;
+        // One look finds it; two that do not are followed by the same create.
+        if (!isDone) needed += 2;
+        return isDone ? { answer: (usual) => usual && json(503, { message: "Busy" }) } : without503();
+      };
+      api.latency = () => latency / 2;
+      let refused = 0;
+      api.misbehave = (request) => {
+        const verdict = limit(time.now());
+        if (verdict.wait === 0) return fault(request);
+        refused++;
+        const headers = limitTellings["Retry-After in seconds"](verdict);
+        return { effectAfter: "never", answer: () => json(429, { message: "Too many requests" }, headers) };
+      };
+      await createAll(
+        count,
+        Array.from({ length: processes }, () => newProcess()),
+      );
+      const least = neededTime(limitKinds[kind](60, 60_000), needed, 0);
+      expect(time.now() / least).toBeLessThanOrEqual(1.1);
+      expect(new Set(told.map((line) => line.split(",")[0]))).toEqual(
+        new Set(["waiting for the server's rate limit"]),
+      );
+    },
+  );
+});
