@@ -219,7 +219,7 @@ test("on the plugin, imports and the settings of explicit providers are checked 
     /Monitor (right|again) \(import 1\): record 1 is taken by Monitor (right|again) too/,
   );
   expect(failed).toMatch(/Monitor wrong \(import 2\): interval is 300/);
-  expect(failed).toMatch(/Monitor account \(import 1\): account is "eu" in the program, .*import "eu\/1"/);
+  expect(failed).toMatch(/Monitor account \(import 1\): account is not that of the id .*import "eu\/1"/);
   expect(failed).toMatch(/Monitor not-theirs \(import 7\): import of monitor 7 is not possible/);
   expect(failed).toMatch(/Monitor bad: url must be an absolute URL/);
   expect(failed).not.toMatch(/Monitor (theirs|later|made|kept) /);
