@@ -58,7 +58,7 @@ module.exports = {
       from: { path: fronts.cli },
       to: {
         path: [fronts.entries, folder("sdk"), folder("emulator")],
-        pathNot: "^provider/(emulator/cli|sdk/package)\\.ts$",
+        pathNot: "^provider/emulator/cli\\.ts$",
       },
     },
     {

@@ -304,13 +304,13 @@ function sourceOf({ singular }) {
   return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
 }
 
-/** The types of the provider's settings for TypeScript. */
-function providerArgsOf({ provider, types }) {
+/** The types of the provider's settings for TypeScript. One of a choice offers its values and takes any string. */
+function providerArgsOf({ provider, types }, settings) {
   const interfaceOf = (name, comment, properties) => {
     const lines = Object.entries(properties).map(
       ([key, property]) =>
         `  /** ${property.description}${property.secret ? " Secret." : ""} */\n` +
-        `  ${key}?: Input<${typeScriptOf(property)}> | undefined;\n`,
+        `  ${key}?: Input<${typeScriptOf(property, settings[key]?.allowed)}> | undefined;\n`,
     );
     return `/** ${comment} */\nexport interface ${name} {\n${lines.join("")}}\n`;
   };
@@ -322,16 +322,18 @@ function providerArgsOf({ provider, types }) {
   ].join("\n");
 }
 
-function typeScriptOf({ type, items }) {
+function typeScriptOf({ type, items }, allowed) {
+  if (allowed) return [...allowed.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
   if (type === "array") return `Input<${typeScriptOf(items)}>[]`;
   if (type === "object") return "Readonly<Record<string, Input<AccountSettings>>>";
   return type === "integer" ? "number" : type;
 }
 
 function main(args) {
-  const schema = schemaOf(built(), sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  const all = built();
+  const schema = schemaOf(all, sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
   writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
-  writeGenerated(argsFile, () => providerArgsOf(schema), args);
+  writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settings), args);
 }
 
 runAsCommand(import.meta.url, main);

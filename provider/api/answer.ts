@@ -144,6 +144,11 @@ export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
+/** The order of ids, which are numbers of any size: of two, the longer is the larger. */
+export function compareIds(a: string, b: string): number {
+  return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
+}
+
 function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);

@@ -4,7 +4,7 @@ import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { ownPackage } from "../sdk/package";
+import { ownPackage } from "../definitions/package";
 import { dependency } from "./shared/dependency";
 import { assertFree, assertPrintable, explained, writeNewFiles } from "./shared/files";
 import { startCommands } from "./export/next-steps";

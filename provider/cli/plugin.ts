@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { ownPackage } from "../sdk/package";
+import { ownPackage } from "../definitions/package";
 import { installPlugin } from "./shared/pulumi-cli";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";

@@ -7,7 +7,7 @@ import type * as cleaning from "../engine/clean";
 import type * as sessions from "../lifecycle/session";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
-import { ownPackage } from "../sdk/package";
+import { ownPackage } from "../definitions/package";
 
 /** The file of a command. */
 interface CommandFile {

@@ -1,5 +1,6 @@
 import type { Field, FieldType } from "./field";
 import { nearest } from "./nearest";
+import { shorten } from "./text";
 import { isUnknown, unknown } from "./unknown";
 import { parseUrl } from "./url";
 import { isObject } from "./values";
@@ -27,8 +28,7 @@ const fault = (reason: string, path = ""): Fault => ({ path, reason });
 function quoted(value: unknown, field: Field): string {
   if (field.secret || isUnknown(value)) return "";
   const text = (JSON.stringify(value) as string | undefined) ?? String(value);
-  const characters = Array.from(text);
-  return `, not ${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : text}`.toWellFormed();
+  return `, not ${shorten(text, 100)}`;
 }
 
 function textFaults(value: unknown, field: Field): Fault[] {

@@ -67,7 +67,7 @@ const string: TypeRules<string> = {
 };
 
 /** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
-function comparableHost(name: string): string {
+export function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
 }
 

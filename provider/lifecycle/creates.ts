@@ -1,9 +1,8 @@
-import { domainToASCII } from "node:url";
-
 import { idNumber } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
+import { comparableHost } from "../definitions/field-types";
 import type { Value } from "../definitions/values";
 import { fieldOf, identityKeys, shownValue } from "./difference";
 import type { Values } from "./difference";
@@ -97,6 +96,5 @@ export async function readBaseline(
 
 /** The same string for names that mean the same, whether or not the field is a domain's name. */
 export function nameKey(name: Value | undefined): string {
-  const text = typeof name === "string" ? name : "";
-  return domainToASCII(text) || text.toLowerCase();
+  return typeof name === "string" ? comparableHost(name) : "";
 }

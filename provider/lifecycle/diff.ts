@@ -5,7 +5,7 @@ import { isUnknown } from "../definitions/unknown";
 import { ownRecordName } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
-import { claimOf, unnamed } from "./ledger";
+import { claimOf, describeOwner, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
@@ -109,7 +109,7 @@ function hold(
   if (other === undefined) return;
   throw new UptimeError(
     `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +
-      `${other === unnamed ? "another resource" : other} has it too: one of them has adopted or imported what the other ` +
+      `${describeOwner(other)} has it too: one of them has adopted or imported what the other ` +
       "one manages. Remove one of the two from the program.",
   );
 }

@@ -4,6 +4,7 @@ import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
+import { shorten } from "../definitions/text";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
@@ -146,6 +147,6 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
 }
 
 function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): string {
-  const text = field.secret ? "something else" : Array.from(JSON.stringify(raw)).slice(0, 100).join("");
+  const text = field.secret ? "something else" : shorten(JSON.stringify(raw), 100);
   return `The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
 }

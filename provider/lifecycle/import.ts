@@ -7,7 +7,7 @@ import { isEmpty } from "../definitions/values";
 import { claimRecord, isElsewhere, operationOf } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
-import { adoptionClaim, unnamed } from "./ledger";
+import { adoptionClaim, describeOwner, unnamed } from "./ledger";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
@@ -53,7 +53,7 @@ export async function checkImport(
   const other = ledger.otherOwner(id, [owner]);
   if (other !== undefined)
     return refuse(
-      `names ${singular} ${id}, which ${other === unnamed ? `another ${label}` : other} of this stack has already; ` +
+      `names ${singular} ${id}, which ${describeOwner(other, label)} of this stack has already; ` +
         "if that is this one under its former name in Pulumi, give it the option aliases instead",
     );
   let record: ApiRecord;
@@ -109,7 +109,7 @@ export async function importRecord(
   const other = ledger.otherOwner(id, [owner]);
   if (other !== undefined)
     throw new UptimeError(
-      `${label} ${id} was not imported, because ${other === unnamed ? "another resource" : other} of ` +
+      `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
     );
   if (isElsewhere(account, id))

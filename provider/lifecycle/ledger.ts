@@ -58,6 +58,11 @@ interface Entry {
 /** The claim of a resource that neither state nor the engine names: it has created its record. */
 export const unnamed = "";
 
+/** Another owner in a message. */
+export function describeOwner(owner: string, kind = "resource"): string {
+  return owner === unnamed ? `another ${kind}` : owner;
+}
+
 /**
  * The claim of a resource that adopts or imports a record: its owner, and a random id, because the same name can have had the
  * record before, in state that is about to be deleted.

@@ -1,3 +1,4 @@
+import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import { joined, message, UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
@@ -133,11 +134,6 @@ function foundRecord(definition: Definition, record: ApiRecord, account: string 
     (field.secret ? secrets : values)[key] = shown.get(key) ?? undefined;
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
   return { id: record.id, values, attributes, secrets };
-}
-
-function compareIds(a: string, b: string): number {
-  // Numbers of any size: the longer is the larger.
-  return a.length === b.length ? compareTexts(a, b) : a.length - b.length;
 }
 
 function compareTexts(a: unknown, b: unknown): number {

@@ -6,7 +6,7 @@ import { lookupFunction, pluginType, typeToken } from "../definitions/pulumi";
 import type { Finds } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
-import { ownPackage } from "./package";
+import { ownPackage } from "../definitions/package";
 import { warnOfPlainKeys } from "./warnings";
 
 /** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */

@@ -42,5 +42,5 @@ export interface ProviderArgs {
   /** Former addresses of the server; state that was made there stays valid. */
   movedFrom?: Input<Input<string>[]> | undefined;
   /** What is printed about requests: `off`, `summary`, `requests` or `json`. Default: `off`. */
-  logLevel?: Input<string> | undefined;
+  logLevel?: Input<"off" | "summary" | "requests" | "json" | (string & {})> | undefined;
 }

@@ -10,7 +10,7 @@ import { definitions } from "../../definitions";
 import { plainTextKeys } from "../../definitions/setting-warnings";
 import type { CollectedProvider } from "../../engine/collect";
 import type { Session } from "../../lifecycle/session";
-import { ownPackage } from "../../sdk/package";
+import { ownPackage } from "../../definitions/package";
 import { isKeyRefused } from "../shared/account-records";
 import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";

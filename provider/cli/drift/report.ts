@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
-import { counted, shorten } from "../../api/text";
+import { counted } from "../../api/text";
+import { shorten } from "../../definitions/text";
 
 const driftedResource = z.object({
   urn: z.string(),

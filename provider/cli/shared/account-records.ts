@@ -1,3 +1,4 @@
+import { compareIds } from "../../api/answer";
 import type { ApiRecord } from "../../api/answer";
 import { ApiError } from "../../api/errors";
 import { Operation } from "../../api/operation";
@@ -37,9 +38,8 @@ export async function readRecords(
   return oldestFirst(records);
 }
 
-/** Ids are numbers of any size: of two, the longer is the larger. */
 export function oldestFirst(records: readonly ApiRecord[]): readonly ApiRecord[] {
-  return [...records].sort((a, b) => a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
+  return [...records].sort((a, b) => compareIds(a.id, b.id));
 }
 
 /** Whether the server may show strings HTML-escaped: no string in the records has a character that would be escaped. */

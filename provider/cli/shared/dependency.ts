@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { packageAbove } from "../../sdk/package";
+import { packageAbove } from "../../definitions/package";
 import { exists, readText } from "./files";
 import { parseAs } from "./json";
 
