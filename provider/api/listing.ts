@@ -2,6 +2,7 @@ import { idNumber } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
+import { pageSize } from "./pages";
 
 /** Milliseconds after which a list is read anew: a run of any length then reads one a minute. */
 const maxAge = 60_000;
@@ -75,7 +76,9 @@ export class Listing {
     if (!this.span || place === undefined) return undefined;
     const [first, last] = this.span;
     const distance = place - last;
-    return distance < 0n ? 0 : Math.ceil(Number(distance) / Number(last - first + 1n));
+    // A page with few records is likely to be the last one.
+    const width = Math.max(pageSize, Number(last - first + 1n));
+    return distance < 0n ? 0 : Math.ceil(Number(distance) / width);
   }
 
   /** One more page, for all who wait for it. `wanted` is how many are needed, as far as is known. */

@@ -6,7 +6,7 @@ import { ApiError, message, quote, UptimeError } from "./errors";
 import type { Message } from "./errors";
 
 /** The most that the API allows. */
-const pageSize = 100;
+export const pageSize = 100;
 
 /** The pages of a list, one after the other, until one is the last. Those that are wanted are asked for at once. */
 export async function* readPages(

@@ -92,7 +92,7 @@ test.each(["pulumi-uptime", "pulumi-uptime/native"])(
     }
     // A default is no declared value that would overrule `ignoreChanges`.
     await workspace.write(program(`{ ignoreChanges: ["requestMethod"] }`));
-    const [{ id = 0 } = {}] = emulator.monitors.all();
+    const [{ id } = { id: 0 }] = emulator.monitors.all();
     emulator.monitors.edit(String(id), { request_method: "HEAD" });
     await workspace.up("--refresh", "--run-program");
     expect(emulator.monitors.get(String(id))).toMatchObject({ request_method: "HEAD" });

@@ -282,7 +282,7 @@ describe("a list is not read", () => {
   });
 
   test("much further than it is worth: some records in the middle of many others", async () => {
-    const [all, few] = sample([3000, 16], [3000, 16], [10_000, 100]) as [number, number];
+    const [all, few] = sample<[number, number]>([3000, 16], [3000, 16], [10_000, 100]);
     const some = (await monitors(all)).slice(all / 2, all / 2 + few);
     expect(await refresh(some)).toEqual(outputsOf(some));
     // One page from either end.

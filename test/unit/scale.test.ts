@@ -36,7 +36,8 @@ afterEach(() => jest.restoreAllMocks());
 
 function newProcess(settings: Settings = {}): Provider {
   const all = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey, ...settings };
-  const surroundings = { ...new SimulatedProcess(time, api), showWait: (line: string) => told.push(line) };
+  const { clock, transport } = new SimulatedProcess(time, api);
+  const surroundings = { clock, transport, showWait: (line: string) => told.push(line) };
   return startDynamic(all, surroundings).monitor;
 }
 
@@ -145,11 +146,9 @@ describe("creates on a limit of 60 a minute take little longer than the requests
         return isDone ? { answer: (usual) => usual && json(503, { message: "Busy" }) } : without503();
       };
       api.latency = () => latency / 2;
-      let refused = 0;
       api.misbehave = (request) => {
         const verdict = limit(time.now());
         if (verdict.wait === 0) return fault(request);
-        refused++;
         const headers = limitTellings["Retry-After in seconds"](verdict);
         return { effectAfter: "never", answer: () => json(429, { message: "Too many requests" }, headers) };
       };
