@@ -193,6 +193,8 @@ export class Ledger {
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
       importer !== owner &&
+      // Whoever has imported it before is replaced, and this delete is a part of that.
+      !this.done.has(JSON.stringify([id, importer])) &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     // The program keeps one resource without a name under this claim. Kept resources are not deleted in the same run, so the

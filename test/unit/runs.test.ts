@@ -53,6 +53,14 @@ const two = { name: "two.example", homepageUrl: "https://two.example/home" };
 const byHand = [{ kind: "monitor", fields: home }] as const;
 
 const seen: Record<string, Scenario> = {
+  "a record whose resource has got the option import for it is deleted when the resource is replaced": {
+    records: [],
+    runs: [
+      run([domain("a", one)]),
+      run([domain("a", one, "1")]),
+      run([domain("a", one, "1")], { command: "up --refresh", replace: [0] }),
+    ],
+  },
   "a record that another provider adopts before its create is answered is not in two states": {
     records: [],
     runs: [
