@@ -178,7 +178,8 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    return { status, headers, text: decode(body, headers), target };
+    const isElsewhere = !url.pathname.replace(/\/$/, "").endsWith(request.path);
+    return { status, headers, text: decode(body, headers), target, isElsewhere };
   }
 }
 

@@ -65,6 +65,8 @@ export class ApiError extends UptimeError {
     /** What the API says of single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
+    /** Whether the request was redirected to another path, so that this says nothing of its own. */
+    readonly isElsewhere = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${unfinished(answer)}. ${hint}.` : answer);

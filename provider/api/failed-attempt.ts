@@ -43,6 +43,8 @@ export interface Response {
   readonly text: string;
   /** Where it redirects to, if that was not followed. */
   readonly target: URL | undefined;
+  /** Whether it was redirected to the path of something else. */
+  readonly isElsewhere: boolean;
 }
 
 /** For the errors of an operation that may have old settings. */
@@ -76,7 +78,8 @@ export function notSent(
 }
 
 /** An answer with a status of 300 or above. */
-export function refused(attempted: Attempted, { status, headers, text, target }: Response, body: unknown) {
+export function refused(attempted: Attempted, response: Response, body: unknown) {
+  const { status, headers, text, target, isElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
   const known = [attempted.name, status, reason, fields, hint(attempted, status, target)] as const;
@@ -85,7 +88,7 @@ export function refused(attempted: Attempted, { status, headers, text, target }:
     error:
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known),
+        : new ApiError(...known, isElsewhere),
   } as const;
 }
 

@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 
 import { Client } from "../../provider/api/client";
 import { Collection } from "../../provider/api/collection";
-import { UptimeError } from "../../provider/api/errors";
+import { ApiError, MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { errorText } from "../../provider/engine/clean";
@@ -274,6 +274,20 @@ describe("a redirect", () => {
     expect((await show(url)).id).toBe("7");
     expect(seen).toEqual(["GET /api/v1/monitors/7", "GET /moved/api/v1/monitors/7"]);
   });
+
+  test.each(statuses)(
+    "(%i) to something else that is not there does not say that the record is gone",
+    async (status) => {
+      const url = await http((request, response) => {
+        const isMoved = request.url === "/login";
+        response.writeHead(isMoved ? 404 : status, isMoved ? {} : { location: "/login" });
+        response.end();
+      });
+      const error: unknown = await show(url).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).not.toBeInstanceOf(MissingError);
+    },
+  );
 
   test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
     const { url, seen } = await moved(status);

@@ -797,6 +797,7 @@ function tellsId({ mutation }: Case["mutations"][number]): boolean {
 function deniesId(mutation: Mutation): boolean {
   if (mutation.mutate === "envelope") return mutation.envelope === "job";
   if (mutation.mutate === "status") return mutation.status < 300 || [404, 410].includes(mutation.status);
+  if (mutation.mutate === "value") return ["deleted_at", "trashed"].includes(mutation.field);
   return mutation.mutate === "id" || mutation.mutate === "text";
 }
 
@@ -991,7 +992,8 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
             (("location" in mutation && locatedId(mutation.location, kind) === id) ||
               (mutation.mutate === "envelope" && mutation.envelope === "job")))),
   );
-  if (made !== undefined && id !== made && !isNewId) {
+  const isMade = id !== undefined && created.includes(id);
+  if (made !== undefined && !isMade && !isNewId) {
     // If the address of that id shows another record or none, the id may be another's: an error names what is new.
     const isDenied = done.some(({ target, mutation }) => target === "show" && deniesId(mutation));
     const told = !isDenied && mutations.filter(({ target }) => target === "create").every(tellsId);
