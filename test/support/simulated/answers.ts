@@ -797,7 +797,7 @@ function tellsId({ mutation }: Case["mutations"][number]): boolean {
 function deniesId(mutation: Mutation): boolean {
   if (mutation.mutate === "envelope") return mutation.envelope === "job";
   if (mutation.mutate === "status") return mutation.status < 300 || [404, 410].includes(mutation.status);
-  if (mutation.mutate === "value") return ["deleted_at", "trashed"].includes(mutation.field);
+  if (mutation.mutate === "value") return /^(is_)?(deleted|trashed)(_at)?$/.test(mutation.field);
   return mutation.mutate === "id" || mutation.mutate === "text";
 }
 
