@@ -1018,10 +1018,10 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   if (result?.isGone && own !== undefined && shown(own) !== undefined && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   if (operation === "delete" && result && own !== undefined && shown(own) !== undefined) {
-    // That there is no such record is believed of its own address.
+    // That there is no such record is believed of its own address, whether a read or the delete is told so.
     const isDenied = done.every(
       ({ target, mutation }) =>
-        target !== "delete" ||
+        (target !== "delete" && target !== "show") ||
         !("status" in mutation) ||
         ((mutation.status ?? 200) >= 300 && mutation.status !== 404 && mutation.status !== 410),
     );
