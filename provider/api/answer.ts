@@ -87,7 +87,10 @@ export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolea
 /** Whether a server that keeps deleted records shows this one as deleted. */
 export function isDeleted({ shown }: ApiRecord): boolean {
   const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
-  return ![deleted_at, trashed_at].every(saysNothing) || [deleted, is_deleted, trashed].some(isTrue);
+  // Some servers write a date that is not set as zeros.
+  const isSet = (date: unknown): boolean =>
+    !saysNothing(date) && !/^"?[0\s:T.Z+-]*"?$/.test(JSON.stringify(date));
+  return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
 }
 
 /** Whether an answer to a request for one record holds nothing at all. */

@@ -72,8 +72,10 @@ export function claimRecord(account: Account, id: string): void {
 
 /** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
 export function noteCreated(account: Account, id: string): void {
-  account.neighbors.mention(ownRecordName(account, id));
-  if (isElsewhere(account, id))
+  // Another account of the server may have a record of the same id.
+  const name = ownRecordName(account, id);
+  account.neighbors.mention(name);
+  if (account.neighbors.have(name))
     throw new UptimeError(
       `${account.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
         "resources that are equal cannot both have it. Give them different names, or remove one.",

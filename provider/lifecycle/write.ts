@@ -113,8 +113,9 @@ async function withEmptyListForm(
       throw explained(definition, error);
     try {
       return { written: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
-    } catch {
-      throw explained(definition, error);
+    } catch (second) {
+      // What is no refusal may have had an effect, or is no matter of the form.
+      throw second instanceof ApiError && second.isRefusal ? explained(definition, error) : second;
     }
   }
 }

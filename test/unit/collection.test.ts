@@ -133,8 +133,10 @@ describe("a record is missing", () => {
     expect(await listed(monitors)).toEqual(["6"]);
   });
 
-  test("not where the mark says that it is not", async () => {
-    const marked = { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" };
+  test.each([
+    { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
+    { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
+  ])("not where the mark says that it is not (%j)", async (marked) => {
     const { monitors } = collectionOf(() => ({ data: { ...record, ...marked } }));
     expect((await monitors.show("7", start())).id).toBe("7");
   });

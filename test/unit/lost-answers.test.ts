@@ -134,6 +134,14 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   });
 });
 
+test("a lost answer to the create that sends an empty list in the other form: found, one record", async () => {
+  server.onCreates(answer(422), cut);
+  const one = resource();
+  await one.up({ ...home, alertChannelIds: [] });
+  expect(server.ids()).toEqual([one.state?.id]);
+  expect(server.posts).toBe(2);
+});
+
 describe("after a timeout", () => {
   test.each<[string, Fault]>([
     ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }],
