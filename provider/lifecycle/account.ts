@@ -59,12 +59,18 @@ export function ownRecordName(account: Account, id: string): string {
   return `${account.keyFingerprint} ${recordName(account, id)}`;
 }
 
+/** Tells the other processes that a resource of this one has a record. Returns whether one of them was first. */
+export function mentionRecord(account: Account, id: string): boolean {
+  const name = ownRecordName(account, id);
+  account.neighbors.mention(name);
+  return account.neighbors.have(name);
+}
+
 /** A resource of this process gets a record that exists. Throws if another process was first, or if it cannot be told. */
 export function claimRecord(account: Account, id: string): void {
   const { definition, neighbors } = account;
   neighbors.tell(recordName(account, id));
-  neighbors.mention(ownRecordName(account, id));
-  if (neighbors.have(ownRecordName(account, id)))
+  if (mentionRecord(account, id))
     throw new UptimeError(
       `${definition.label} ${id} was not adopted or imported, because a resource of another provider has it.`,
     );
@@ -72,10 +78,8 @@ export function claimRecord(account: Account, id: string): void {
 
 /** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
 export function noteCreated(account: Account, id: string): void {
-  // Another account of the server may have a record of the same id.
-  const name = ownRecordName(account, id);
-  account.neighbors.mention(name);
-  if (account.neighbors.have(name))
+  // Another account of the server may have a record of the same id, so only those of this key are asked.
+  if (mentionRecord(account, id))
     throw new UptimeError(
       `${account.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
         "resources that are equal cannot both have it. Give them different names, or remove one.",

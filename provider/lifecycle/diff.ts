@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { ownRecordName } from "./account";
+import { mentionRecord } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimOf, describeOwner, unnamed } from "./ledger";
@@ -89,7 +89,7 @@ function hold(
   options: Options,
   isReplaced: boolean,
 ): void {
-  const { definition, ledger, neighbors } = account;
+  const { definition, ledger } = account;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
   noteState(account, id, outputs);
@@ -101,11 +101,9 @@ function hold(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const record = ownRecordName(account, id);
-  neighbors.mention(record);
-  const isElsewhere = neighbors.have(record);
+  const isOthers = mentionRecord(account, id);
   const other =
-    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isElsewhere ? unnamed : undefined);
+    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unnamed : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +

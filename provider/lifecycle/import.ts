@@ -41,8 +41,7 @@ export async function checkImport(
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
   const { definition, ledger } = account;
-  const { label } = definition;
-  const { singular } = definition;
+  const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
     notes: [],

@@ -193,8 +193,8 @@ export class Ledger {
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
       importer !== owner &&
-      // Whoever has imported it before is replaced, and this delete is a part of that.
-      !this.done.has(JSON.stringify([id, importer])) &&
+      // If it was imported in an earlier run, its resource is being replaced, and this delete is part of that.
+      !this.wasImported(id, importer) &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     // The program keeps one resource without a name under this claim. Kept resources are not deleted in the same run, so the
@@ -204,7 +204,7 @@ export class Ledger {
 
   /** Whether a create with the option `import` is a replacement's, and makes a new record. */
   isSpent(importId: string, owner: string | undefined): boolean {
-    return this.spent.get(importId)?.has(owner) === true || this.done.has(JSON.stringify([importId, owner]));
+    return this.spent.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
   }
 
   /** Whether it is too late to import a record. */
@@ -219,6 +219,10 @@ export class Ledger {
 
   isWritten(id: string): boolean {
     return this.entries.get(id)?.isWritten === true;
+  }
+
+  private wasImported(importId: string, owner: string | undefined): boolean {
+    return this.done.has(JSON.stringify([importId, owner]));
   }
 
   private spend(id: string, owner: string | undefined): void {

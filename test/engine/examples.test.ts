@@ -12,7 +12,7 @@ import {
 import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { namesIn, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
 
 afterEach(stopStacks);
@@ -167,12 +167,7 @@ test("`pulumi up` in a clone that is built runs the quickstart, and git ignores 
   await workspace.run(["stack", "init", "dev"]);
   await workspace.up();
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
-  expect(
-    emulator.monitors
-      .all()
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(["Checkout", "Home page"]);
+  expect(namesIn(emulator.monitors)).toEqual(["Checkout", "Home page"]);
   const stackFile = "Pulumi.dev.yaml";
   expect(readdirSync(clone)).toContain(stackFile);
   expect(git("check-ignore", stackFile)).toBe(stackFile);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { limitKinds } from "../support/limits";
 import { fullTest, sample } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack, stopStacks } from "../support/stack";
 import type { Stack } from "../support/stack";
 
 afterEach(stopStacks);
@@ -58,8 +58,6 @@ function start({ workspace }: Stack, ...args: string[]): Run {
 
 const run = (stack: Stack, ...args: string[]): Run["ended"] => start(stack, ...args).ended;
 
-const namesOf = ({ emulator }: Stack): string[] => emulator.monitors.all().map(({ name }) => String(name));
-
 // The others differ in who is told alone.
 const interruptions = [
   ["SIGINT to the process group, as a terminal sends it", "SIGINT", true],
@@ -99,7 +97,7 @@ test.each(interruptions)(
     emulator.fault = undefined;
     const again = await run(fleet, "--yes", "--at-once", "8");
     expect(again.code === 0 ? "" : again.output).toBe("");
-    const names = namesOf(fleet);
+    const names = namesIn(fleet.emulator.monitors);
     expect(names).toHaveLength(monitors + 1);
     expect(new Set(names).size).toBe(monitors + 1);
     // What no stack has.
@@ -126,7 +124,7 @@ fullTest(
     };
     const { code, output } = await run(fleet, "--yes", "--at-once", "4", "--requests-per-minute", "8");
     expect({ failure: code === 0 ? "" : output, refused }).toEqual({ failure: "", refused: [] });
-    expect(namesOf(fleet)).toHaveLength(monitors);
+    expect(namesIn(fleet.emulator.monitors)).toHaveLength(monitors);
 
     const unchanged = await run(fleet);
     expect(unchanged).toMatchObject({ code: 0 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { blocksOf, commandsIn } from "../support/blocks";
 import { cli } from "../support/cli";
-import { startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
 
@@ -36,12 +36,7 @@ test("docs/teams.md: each block does what the page says of it", async () => {
 
   for (const { file, code } of blocks) if (file !== undefined) writeFileSync(at(file), code);
   await runNext();
-  expect(
-    emulator.domains
-      .all()
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(["blog.example", "shop.example"]);
+  expect(namesIn(emulator.domains)).toEqual(["blog.example", "shop.example"]);
   const before = ids();
   expect(before).toHaveLength(3);
 

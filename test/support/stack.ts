@@ -34,6 +34,13 @@ export async function stopStacks(): Promise<void> {
   await Promise.all(emulators.splice(0).map((emulator) => emulator.stop()));
 }
 
+/** The names of the records in a table of the emulator, in the order of the alphabet. */
+export const namesIn = (table: Emulator["monitors"]): string[] =>
+  table
+    .all()
+    .map(({ name }) => String(name))
+    .sort();
+
 /** One resource of a program. */
 export interface Declared {
   kind: "Domain" | "Monitor";
