@@ -102,6 +102,14 @@ export class Operation {
     });
   }
 
+  /** An operation for work that others wait for too, each of them in its own time. It ends when Pulumi is interrupted. */
+  forOthersToo(): Operation {
+    const { clock, mayHaveOldSettings, urn, interruption } = this;
+    const shared = new Operation({ clock, mayHaveOldSettings, urn, interruption });
+    shared.hasWritten = this.hasWritten;
+    return shared;
+  }
+
   /** The error after which nothing more is done. `consequence` is a clause such as "nothing was sent". */
   ended(consequence: string, before?: UptimeError): UptimeError {
     const first = before ? message`${unfinished(before)}. Then ` : "";

@@ -89,19 +89,25 @@ export class RateLimiter {
     }
   }
 
-  /** After a refusal nothing is sent for as long as the server says, and in any case longer from one to the next. */
+  /**
+   * After a refusal nothing is sent for as long as the server says, and in any case longer from one to the next. When it is
+   * to be given up, it is asked once more before.
+   */
   private close(headers: Headers, begun: number): void {
     const now = this.clock.now();
+    if (this.refusals === 0) this.refusedSince = now;
+    const end = this.refusedSince + patience;
     const announced = announcedWait(headers, this.clock.date()) ?? 0;
     // A request that began before the last refusal does not make the wait longer, unless its answer names a time.
     const isLate = begun < this.opensAt;
     const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals);
-    this.opensAt = Math.max(this.opensAt, now + Math.max(announced, least));
+    const opensAt = Math.max(this.opensAt, now + Math.max(announced, least));
+    this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
     // More than one request would be sent in vain if the server refuses again.
     this.width = 1;
     if (isLate) return;
-    if (this.refusals++ === 0) this.refusedSince = now;
-    this.isGivenUp = now - this.refusedSince >= patience;
+    this.refusals++;
+    this.isGivenUp = now >= end;
   }
 
   private open(begun: number): void {

@@ -175,7 +175,7 @@ export class Collector {
   }
 
   private list(account: Account): Promise<Baseline> {
-    const list = this.lists.get(account) ?? readBaseline(account.collection, true, operationOf(account));
+    const list = this.lists.get(account) ?? readBaseline(account.collection, operationOf(account));
     this.lists.set(account, list);
     return list;
   }

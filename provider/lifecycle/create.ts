@@ -47,7 +47,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   // `pause` and other update-only fields are set by an update that follows.
   const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
   const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
-  const baseline = await baselineOf(creates, collection, settings.adoptExisting, operation);
+  const baseline = await baselineOf(creates, collection, operation);
   const adopted = settings.adoptExisting
     ? await adopt(account, createValues, baseline, owner, operation)
     : undefined;

@@ -17,14 +17,11 @@ export interface CreatedRecord {
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
-  /**
-   * The ids in the part of the list that was read. Numeric ids are compared as numbers, because some servers also accept 01
-   * for 1.
-   */
+  /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id if the list is sorted by ids that are numbers and only fall, so that only higher ones are new. */
   readonly newestKnownId: bigint | undefined;
-  /** The records by name; empty unless creates adopt. */
+  /** For adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
@@ -45,10 +42,9 @@ export class Creates {
 export function baselineOf(
   creates: Creates,
   collection: Collection,
-  areAdopting: boolean,
   operation: Operation,
 ): Promise<Baseline> {
-  creates.baseline ??= readBaseline(collection, areAdopting, operation).then(
+  creates.baseline ??= readBaseline(collection, operation.forOthersToo()).then(
     (baseline) => {
       creates.newestKnownId = baseline.newestKnownId;
       return baseline;
@@ -61,15 +57,8 @@ export function baselineOf(
   return operation.inTime(creates.baseline);
 }
 
-/**
- * Reads the whole list if a create may adopt a record. Otherwise the first page is enough if it is sorted by ids that fall:
- * then higher ids are new.
- */
-export async function readBaseline(
-  collection: Collection,
-  areAdopting: boolean,
-  operation: Operation,
-): Promise<Baseline> {
+/** Reads the whole list: after a create nothing tells a record that was there before from one that got a lower id. */
+export async function readBaseline(collection: Collection, operation: Operation): Promise<Baseline> {
   const { definition } = collection;
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
@@ -77,19 +66,16 @@ export async function readBaseline(
   let newestKnownId: bigint | undefined;
   let previous: bigint | undefined;
   let isFalling = true;
-  for await (const page of collection.list(operation)) {
+  for await (const page of collection.list(operation))
     for (const record of page) {
       const number = idNumber(record.id);
       ids.add(number ?? record.id);
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
       newestKnownId ??= number;
       previous = number;
-      if (!areAdopting) continue;
       const key = nameKey(shownValue(nameField, record));
       byName.set(key, [...(byName.get(key) ?? []), record]);
     }
-    if (isFalling && !areAdopting) break;
-  }
   // Of an empty list nothing tells how it is sorted, but then everything is new.
   return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
 }

@@ -1,6 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
+import { TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Order } from "../api/listing";
 import type { Operation } from "../api/operation";
@@ -91,18 +92,23 @@ export class RecordReader {
   private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     if (this.asked.size <= pageCost || this.traits.areListsBrief || this.ledger.isWritten(id))
       return undefined;
-    const mostPages = (): number => this.asked.size / pageCost + sparePages;
     try {
-      const list = await this.nearerList(id, operation, mostPages());
-      // Who has needed many pages is likely to need as many more.
-      const record = await list.find(id, mostPages, list.pages);
+      const record = await operation.inTime(this.find(id, operation));
       if (record) this.traits.learnListed(record);
       return record;
-    } catch {
+    } catch (error) {
       // Whatever is wrong with the list, the record itself may well be readable.
-      this.traits.areListsBrief = true;
+      if (!(error instanceof TimeIsOverError)) this.traits.areListsBrief = true;
       return undefined;
     }
+  }
+
+  /** Finds a record in a list, unless that takes more pages than it is worth. */
+  private async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    const mostPages = (): number => this.asked.size / pageCost + sparePages;
+    const list = await this.nearerList(id, operation, mostPages());
+    // Who has needed many pages is likely to need as many more.
+    return list.find(id, mostPages, list.pages);
   }
 
   /** The list that begins with the newest record or, in a large account, with the oldest: that which is nearer to a record. */
@@ -150,7 +156,8 @@ export class RecordReader {
   private list(order: Order, operation: Operation): Listing {
     const begun = this.lists.get(order);
     if (begun?.isFresh) return begun;
-    const list = new Listing(this.collection.list(operation, { sort: order }), order, this.clock);
+    const pages = this.collection.list(operation.forOthersToo(), { sort: order });
+    const list = new Listing(pages, order, this.clock);
     this.lists.set(order, list);
     return list;
   }

@@ -431,6 +431,27 @@ describe("every error after a lost create says that the record may exist, and th
   });
 });
 
+test("a create that is answered with a record that was there before is an error, wherever the list holds it", async () => {
+  for (let number = 1; number <= 250; number++)
+    server.emulator.monitors.add({ ...home, name: `Home ${number}` });
+  for (const old of [5, 150, 250]) {
+    server.onCreates(answer(200, { data: { ...home, id: old } }));
+    const one = resource();
+    expect(await made(one)).toContain(`monitor ${old}, which was there before`);
+    expect(one.state).toBeUndefined();
+  }
+  expect(server.ids()).toHaveLength(250);
+});
+
+test("a create that is answered with a lower id that no record had is the new record", async () => {
+  for (let id = 301; id <= 450; id++) server.emulator.monitors.add({ ...home, id });
+  server.fault = ({ method }) => {
+    if (method === "POST") server.emulator.monitors.add({ ...home, id: 7 });
+    return method === "POST" ? answer(201, { data: { ...home, id: 7 } }) : undefined;
+  };
+  expect(await made(resource())).toBe("made 7");
+});
+
 test("a create is not sent at all if the list before it cannot be read", async () => {
   server.fault = () => answer(403);
   expect(await made(resource())).toContain("status 403");

@@ -1,12 +1,15 @@
+import { readSettings } from "../../provider/api/settings";
+import { Operation } from "../../provider/api/operation";
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
+import type { Account } from "../../provider/lifecycle/account";
 import { Session } from "../../provider/lifecycle/session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
-import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
@@ -430,6 +433,39 @@ describe("what a refresh stores", () => {
     const { props = {}, inputs = {} } = await provider.read(id, outputs);
     expect(revealed(props)).toEqual({ ...outputs, interval: 900 });
     expect(revealed(inputs)).toEqual({ ...managedOf(outputs), interval: 900 });
+  });
+});
+
+describe("a list that several wait for goes on when the time of the first is over", () => {
+  const hurried = (): Operation => new Operation({ clock, timeout: 5000 });
+  const connected = (): Account => {
+    const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
+    const read = () => readSettings({ get: (key) => settings[key] }, {});
+    emulator.fault = ({ path }) =>
+      path.endsWith("/monitors") ? { kind: "delay", delayMs: 20_000 } : undefined;
+    return new Session({ clock }).connector(monitor, read)(undefined);
+  };
+
+  test("the whole of it", async () => {
+    await monitors(250);
+    const { reader } = connected();
+    const failure = failureOf(reader.wholeList(hurried()));
+    expect((await reader.wholeList(new Operation({ clock }))).size).toBe(250);
+    expect(await failure).toContain("customTimeouts");
+    expect(emulator.requests).toHaveLength(3);
+  });
+
+  test("the first pages, which are believed afterwards", async () => {
+    const known = await monitors(30);
+    const { reader, traits } = connected();
+    const expected = new Map([["interval", 300]]);
+    const reads = known.map(({ id }, number) =>
+      failureOf(reader.read(id, expected, number === 6 ? hurried() : new Operation({ clock }))),
+    );
+    expect((await Promise.all(reads)).map((failure) => failure === "")).toEqual(
+      known.map((_, number) => number !== 6),
+    );
+    expect(traits.areListsBrief).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Fault } from "../../provider/emulator";
-import { answer, failureOf, fronts, Program, Server } from "../support/program";
+import { answer, failureOf, fronts, isList, Program, Server, times } from "../support/program";
 
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const minutes = (count: number): number => count * 60_000;
@@ -60,6 +60,17 @@ describe("an operation has no time of its own", () => {
   });
 });
 
+test("customTimeouts of one create ends no other that waits for the same list", async () => {
+  const program = new Program(server, "dynamic", { "uptime:timeoutSeconds": "300" });
+  const [hurried, other] = [program.resource(), program.resource()];
+  server.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
+  const failed = failureOf(hurried.up({ ...home, __options: { customTimeouts: { create: "5s" } } }));
+  const made = failureOf(other.up({ ...home, name: "Other" }));
+  expect(await failed).toContain("customTimeouts");
+  expect(await made).toBe("");
+  expect([server.lists, server.ids()]).toEqual([1, ["1"]]);
+});
+
 test("timeoutSeconds is the only time of a request, also above five minutes", async () => {
   jest.useFakeTimers({
     doNotFake: [
@@ -105,6 +116,24 @@ describe.each(fronts)("a server that answers nothing but (%s)", (front) => {
     expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(10));
     expect(server.clock.now() - begun).toBeLessThanOrEqual(minutes(11));
   });
+});
+
+test.each([429, 503])(
+  "%i with Retry-After: 3600 is waited for no longer than ten minutes",
+  async (status) => {
+    const one = await created();
+    until(minutes(60), answer(status, "", { "retry-after": "3600" }));
+    expect(await timeOf(failureOf(one.up({ ...home, interval: 300 })))).toBe(minutes(10));
+    expect(server.sent).toEqual(times(2, "PATCH /api/v1/monitors/1"));
+    // What comes later is not held up again.
+    expect(await timeOf(failureOf(one.up({ ...home, interval: 300 })))).toBe(0);
+  },
+);
+
+test("a server that accepts requests again after ten minutes is asked, whatever Retry-After said", async () => {
+  const one = await created();
+  until(minutes(9), answer(429, "", { "retry-after": "3600" }));
+  expect(await timeOf(one.up({ ...home, interval: 300 }))).toBe(minutes(10));
 });
 
 test("one request that is served gives the server ten minutes more", async () => {
