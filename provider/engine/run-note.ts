@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -19,7 +20,7 @@ import type { Neighbors } from "../lifecycle/account";
  * A note that the processes of one run share: which records their resources have. Each explicit provider is a process, and
  * so is the host of dynamic resources, and one may adopt, import or delete what a resource of another one has. Only this
  * user can read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several
- * lines about a record the first one counts.
+ * lines with a name the first one counts.
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
@@ -31,10 +32,10 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
     return join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`, hashOf(address));
   };
   const written = new Set<string>();
-  const mentioned = new Set<string>();
+  const held = new Set<string>();
   const lines = new NoteLines();
   const note: Neighbors = {
-    tell(record) {
+    claim(name) {
       const path = file();
       if (path === undefined) return;
       try {
@@ -42,7 +43,7 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
           mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
           if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
         }
-        appendFileSync(path, `${process.pid} ${hashOf(record)}\n`, { mode: 0o600 });
+        appendFileSync(path, `${thisProcess} ${hashOf(name)}\n`, { mode: 0o600 });
       } catch (error) {
         throw new UptimeError(
           message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${dirname(path)} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
@@ -55,24 +56,24 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
           rmSync(path, { force: true });
         });
       written.add(path);
-      if (lines.holderOf(record, path) !== process.pid)
+      if (lines.writerOf(name, path) !== thisProcess)
         throw new UptimeError(
           "Nothing was adopted or imported, because another resource of this run has adopted or imported it. Remove one of the two from the program.",
         );
     },
-    mention(record) {
-      if (mentioned.has(record)) return;
-      mentioned.add(record);
+    hold(name) {
+      if (held.has(name)) return;
+      held.add(name);
       try {
-        note.tell(record);
+        note.claim(name);
       } catch {
         // Nothing is lost by it, as long as no other process adopts or imports the record.
       }
     },
-    have(record) {
+    have(name) {
       const path = file();
       if (path === undefined || !isOwn(dirname(path))) return false;
-      return ![undefined, process.pid].includes(lines.holderOf(record, path));
+      return ![undefined, thisProcess].includes(lines.writerOf(name, path));
     },
   };
   return note;
@@ -92,29 +93,51 @@ function isOwn(folder: string): boolean {
   }
 }
 
+/**
+ * A process by its id and its start, because the system gives the id to another one later. Undefined if none has the id. Only
+ * Linux tells the start in a file.
+ */
+export function processName(pid: number): string | undefined {
+  try {
+    process.kill(pid, 0);
+    // The 22nd field. The second one is a name in parentheses, which may hold anything.
+    const isLinux = process.platform === "linux";
+    const start = isLinux
+      ? readFileSync(`/proc/${pid}/stat`, "latin1")
+          .replace(/^.*\) /s, "")
+          .split(" ")[19]
+      : "";
+    return `${pid}@${start}`;
+  } catch {
+    return undefined;
+  }
+}
+
+const thisProcess = processName(process.pid);
+
 /** The lines of a note. There is one for each resource and a question for each, so only what is new is read. */
 class NoteLines {
   /** How many bytes were read. */
   private offset = 0;
-  private readonly pids = new Map<string, number[]>();
+  private readonly writers = new Map<string, string[]>();
 
-  /** The process that has told a record first. */
-  holderOf(record: string, path: string): number | undefined {
+  /** The first process that has written a name. */
+  writerOf(name: string, path: string): string | undefined {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size < this.offset) {
       this.offset = 0;
-      this.pids.clear();
+      this.writers.clear();
     }
     if (size > this.offset) this.parse(textOf(path, this.offset, size));
-    return this.pids.get(hashOf(record))?.find(isRunning);
+    return this.writers.get(hashOf(name))?.find(isRunning);
   }
 
   private parse(text: string): void {
     // Another process may be in the middle of a line.
     const end = text.lastIndexOf("\n") + 1;
     for (const line of text.slice(0, end).split("\n")) {
-      const [pid, hash = ""] = line.split(" ");
-      this.pids.set(hash, [...(this.pids.get(hash) ?? []), Number(pid)]);
+      const [writer = "", hash = ""] = line.split(" ");
+      this.writers.set(hash, [...(this.writers.get(hash) ?? []), writer]);
     }
     this.offset += end;
   }
@@ -130,10 +153,6 @@ function textOf(file: string, start: number, end: number): string {
   }
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+function isRunning(writer: string): boolean {
+  return writer === thisProcess || writer === processName(Number.parseInt(writer));
 }

@@ -1,4 +1,4 @@
-import { UptimeError } from "../api/errors";
+import { MissingError, UptimeError } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
@@ -6,20 +6,21 @@ import { Operation } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { Creates } from "./creates";
+import { shownIdentity } from "./difference";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
 import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
-/** The other processes of this run, by the records that their resources have. */
+/** What the processes of one run tell each other: the names of the records that their resources have. */
 export interface Neighbors {
-  /** This process is about to get a record. Throws if another one was first, or if the others cannot be told. */
-  tell(record: string): void;
-  /** A resource of this process has a record. The others may not be told. */
-  mention(record: string): void;
-  /** Whether a resource of another process has a record. */
-  have(record: string): boolean;
+  /** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
+  claim(name: string): void;
+  /** A resource of this process has a record. Whether the others hear of it is not certain. */
+  hold(name: string): void;
+  /** Whether another process was the first to claim or to hold a record. */
+  have(name: string): boolean;
 }
 
 /** What the verbs of the lifecycle work with: one kind of record in one account. */
@@ -49,45 +50,66 @@ export function operationOf({ clock }: Account, options: Options = {}): Operatio
   return new Operation({ ...options, clock });
 }
 
-/** A record's name among the processes of a run, of which some may have another key of the same account. */
-export function recordName({ address, definition }: Account, id: string): string {
+/** A record for the processes that have the same key. */
+function nameByKey(account: Account, id: string): string {
+  return `${account.keyFingerprint} ${idOnServer(account, id)}`;
+}
+
+/** A record for all processes: two keys may be of one account, or of two that both have the id. */
+function nameOnServer(account: Account, record: ApiRecord): string {
+  return `${idOnServer(account, record.id)} ${shownIdentity(account.definition, record)}`;
+}
+
+function idOnServer({ address, definition }: Account, id: string): string {
   return `${address.hash} ${definition.plural} ${id}`;
 }
 
-/** The same where only one key is meant, because ids may be an account's own. */
-export function ownRecordName(account: Account, id: string): string {
-  return `${account.keyFingerprint} ${recordName(account, id)}`;
-}
-
-/** Tells the other processes that a resource of this one has a record. Returns whether one of them was first. */
-export function mentionRecord(account: Account, id: string): boolean {
-  const name = ownRecordName(account, id);
-  account.neighbors.mention(name);
+/** A resource of this process has a record. Returns whether one of another process with the same key has it too. */
+export function holdRecord(account: Account, id: string): boolean {
+  const name = nameByKey(account, id);
+  account.neighbors.hold(name);
   return account.neighbors.have(name);
 }
 
-/** A resource of this process gets a record that exists. Throws if another process was first, or if it cannot be told. */
-export function claimRecord(account: Account, id: string): void {
+/** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
+export function claimRecord(account: Account, record: ApiRecord): void {
   const { definition, neighbors } = account;
-  neighbors.tell(recordName(account, id));
-  if (mentionRecord(account, id))
+  const { id } = record;
+  neighbors.claim(nameOnServer(account, record));
+  neighbors.hold(idOnServer(account, id));
+  if (holdRecord(account, id))
     throw new UptimeError(
       `${definition.label} ${id} was not adopted or imported, because a resource of another provider has it.`,
     );
 }
 
 /** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
-export function noteCreated(account: Account, id: string): void {
-  // Another account of the server may have a record of the same id, so only those of this key are asked.
-  if (mentionRecord(account, id))
+export function holdCreated(account: Account, id: string): void {
+  if (holdRecord(account, id))
     throw new UptimeError(
       `${account.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
         "resources that are equal cannot both have it. Give them different names, or remove one.",
     );
 }
 
-/** Whether another process of the run has a record, which it has adopted or imported, or has had before. */
-export function isElsewhere(account: Account, id: string): boolean {
-  const { neighbors } = account;
-  return neighbors.have(recordName(account, id)) || neighbors.have(ownRecordName(account, id));
+/** Whether a resource of another process has a record, or has claimed it with another key. */
+export function isElsewhere(account: Account, record: ApiRecord): boolean {
+  return isElsewhereByKey(account, record.id) || account.neighbors.have(nameOnServer(account, record));
+}
+
+/** Whether a resource of another process with the same key has a record. */
+export function isElsewhereByKey(account: Account, id: string): boolean {
+  return account.neighbors.have(nameByKey(account, id));
+}
+
+/** The same of a record that is only known by its id. It is read if a process with another key has claimed such an id. */
+export async function isIdElsewhere(account: Account, id: string, operation: Operation): Promise<boolean> {
+  if (isElsewhereByKey(account, id)) return true;
+  if (!account.neighbors.have(idOnServer(account, id))) return false;
+  try {
+    return isElsewhere(account, await account.reader.show(id, operation));
+  } catch (error) {
+    if (error instanceof MissingError) return false;
+    throw error;
+  }
 }

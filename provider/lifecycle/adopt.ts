@@ -36,7 +36,8 @@ export async function adopt(
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger } = account;
-  const isFree = ({ id }: ApiRecord): boolean => ledger.standing(id) === "free" && !isElsewhere(account, id);
+  const isFree = (record: ApiRecord): boolean =>
+    ledger.standing(record.id) === "free" && !isElsewhere(account, record);
   const found = await namesakesOf(account, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));
@@ -45,7 +46,7 @@ export async function adopt(
   if (only && equal.length === 1) {
     const { record } = only;
     const claim = adoptionClaim(owner);
-    claimRecord(account, record.id);
+    claimRecord(account, record);
     ledger.note(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }

@@ -12,7 +12,7 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { noteCreated, operationOf } from "./account";
+import { holdCreated, operationOf } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { baselineOf } from "./creates";
@@ -53,7 +53,7 @@ export async function create(account: Account, inputs: Inputs, options: Options)
     : undefined;
   const created = adopted ?? (await make(account, createValues, baseline, owner ?? unnamed, operation));
   const { id, record } = created;
-  if (!adopted) noteCreated(account, id);
+  if (!adopted) holdCreated(account, id);
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 

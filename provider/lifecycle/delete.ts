@@ -1,5 +1,5 @@
 import { MissingError } from "../api/errors";
-import { isElsewhere, operationOf } from "./account";
+import { isIdElsewhere, operationOf } from "./account";
 import type { Account } from "./account";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -14,8 +14,8 @@ export async function remove(
   options: Options,
 ): Promise<void> {
   const { collection, ledger, reader } = account;
-  if (ledger.stays(id, claimOf(outputs, options)) || isElsewhere(account, id)) return;
   const operation = operationOf(account, options);
+  if (ledger.stays(id, claimOf(outputs, options)) || (await isIdElsewhere(account, id, operation))) return;
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });

@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { mentionRecord } from "./account";
+import { holdRecord } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimOf, describeOwner, unnamed } from "./ledger";
@@ -101,7 +101,7 @@ function hold(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isOthers = mentionRecord(account, id);
+  const isOthers = holdRecord(account, id);
   const other =
     ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unnamed : undefined);
   if (other === undefined) return;

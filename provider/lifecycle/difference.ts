@@ -136,6 +136,12 @@ export function namedRecord(
   return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
 }
 
+/** What a record shows of the properties by which a person recognizes it. */
+export function shownIdentity(definition: Definition, record: ApiRecord): string {
+  const shown = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
+  return JSON.stringify(shown.map(decodeEntities));
+}
+
 /** A value that a record shows, in a message. */
 export function quoteValue(value: Value | undefined): Quote {
   return quote(JSON.stringify(value ?? null));

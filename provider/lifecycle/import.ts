@@ -111,13 +111,13 @@ export async function importRecord(
       `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
     );
-  if (isElsewhere(account, id))
+  if (isElsewhere(account, record))
     throw new UptimeError(
       `${label} ${id} was not imported, because a resource of another provider has it: remove the option import.`,
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
-  claimRecord(account, id);
+  claimRecord(account, record);
   ledger.note(id, { is: "taken", claim });
   return { record, claim };
 }

@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import type { Baseline, CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
-import { ownRecordName } from "./account";
+import { isElsewhereByKey } from "./account";
 import type { Account } from "./account";
 
 /**
@@ -183,11 +183,11 @@ async function look(
   { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
-  const { clock, collection, creates, definition, ledger, neighbors, reader, traits } = account;
+  const { clock, collection, creates, definition, ledger, reader, traits } = account;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
-    const isHeld = ledger.standing(id) === "held" || neighbors.have(ownRecordName(account, id));
+    const isHeld = ledger.standing(id) === "held" || isElsewhereByKey(account, id);
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const list = new Listing(collection.list(operation), "desc", clock);

@@ -45,16 +45,10 @@ export async function read(
   };
 }
 
-/** A record that is only read, with every field as an output. Throws {@link GoneError} if there is none. */
-export async function get(
-  account: Account,
-  id: string,
-  name: string | undefined,
-  options: Options,
-): Promise<State> {
+/** A record that no state knows. Throws {@link GoneError} if there is none. */
+export async function get(account: Account, id: string, options: Options): Promise<ApiRecord> {
   try {
-    const record = await account.reader.show(id, operationOf(account, options));
-    return { id, outputs: outputsOfRecord(account, record, name) };
+    return await account.reader.show(id, operationOf(account, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = account.definition;
@@ -73,7 +67,8 @@ export async function readOnly(
   options: Options,
 ): Promise<State | undefined> {
   try {
-    return await get(account, id, outputs.account, options);
+    const record = await get(account, id, options);
+    return { id, outputs: outputsOfRecord(account, record, outputs.account) };
   } catch (error) {
     if (error instanceof GoneError && outputs.isReadOnly) return undefined;
     throw error;

@@ -45,7 +45,7 @@ interface SharedAccount {
   readonly kinds: Map<string, SharedKind>;
 }
 
-const alone: Neighbors = { tell: () => undefined, mention: () => undefined, have: () => false };
+const alone: Neighbors = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {

@@ -25,7 +25,7 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
-const noNeighbors: Neighbors = { tell: () => undefined, mention: () => undefined, have: () => false };
+const noNeighbors: Neighbors = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class NativeProcess {

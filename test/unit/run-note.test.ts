@@ -2,12 +2,17 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import os from "node:os";
 import { join } from "node:path";
 
-import { runNote } from "../../provider/engine/run-note";
+import { processName, runNote } from "../../provider/engine/run-note";
+import { httpTransport } from "../../provider/api/transport";
+import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
-import { failureOf, fronts, Program, Server } from "../support/program";
+import { failureOf, fronts, otherKey, Program, Server } from "../support/program";
+import { neighborsIn } from "../support/simulated/process";
 
 const engine = "127.0.0.1:4000";
 const record = "server monitors 1";
+const [ownName = "", otherName = ""] = [process.pid, process.ppid].map(processName);
+const endedName = `${2 ** 22 + 1}@1`;
 const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
 let temporary: string;
@@ -23,50 +28,132 @@ const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.()
 
 describe("the note of a run", () => {
   test("tells another process of the run what this one has got, in a file that only this user can read", () => {
-    runNote(() => engine).tell(record);
+    runNote(() => engine).claim(record);
     const [file = ""] = readdirSync(folder());
     expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
     expect(runNote(() => engine).have(record)).toBe(false);
     // As if another process that runs had written it.
     const text = readFileSync(join(folder(), file), "utf8");
-    writeFileSync(join(folder(), file), text.replace(String(process.pid), String(process.ppid)));
+    writeFileSync(join(folder(), file), text.replace(ownName, otherName));
     const note = runNote(() => engine);
     expect([note.have(record), note.have("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
-    appendFileSync(join(folder(), file), text.replace(String(process.pid), String(2 ** 22 + 1)));
+    appendFileSync(join(folder(), file), text.replace(ownName, endedName));
     expect(note.have(record)).toBe(true);
     expect(runNote(() => "127.0.0.1:4001").have(record)).toBe(false);
   });
 
   test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
     const note = runNote(() => engine);
-    note.tell(record);
+    note.claim(record);
     const [file = ""] = readdirSync(folder());
     const own = readFileSync(join(folder(), file), "utf8");
-    const others = own.replace(String(process.pid), String(process.ppid));
+    const others = own.replace(ownName, otherName);
     writeFileSync(join(folder(), file), own + others);
     expect(note.have(record)).toBe(false);
     writeFileSync(join(folder(), file), others);
     expect(() => {
-      runNote(() => engine).tell(record);
+      runNote(() => engine).claim(record);
     }).toThrow("another resource of this run has adopted or imported it");
     // What a process that has ended was first with is free.
-    writeFileSync(join(folder(), file), others.replace(String(process.ppid), String(2 ** 22 + 1)));
-    runNote(() => engine).tell(record);
+    writeFileSync(join(folder(), file), others.replace(otherName, endedName));
+    runNote(() => engine).claim(record);
+  });
+
+  test("does not count what a process has written whose id another one has since, where the system tells its start", () => {
+    runNote(() => engine).claim(record);
+    const [file = ""] = readdirSync(folder());
+    const text = readFileSync(join(folder(), file), "utf8");
+    writeFileSync(join(folder(), file), text.replace(ownName, `${process.ppid}@1`));
+    expect(runNote(() => engine).have(record)).toBe(false);
   });
 
   test("needs no name of the user, which a container may not know", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    runNote(() => engine).tell(record);
+    runNote(() => engine).claim(record);
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written for no engine", () => {
     const note = runNote(() => undefined);
-    note.tell(record);
+    note.claim(record);
     expect([note.have(record), readdirSync(temporary)]).toEqual([false, []]);
+  });
+});
+
+describe.each(fronts)("of two processes of a run (%s)", (front) => {
+  const adopting = { "uptime:adoptExisting": "true" };
+  const others = { "uptime:apiKey": otherKey };
+  let server: Server;
+  /** What the other key's requests go to. */
+  let otherAccount: Emulator;
+  let both: Map<string, Set<string>>;
+  beforeEach(async () => {
+    server = await Server.start();
+    otherAccount = await Emulator.start({ apiKey: otherKey });
+    both = new Map();
+  });
+  afterEach(() => Promise.all([server.stop(), otherAccount.stop()]));
+
+  const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
+    const neighbors = neighborsIn(both, String(both.size));
+    return new Program(server, front, settings, { neighbors, transport });
+  };
+  /** Of another account, which has the same ids. */
+  const inOtherAccount = (settings = {}): Program => {
+    const send = httpTransport();
+    return processWith({ ...others, ...settings }, (request) => {
+      const { pathname, search } = request.url;
+      return send({ ...request, url: new URL(pathname + search, otherAccount.url) });
+    });
+  };
+
+  test("one does not take what the other has created for its own lost create", async () => {
+    const [one, two] = [processWith({}).resource(), processWith({}).resource()];
+    let first: Promise<unknown> | undefined;
+    server.fault = ({ method }) => {
+      if (method !== "POST" || first) return undefined;
+      first = one.up(home);
+      return { kind: "cut", effect: false, answerDelayMs: 4000 };
+    };
+    await two.up(home);
+    await first;
+    expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
+  });
+
+  test("each has its record if their accounts have the same ids", async () => {
+    const [one, two] = [processWith({}), inOtherAccount()];
+    const all = [one.resource(), two.resource()];
+    for (const each of all) expect(await failureOf(each.up(home))).toBe("");
+    for (const each of all) expect(await each.preview(home)).toBe("same");
+    expect([server.ids(), otherAccount.monitors.size]).toEqual([["1"], 1]);
+  });
+
+  test("one deletes its record if the other has adopted one with the same id in another account", async () => {
+    const program = processWith({});
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    otherAccount.monitors.add({ ...home, name: "Other" });
+    const two = inOtherAccount(adopting).resource("monitor", { importer: "home" });
+    await two.up({ ...home, name: "Other" });
+    expect(otherAccount.writes()).toEqual([]);
+    await one.drop();
+    expect(server.ids()).toEqual([]);
+  });
+
+  test("one does not delete its record if the other has adopted it with another key of the account", async () => {
+    const program = processWith({});
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    const two = processWith({ ...others, ...adopting }).resource("monitor", { importer: "home" });
+    await two.up(home);
+    expect(two.state?.id).toBe("1");
+    await one.drop();
+    expect(server.ids()).toEqual(["1"]);
   });
 });
 

@@ -13,6 +13,7 @@ import { create } from "../../lifecycle/create";
 import { remove } from "../../lifecycle/delete";
 import { diff } from "../../lifecycle/diff";
 import { adoptionClaim } from "../../lifecycle/ledger";
+import { outputsOfRecord } from "../../lifecycle/outputs";
 import { get, read, readOnly } from "../../lifecycle/read";
 import { PartialFailureError } from "../../lifecycle/resource";
 import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
@@ -174,13 +175,14 @@ export class PluginResources {
     const { urn } = request;
     const { id, account } = parseImportId(request.id);
     const connected = this.host.connect(account);
-    const state = await get(connected, id, account, this.optionsOf(request));
-    claimRecord(connected, state.id);
+    const record = await get(connected, id, this.optionsOf(request));
+    claimRecord(connected, record);
     const claim = adoptionClaim(ownerOf(urn));
-    const outputs: Outputs = { ...state.outputs, isReadOnly: undefined, importId: state.id, claim };
-    this.imports.set(urn, { id: state.id, outputs });
+    const read = outputsOfRecord(connected, record, account);
+    const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
+    this.imports.set(urn, { id, outputs });
     return {
-      id: state.id,
+      id,
       outputs: this.encodeOutputs(outputs),
       inputs: importedInputs(this.definition, outputs),
     };

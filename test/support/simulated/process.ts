@@ -9,6 +9,17 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
+/** The note of a run, without a file. */
+export function neighborsIn<T>(got: Map<T, Set<string>>, self: T): Neighbors {
+  const own = new Set<string>();
+  got.set(self, own);
+  return {
+    claim: (name) => void own.add(name),
+    hold: (name) => void own.add(name),
+    have: (name) => [...got].some(([other, names]) => other !== self && names.has(name)),
+  };
+}
+
 /** What a process of the provider has around it: a clock, a way to the server, and somebody who reads what it prints. */
 export class SimulatedProcess implements Surroundings {
   readonly printed: string[] = [];
@@ -19,13 +30,7 @@ export class SimulatedProcess implements Surroundings {
 
   /** @param got what each process of the run has adopted or imported */
   constructor(time: VirtualClock, network: Network, got = new Map<SimulatedProcess, Set<string>>()) {
-    const own = new Set<string>();
-    got.set(this, own);
-    this.neighbors = {
-      tell: (record) => void own.add(record),
-      mention: (record) => void own.add(record),
-      have: (record) => [...got].some(([other, records]) => other !== this && records.has(record)),
-    };
+    this.neighbors = neighborsIn(got, this);
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),
