@@ -1,5 +1,3 @@
-import { brotliDecompressSync, unzipSync } from "node:zlib";
-
 import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { parseJson } from "./answer";
@@ -15,8 +13,8 @@ import { RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Address, Settings } from "./settings";
-import { bodyLimit, httpTransport } from "./transport";
-import type { HttpResponse, Transport } from "./transport";
+import { httpTransport } from "./transport";
+import type { Transport } from "./transport";
 import type { WaitNotices } from "./wait-notices";
 
 export interface ApiRequest {
@@ -27,6 +25,8 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
+  /** Called when it is about to be sent, each time; it may have waited long for that. */
+  readonly onSend?: (() => void) | undefined;
 }
 
 /** An answer with a status below 300. */
@@ -131,10 +131,8 @@ export class Client {
     try {
       const search = query?.toString();
       const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-      if (method !== "GET") {
-        operation.hasWritten = true;
-        operation.onWrite?.();
-      }
+      if (method !== "GET") operation.hasWritten = true;
+      request.onSend?.();
       const response = await this.exchange(request, url, AbortSignal.any(signals));
       const { status, headers, text } = response;
       const body = parsed(text);
@@ -164,6 +162,7 @@ export class Client {
       timeout: this.settings.timeoutSeconds * 1000,
       headers: {
         accept: "application/json",
+        "accept-encoding": "identity",
         authorization: `Bearer ${this.settings.apiKey}`,
         ...(form && { "content-type": "application/x-www-form-urlencoded" }),
       },
@@ -179,7 +178,7 @@ export class Client {
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
     const isElsewhere = !url.pathname.replace(/\/$/, "").endsWith(request.path);
-    return { status, headers, text: decode(body, headers), target, isElsewhere };
+    return { status, headers, text: new TextDecoder().decode(body), target, isElsewhere };
   }
 }
 
@@ -188,20 +187,6 @@ function redirectOf(status: number, location: string | string[] | undefined, bas
     return undefined;
   const target = parseUrl(location, base.href);
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
-}
-
-const decoders = new Map([
-  ["gzip", unzipSync],
-  ["x-gzip", unzipSync],
-  ["deflate", unzipSync],
-  ["br", brotliDecompressSync],
-]);
-
-/** The text of a body: some servers compress without being asked. */
-function decode(bytes: Buffer, headers: HttpResponse["headers"]): string {
-  const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
-  const decompress = bytes.length > 0 ? decoders.get(encoding) : undefined;
-  return new TextDecoder().decode(decompress?.(bytes, { maxOutputLength: bodyLimit }) ?? bytes);
 }
 
 function encodeForm(pairs: readonly Pair[]): string {

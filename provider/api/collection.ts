@@ -52,9 +52,13 @@ export class Collection {
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
-  /** Stores a new record. */
-  async store(form: readonly Pair[], operation: Operation): Promise<Written> {
-    const answer = await this.request({ method: "POST", path: this.path, form, operation });
+  /**
+   * Stores a new record.
+   *
+   * @param onSend see {@link ApiRequest.onSend}
+   */
+  async store(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<Written> {
+    const answer = await this.request({ method: "POST", path: this.path, form, operation, onSend });
     const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };

@@ -49,7 +49,6 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
     return failed("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-    case "ERR_BUFFER_TOO_LARGE":
       return { type: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
     case "ECONNRESET":
     case "EPIPE":

@@ -22,8 +22,6 @@ export class Operation {
   readonly clock: Clock;
   /** Whether a request that may change something was sent. Reads that find out what it did then outlive an interruption. */
   hasWritten = false;
-  /** Called when such a request is about to be sent; it may have waited long for that. */
-  onWrite: (() => void) | undefined;
   readonly mayHaveOldSettings: boolean;
   readonly urn: string | undefined;
   private readonly end: number;

@@ -41,10 +41,9 @@ export async function adopt(
   const found = await namesakesOf(account, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));
-  const equal = free.filter((one) => one.differences.length === 0);
-  const [only] = equal;
-  if (only && equal.length === 1) {
-    const { record } = only;
+  const { chosen, equal } = chooseNamesake(free, (one) => one.differences.length === 0);
+  if (chosen) {
+    const { record } = chosen;
     const claim = adoptionClaim(owner);
     claimRecord(account, record);
     ledger.note(record.id, { is: "taken", claim });
@@ -63,6 +62,15 @@ export async function adopt(
   throw new UptimeError(
     message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
   );
+}
+
+/** Of the records that no resource has and that have the same name, the one to adopt: the only one that is equal. */
+export function chooseNamesake<T>(
+  free: readonly T[],
+  isEqual: (namesake: T) => boolean,
+): { readonly chosen: T | undefined; readonly equal: readonly T[] } {
+  const equal = free.filter(isEqual);
+  return { chosen: equal.length === 1 ? equal[0] : undefined, equal };
 }
 
 /** The records that were there before the first create of this process and have the same name (a monitor: and URL). */

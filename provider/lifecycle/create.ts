@@ -16,9 +16,8 @@ import { holdCreated, operationOf } from "./account";
 import type { Account } from "./account";
 import { adopt } from "./adopt";
 import { baselineOf } from "./creates";
-import type { Baseline, CreatedRecord } from "./creates";
+import type { CreatedRecord, PlannedCreate } from "./creates";
 import { compare, fieldOf, namedRecord, shows, wantedValues } from "./difference";
-import type { Values } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
 import { recoverCreate } from "./lost-create";
@@ -51,7 +50,8 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const adopted = settings.adoptExisting
     ? await adopt(account, createValues, baseline, owner, operation)
     : undefined;
-  const created = adopted ?? (await make(account, createValues, baseline, owner ?? unnamed, operation));
+  const created =
+    adopted ?? (await make(account, { values: createValues, owner: owner ?? unnamed, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(account, id);
   // A created record needs no claim: nobody had it before.
@@ -88,28 +88,23 @@ export async function create(account: Account, inputs: Inputs, options: Options)
 }
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
-async function make(
-  account: Account,
-  values: Values,
-  baseline: Baseline,
-  owner: string,
-  operation: Operation,
-): Promise<CreatedRecord> {
+async function make(account: Account, planned: PlannedCreate, operation: Operation): Promise<CreatedRecord> {
   const { creates, definition, traits } = account;
-  const turnKey = JSON.stringify(formOf(definition, values, traits.emptyLists));
+  const turnKey = JSON.stringify(formOf(definition, planned.values, traits.emptyLists));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
-      // From the first one that may have had an effect, whatever is higher is new.
-      operation.onWrite = lost ? undefined : () => ({ newestKnownId } = creates);
-      const post = postOnce(account, values, baseline, owner, operation);
+      // Keep the highest id that was known when the first POST was sent that may have had an effect.
+      const isFirst = lost === undefined;
+      const onSend = (): void => void (isFirst && ({ newestKnownId } = creates));
+      const post = postOnce(account, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
         const found = await recoverCreate(
           account,
-          { values, owner, baseline, newestKnownId, lost, sends },
+          { ...planned, newestKnownId, lost, sends },
           error,
           operation,
         );
@@ -143,14 +138,13 @@ async function inTurn<T>(
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
 async function postOnce(
   account: Account,
-  values: Values,
-  baseline: Baseline,
-  owner: string,
+  { values, baseline, owner }: PlannedCreate,
   operation: Operation,
+  onSend: () => void,
 ): Promise<CreatedRecord> {
   const { creates, definition, ledger } = account;
   const { singular } = definition;
-  const written = await sendCreate(account, values, operation);
+  const written = await sendCreate(account, values, operation, onSend);
   const { id, status, request } = written;
   if (id === undefined)
     throw new LostAnswerError(

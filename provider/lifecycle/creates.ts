@@ -25,6 +25,13 @@ export interface Baseline {
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
+/** A create before it is sent. */
+export interface PlannedCreate {
+  readonly values: Values;
+  readonly owner: string;
+  readonly baseline: Baseline;
+}
+
 /** What the creates of one kind of record in one account know of each other. */
 export class Creates {
   baseline: Promise<Baseline> | undefined;

@@ -15,7 +15,10 @@ export async function remove(
 ): Promise<void> {
   const { collection, ledger, reader } = account;
   const operation = operationOf(account, options);
-  if (ledger.stays(id, claimOf(outputs, options)) || (await isIdElsewhere(account, id, operation))) return;
+  const claim = claimOf(outputs, options);
+  const isOthers = ledger.mustStay(id, claim);
+  ledger.note(id, { is: "left", claim });
+  if (isOthers || (await isIdElsewhere(account, id, operation))) return;
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });

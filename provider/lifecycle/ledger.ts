@@ -32,7 +32,9 @@ type LedgerEvent =
       readonly isDeclared: boolean;
     }
   /** A resource in state is about to be replaced, and so gives it up. */
-  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined };
+  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined }
+  /** A resource in state is deleted, whatever becomes of the record. */
+  | { readonly is: "left"; readonly claim: string };
 
 /** Whether somebody has a record, as far as this run has heard. */
 type Standing = "free" | "to be imported" | "held" | "ended";
@@ -77,6 +79,15 @@ export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options):
 }
 
 const adoptionMark = /#[0-9a-f-]{36}$/;
+
+/**
+ * The claims under which a resource that is deleted was read before. A refresh reads all of state, so if it has not read a
+ * resource under its present name, it has read it under another one, which the program no longer has.
+ */
+function formerClaims({ holders }: Entry, claim: string): string[] {
+  if (holders.has(claim)) return [];
+  return [...holders].flatMap(([other, { isDeclared }]) => (isDeclared ? [] : [other]));
+}
 
 /**
  * What this process knows of one kind of record in one account: which resource has which record, and what became of it in
@@ -145,7 +156,11 @@ export class Ledger {
         const holder = entry.holders.get(event.claim);
         if (holder) holder.isDeclared = false;
         entry.replaced.set(event.claim, event.owner);
+        return;
       }
+      case "left":
+        for (const former of formerClaims(entry, event.claim)) entry.holders.delete(former);
+        entry.holders.delete(event.claim);
     }
   }
 
@@ -179,27 +194,36 @@ export class Ledger {
     return other?.replace(adoptionMark, "");
   }
 
-  /** Whether the record must survive this delete because another resource has it. */
-  stays(id: string, claim: string): boolean {
-    const { takenBy, importer, holders, replaced } = this.entry(id);
+  /**
+   * Whether a record must survive the delete of a resource that has it in state, because another one has it too.
+   *
+   * | The other resource                      | The record stays                                           |
+   * | --------------------------------------- | ---------------------------------------------------------- |
+   * | has created, adopted or imported it     | Always: the state that is deleted is older.                |
+   * | is to import it                         | Unless it is this one, or is itself being replaced.        |
+   * | has it in state                         | Unless it is this one under the name that it had before.   |
+   * | is in the program, and neither has told | Always: what the program keeps is not deleted in its runs. |
+   * | its name                                |                                                            |
+   */
+  mustStay(id: string, claim: string): boolean {
+    const entry = this.entry(id);
+    const { takenBy, importer, holders, replaced } = entry;
     const own = holders.get(claim);
-    const owner = own?.owner ?? replaced.get(claim);
-    // A refresh reads all of state, so a resource that it has not read is one that it has read under its former name.
-    if (!own) for (const [former, { isDeclared }] of holders) if (!isDeclared) holders.delete(former);
-    holders.delete(claim);
-    // State that is deleted is older, also under the same claim: a server may use the id of a deleted record again.
-    if (takenBy !== undefined) return true;
     const isOthersImport =
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
-      importer !== owner &&
-      // If it was imported in an earlier run, its resource is being replaced, and this delete is part of that.
+      importer !== (own?.owner ?? replaced.get(claim)) &&
+      // What was imported in an earlier run is only replaced in this one.
       !this.wasImported(id, importer) &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
-    // The program keeps one resource without a name under this claim. Kept resources are not deleted in the same run, so the
-    // one being deleted is another.
-    return isOthersImport || holders.size > 0 || (claim === unnamed && own?.isDeclared === true);
+    const former = formerClaims(entry, claim);
+    return (
+      takenBy !== undefined ||
+      isOthersImport ||
+      [...holders.keys()].some((other) => other !== claim && !former.includes(other)) ||
+      (claim === unnamed && own?.isDeclared === true)
+    );
   }
 
   /** Whether a create with the option `import` is a replacement's, and makes a new record. */

@@ -13,7 +13,7 @@ import type { Message } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import type { Baseline, CreatedRecord } from "./creates";
+import type { CreatedRecord, PlannedCreate } from "./creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
 import type { Values } from "./difference";
 import { isElsewhereByKey } from "./account";
@@ -32,10 +32,7 @@ const enoughLooks = 2;
 const longSearch = 60_000;
 
 /** A create that was sent. */
-interface SentCreate {
-  readonly values: Values;
-  readonly owner: string;
-  readonly baseline: Baseline;
+interface SentCreate extends PlannedCreate {
   /** Records above this id may be the one it made; undefined if ids are not in order. */
   readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */

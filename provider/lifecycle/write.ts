@@ -20,9 +20,14 @@ const mostReads = 5;
 const readPause = 1000;
 
 /** Sends a create. Its answer may be lost, or hold no record. */
-export async function sendCreate(account: Account, values: Values, operation: Operation): Promise<Written> {
+export async function sendCreate(
+  account: Account,
+  values: Values,
+  operation: Operation,
+  onSend: () => void,
+): Promise<Written> {
   const { written } = await withEmptyListForm(account, values, account.traits.emptyLists, (pairs) =>
-    account.collection.store(pairs, operation),
+    account.collection.store(pairs, operation, onSend),
   );
   if (written.id !== undefined) account.ledger.note(written.id, { is: "written" });
   return written;

@@ -9,6 +9,7 @@ import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import { collectedKey, collectVariable } from "../../engine/collect";
 import type { AlikeRecord, CollectedProvider, CollectedResource } from "../../engine/collect";
+import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
 import type { Operation, Preview, PreviewStep } from "../shared/preview";
@@ -201,9 +202,9 @@ function recordOf(
     );
   const free = alike.filter(({ id }) => !isManaged(id));
   if (importId === undefined && !isAdopting) return { alike: free };
-  const equal = free.filter(({ differs }) => differs.length === 0);
-  if (importId !== undefined || free.length === 0 || equal.length === 1) {
-    const record = importId ?? equal[0]?.id;
+  const { chosen, equal } = chooseNamesake(free, ({ differs }) => differs.length === 0);
+  if (importId !== undefined || free.length === 0 || chosen) {
+    const record = importId ?? chosen?.id;
     const owner = record === undefined ? undefined : owners.get(recordKey(line, record));
     if (record === undefined || owner === undefined) return { record };
     return { reason: `record ${record} is taken by ${owner} too: only one resource can have it` };

@@ -118,7 +118,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       const fields = {
         inputs: decode(message.getProperties()),
         isPreview: message.getPreview(),
-        timeout: milliseconds(message.getTimeout()),
+        timeout: timeoutOf(message.getTimeout()),
       };
       const { id, outputs } = await run(message, fields, (resources, request) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
@@ -130,7 +130,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         oldInputs: decode(inputs),
         oldOutputs: decode(outputs),
         isImport: !inputs && !outputs,
-        timeout: milliseconds(message.getTimeout()),
+        timeout: timeoutOf(message.getTimeout()),
       };
       const read = await run(message, fields, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
@@ -142,7 +142,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       const fields = {
         ...changeIn(message),
         isPreview: message.getPreview(),
-        timeout: milliseconds(message.getTimeout()),
+        timeout: timeoutOf(message.getTimeout()),
       };
       const { outputs } = await run(message, fields, (resources, request) => resources.update(request));
       return new proto.UpdateResponse().setProperties(encode(outputs));
@@ -152,7 +152,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         id: message.getId(),
         oldInputs: decode(message.getOldInputs()),
         oldOutputs: decode(message.getProperties()),
-        timeout: milliseconds(message.getTimeout()),
+        timeout: timeoutOf(message.getTimeout()),
       };
       await run(message, fields, (resources, request) => resources.delete(request));
       return new Empty();
@@ -225,6 +225,6 @@ function isKept(error: unknown): error is Error & KeptResource {
 }
 
 /** The engine gives seconds, and 0 where a person has set no time. */
-function milliseconds(seconds: number): number | undefined {
+function timeoutOf(seconds: number): number | undefined {
   return seconds > 0 ? Math.ceil(seconds * 1000) : undefined;
 }
