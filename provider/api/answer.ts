@@ -25,7 +25,7 @@ export interface Page {
   readonly total: number;
 }
 
-/** What is nested deeper than this is no record, and state could not hold it. */
+/** A value that is nested deeper is no record, and state could not hold it. */
 const depthLimit = 50;
 
 /** JSON, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Throws SyntaxError. */
@@ -77,14 +77,14 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   );
 }
 
-/** Whether a record shows any required field: otherwise it is not a record of this kind. */
+/** A record that shows no required field is not one of this kind. */
 export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolean {
   return Object.values(fields).some(
     (field) => field.required && shownNames(field).some((name) => Object.hasOwn(shown, name)),
   );
 }
 
-/** Whether a server that keeps deleted records shows this one as deleted. */
+/** Some servers keep deleted records, and mark them. */
 export function isDeleted({ shown }: ApiRecord): boolean {
   const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
   // Some servers write a date that is not set as zeros.
@@ -93,7 +93,6 @@ export function isDeleted({ shown }: ApiRecord): boolean {
   return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
 }
 
-/** Whether an answer to a request for one record holds nothing at all. */
 export function holdsNothing(body: unknown, { singular }: Definition): boolean {
   if (saysNothing(body)) return true;
   return (
@@ -103,7 +102,7 @@ export function holdsNothing(body: unknown, { singular }: Definition): boolean {
   );
 }
 
-/** Whether an answer says that the request has failed, though its status does not. In a record the same are fields. */
+/** An answer may say that the request has failed though its status does not. In a record the same are fields. */
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parsePage(body, definition)?.records.length ?? 0) > 0;
@@ -120,7 +119,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   );
 }
 
-/** Whether a value says nothing; PHP writes an empty object as a list. */
+/** PHP writes an empty object as a list. */
 const saysNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -209,7 +208,7 @@ function parseNumber(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
 }
 
-/** What an error's body says: as a whole, and of single fields under the API's own names. */
+/** The reasons in an error's body: of the whole, and of single fields under the API's own names. */
 export function parseError(
   body: unknown,
   source: string,

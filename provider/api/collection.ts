@@ -8,7 +8,7 @@ import { AnotherRecordError, ApiError, message, MissingError, UptimeError } from
 import type { Operation } from "./operation";
 import { quoteBody, readPages } from "./pages";
 
-/** What an answer to a write tells. */
+/** An answer to a write. */
 export interface Written {
   readonly status: number;
   /** The id of the record, from the record itself or from `Location`. */

@@ -60,19 +60,19 @@ export class ApiError extends UptimeError {
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
     readonly request: string,
     readonly status: number,
-    /** What the API says, as a whole; empty if it says nothing readable. */
+    /** The API's words on the whole; empty if they are not readable. */
     readonly reason: Message,
-    /** What the API says of single fields, under its own names. */
+    /** The API's words on single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
-    /** Whether the request was redirected to another path, so that this says nothing of its own. */
+    /** The request was redirected to another path, so this says nothing of its own. */
     readonly isElsewhere = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${unfinished(answer)}. ${hint}.` : answer);
   }
 
-  /** Whether the API took the request for invalid; such a request had no effect. */
+  /** The API took the request for invalid, so it had no effect. */
   get isRefusal(): boolean {
     return this.status === 400 || this.status === 422 || this.status < 300;
   }

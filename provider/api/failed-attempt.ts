@@ -36,14 +36,13 @@ interface Attempted {
   readonly settings: Settings;
 }
 
-/** What came back over HTTP. */
 export interface Response {
   readonly status: number;
   readonly headers: HttpResponse["headers"];
   readonly text: string;
   /** Where it redirects to, if that was not followed. */
   readonly target: URL | undefined;
-  /** Whether it was redirected to the path of something else. */
+  /** It was redirected to the path of something else. */
   readonly isElsewhere: boolean;
 }
 
@@ -134,7 +133,7 @@ export function unanswered(
   };
 }
 
-/** What a person can do about a status. */
+/** Advice for a status. */
 function hint(
   { path, operation, address, settings }: Attempted,
   status: number,
@@ -158,7 +157,7 @@ function hint(
   return "";
 }
 
-/** What a provider still has that the program no longer uses is deleted with the settings in state. */
+/** Resources of a provider that the program no longer uses are deleted with the settings in state. */
 function formerProvider({ provider }: Settings): string {
   if (provider === undefined) return "";
   return provider === defaultProvider

@@ -7,7 +7,7 @@ import { pageSize } from "./pages";
 /** Milliseconds after which a list is read anew: a run of any length then reads one a minute. */
 const maxAge = 60_000;
 
-/** Whether a list begins with the newest record or with the oldest. */
+/** A list begins with the newest record, or with the oldest. */
 export type Order = "desc" | "asc";
 
 /** A collection's records as its list shows them, read page by page and little further than asked for. */
@@ -33,7 +33,6 @@ export class Listing {
     this.asked = this.begun = clock.now();
   }
 
-  /** Whether its records are as good as those of a new list. */
   get isFresh(): boolean {
     return !this.isBroken && this.clock.now() - this.asked < maxAge;
   }
@@ -111,7 +110,7 @@ export class Listing {
     this.span = this.isSorted && first !== undefined && last !== undefined ? [first, last] : undefined;
   }
 
-  /** What grows from one record of a sorted list to the next; undefined if the id does not tell. */
+  /** Grows from one record of a sorted list to the next; undefined if the id does not tell. */
   private placeOf(id: string): bigint | undefined {
     const number = idNumber(id);
     return number !== undefined && this.order === "desc" ? -number : number;

@@ -3,7 +3,7 @@ import type { Clock } from "./clock";
 import type { settings } from "../definitions/settings";
 import { counted } from "./text";
 
-/** What a person can ask for: nothing, a summary at the end, a line for each request too, or both as JSON lines. */
+/** Nothing, a summary at the end, a line for each request too, or both as JSON lines. */
 export type LogLevel = (typeof settings.logLevel.allowed)[number];
 
 /** One request as it went. It is printed, so nothing in it may be secret: no query, no header and no field. */
@@ -30,7 +30,6 @@ export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();
   private retries = 0;
-  /** Whether it wants to know of each request. */
   readonly isOn: boolean;
 
   constructor(

@@ -10,7 +10,7 @@ interface NetworkFailure {
   readonly text: Message;
 }
 
-/** What an error of a connection means. `isPost` tells whether the request had its effect at most once. */
+/** Interprets an error of a connection. `isPost` says that the request must have its effect at most once. */
 export function networkFailure(given: unknown, isPost: boolean): NetworkFailure {
   // Behind a proxy undici wraps the error of a certificate for another name.
   const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
@@ -62,7 +62,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   }
 }
 
-/** Whether an error comes from connecting, so that nothing was sent. */
+/** Nothing was sent before there was a connection. */
 function isConnecting(error: unknown): boolean {
   if (!isObject(error)) return false;
   // Node.js tries all addresses of a host.

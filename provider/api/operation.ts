@@ -9,7 +9,7 @@ interface OperationOptions {
   readonly clock?: Clock;
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
-  /** Whether the settings may be those of the last `up`, which errors then say. */
+  /** The settings may be those of the last `up`, which errors then say. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;
@@ -20,7 +20,7 @@ interface OperationOptions {
 /** One operation of the engine, with all requests and waits that belong to it. */
 export class Operation {
   readonly clock: Clock;
-  /** Whether a request that may change something was sent. Reads that find out what it did then outlive an interruption. */
+  /** A request that may change something was sent. Reads that find out what it did then outlive an interruption. */
   hasWritten = false;
   readonly mayHaveOldSettings: boolean;
   readonly urn: string | undefined;
@@ -72,7 +72,7 @@ export class Operation {
     return this.waits;
   }
 
-  /** Whether a request may be begun: a write never after an interruption, a read only to find out what a write did. */
+  /** After an interruption no write may be begun, and a read only to find out what a write did. */
   mayBegin(isWrite: boolean): boolean {
     return this.timeLeft > 0 && (!this.isInterrupted || (this.hasWritten && !isWrite));
   }

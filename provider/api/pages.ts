@@ -22,14 +22,14 @@ export async function* readPages(
     ...filter,
   });
   const seen = new Set<string>();
-  /** What was asked for already, by its query. */
+  /** Requests on their way, by their queries. */
   const sent = new Map<string, Promise<Answer>>();
   const ask = (of: URLSearchParams): Promise<Answer> => {
     const asked = sent.get(String(of)) ?? send(of);
     sent.set(String(of), asked);
     return asked;
   };
-  /** Whether nothing has told that there is such a page. */
+  /** Nothing has told that there is such a page. */
   let isGuess = false;
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {

@@ -6,11 +6,11 @@ import type { Hold, WaitNotices } from "./wait-notices";
 
 export interface Limits {
   readonly maxConcurrency: number;
-  /** What the person knows of the server's rate limit; undefined if nothing. */
+  /** The server's rate limit, if a person has set it. */
   readonly requestsPerMinute: number | undefined;
 }
 
-/** What a request ended with; `answer` is absent if nothing came back. */
+/** The end of a request; `answer` is absent if nothing came back. */
 export interface Ended<T> {
   readonly result: T;
   readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
@@ -221,7 +221,7 @@ export class RateLimiter {
   }
 }
 
-/** Whether an answer says that the request came too soon, so that it had no effect. */
+/** A request that came too soon had no effect. */
 function isTooSoon(status: number, headers: Headers): boolean {
   return status === 429 || (status === 503 && headers["retry-after"] !== undefined);
 }

@@ -25,7 +25,7 @@ export type Step =
   | LostAnswerError["next"];
 
 /**
- * What to do after a failed attempt, by the method and what is known of the effect. GET, DELETE and updates with absolute
+ * The next step after a failed attempt, by the method and what is known of the effect. GET, DELETE and updates with absolute
  * values may be repeated; a create only if it surely had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {

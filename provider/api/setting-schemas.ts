@@ -12,7 +12,7 @@ export interface Server {
   readonly hash: string;
 }
 
-/** What one account sets. */
+/** The settings of one account. */
 export type AccountValues = Readonly<Partial<Record<(typeof accountSettings)[number], string>>>;
 
 interface ValueOfType {

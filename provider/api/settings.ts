@@ -32,12 +32,12 @@ export interface Config {
 /** The provider of the plugin that has the stack's configuration; a program does not make it. */
 export const defaultProvider = "default";
 
-/** What is set for a setting, without the white space around it. */
+/** A setting as it is set, without the white space around it. */
 interface SetValue {
   readonly value: string | undefined;
   /** The setting or the variable that it comes from. */
   readonly source: string;
-  /** What to do if it is not set. */
+  /** Advice if it is not set. */
   readonly todo: string;
 }
 type SetValues = Readonly<Record<SettingName, SetValue>>;
@@ -99,7 +99,7 @@ function find(config: Config, env: NodeJS.ProcessEnv, name: SettingName): SetVal
   return { value: value === "" ? undefined : value, source, todo };
 }
 
-/** What a message calls a setting, or a part of one. */
+/** Names a setting, or a part of one, in a message. */
 function sourceOf({ provider = defaultProvider }: Config, path: string): string {
   return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
 }
@@ -125,7 +125,7 @@ function parse<Name extends SettingName>(names: readonly Name[], set: SetValues)
   return Object.fromEntries(values) as Pick<SettingValues, Name>;
 }
 
-/** What one account of `uptime:accounts` sets; a key that it leaves out is read from the environment. */
+/** The settings of one account of `uptime:accounts`; a key that it leaves out is read from the environment. */
 function settingsOf(
   account: string,
   accounts: SettingValues["accounts"],

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly timeout: number;
 }
 
-/** What a server answers, with lower-case names of headers. */
+/** A server's answer, with lower-case names of headers. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -70,7 +70,7 @@ export function httpTransport(): Transport {
   };
 }
 
-/** Whether the environment names a proxy that a URL may be reached through. */
+/** A URL may be reached through a proxy that the environment names. */
 export function isProxied({ hostname }: URL): boolean {
   return !isLoopback(hostname) && proxies().length > 0;
 }

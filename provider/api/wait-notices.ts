@@ -6,11 +6,10 @@ const firstMs = 10_000;
 /** Often enough to see that it goes on, and seldom enough for the log of a CI job. */
 const againMs = 30_000;
 
-/** What holds requests back. */
+/** A limit that holds requests back. */
 export interface Hold {
   /** Since when, on the clock. */
   readonly since: number;
-  /** What is waited for. */
   readonly reason: string;
   /** How many requests wait. */
   readonly waiting: number;

@@ -83,7 +83,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** Whether nobody else could have put the folder there. */
+/** Nobody else could have put a folder there that belongs to this user. */
 function isOwn(folder: string): boolean {
   try {
     const stats = lstatSync(folder);

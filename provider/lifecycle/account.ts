@@ -13,7 +13,7 @@ import type { RecordReader } from "./reader";
 import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
-/** What the processes of one run tell each other: the names of the records that their resources have. */
+/** The other processes of this run. They tell each other the names of the records that their resources have. */
 export interface Neighbors {
   /** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
   claim(name: string): void;
@@ -23,7 +23,7 @@ export interface Neighbors {
   have(name: string): boolean;
 }
 
-/** What the verbs of the lifecycle work with: one kind of record in one account. */
+/** One kind of record in one account, with all that the verbs of the lifecycle need. */
 export interface Account {
   readonly definition: Definition;
   readonly settings: Settings;
@@ -36,7 +36,7 @@ export interface Account {
   readonly reader: RecordReader;
   readonly traits: ServerTraits;
   readonly creates: Creates;
-  /** What a check has read of records that are to be imported; the import follows at once. */
+  /** Records that a check has read because they are to be imported; the import follows at once. */
   readonly checkedImports: Map<string, ApiRecord>;
   readonly neighbors: Neighbors;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ interface Namesake {
 /** A record that a resource has adopted. */
 interface AdoptedRecord extends CreatedRecord {
   readonly record: ApiRecord;
-  /** What tells it in state from the same record in the state of a resource that had it before. */
+  /** Tells it in state from the same record in the state of a resource that had it before. */
   readonly claim: string;
 }
 

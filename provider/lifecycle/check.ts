@@ -8,7 +8,7 @@ import type { CheckedImport, ImportOptions, ImportProblem } from "./import";
 import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
-/** What a program declares, and what state has of it. */
+/** A resource as a program declares it, and as state has it. */
 export interface Declaration extends ImportOptions {
   /** Fields by property, and whatever else the program has written there. */
   readonly declared: Readonly<Record<string, unknown>>;

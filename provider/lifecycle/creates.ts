@@ -32,7 +32,7 @@ export interface PlannedCreate {
   readonly baseline: Baseline;
 }
 
-/** What the creates of one kind of record in one account know of each other. */
+/** The creates of one kind of record in one account, which know of each other. */
 export class Creates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not higher than those before. */

@@ -11,7 +11,6 @@ import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
 import { noteState } from "./same-record";
 
-/** What an update would change. */
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */
   readonly changed: readonly string[];
@@ -56,7 +55,7 @@ export function diff(
   return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
 }
 
-/** Whether the names stay by which a create would find the old record, or which no two records can have. */
+/** By such names a create would find the old record, or no two records can have them. */
 function hasSameNames({ definition, settings }: Account, stays: (key: string) => boolean): boolean {
   const names = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
   return names.length > 0 && names.every(stays);
@@ -72,7 +71,6 @@ export function changedKeys(definition: Definition, { values: old }: Outputs, { 
   );
 }
 
-/** Whether nothing is left to import for a resource in state. */
 function isImportDone(id: string, outputs: Outputs, { account, importId }: Inputs): boolean {
   if (importId === undefined) return true;
   // In another account the same id is another record.

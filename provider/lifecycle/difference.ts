@@ -12,7 +12,7 @@ import { isUnknown } from "../definitions/unknown";
 /** Values by property; null is "managed as empty". */
 export type Values = ReadonlyMap<string, Value>;
 
-/** What a record shows of a field, held against what is wanted. */
+/** A field of a record, held against what is wanted. */
 type Comparison =
   /** The same to a person; `value` is as it was wanted. */
   | { readonly outcome: "same"; readonly value: Value }
@@ -72,7 +72,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
   }
 }
 
-/** Whether a record shows a field, under any of its names. */
+/** A field may have several names. */
 export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
@@ -136,7 +136,7 @@ export function namedRecord(
   return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
 }
 
-/** What a record shows of the properties by which a person recognizes it. */
+/** A record's name, and a monitor's URL, as it shows them. */
 export function shownIdentity(definition: Definition, record: ApiRecord): string {
   const shown = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
   return JSON.stringify(shown.map(decodeEntities));

@@ -6,9 +6,9 @@ import type { Outputs } from "./resource";
 /** The managed fields in state, by property. */
 type StateValues = Outputs["values"];
 
-/** What one account has shown of the records that state means. */
+/** The records that state means, and whether one account has shown any of them. */
 export class Evidence {
-  /** Whether a record that state knows was found, with its name or URL. */
+  /** A record that state knows was found, with its name or URL. */
   isFound = false;
   private readonly known = new Map<string, Map<string, StateValues>>();
 
@@ -30,7 +30,7 @@ export class Evidence {
   }
 }
 
-/** Whether a record has the name or the URL that state has. */
+/** The name is enough, or the URL. */
 export function agrees(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",

@@ -12,7 +12,7 @@ import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
 
-/** What is wrong with an import, and what a person should know of it. */
+/** An import before it happens: its problems, and what a person should know of it. */
 export interface CheckedImport {
   readonly problems: readonly ImportProblem[];
   /** Which record it takes. */
@@ -25,7 +25,6 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
   readonly reason: string | Message;
 }
 
-/** What beside its inputs matters to the import of a resource. */
 export interface ImportOptions {
   readonly options: Options;
   /** True if the engine itself imports (plugin); then no record is created instead of one this run deletes. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Options, Outputs } from "./resource";
 
-/** What happens to one record in this run, or becomes known of it. */
+/** Something that happens to one record in this run, or becomes known of it. */
 type LedgerEvent =
   /** State has it for a resource. */
   | { readonly is: "in state" }
@@ -36,12 +36,12 @@ type LedgerEvent =
   /** A resource in state is deleted, whatever becomes of the record. */
   | { readonly is: "left"; readonly claim: string };
 
-/** Whether somebody has a record, as far as this run has heard. */
+/** As far as this run has heard. */
 type Standing = "free" | "to be imported" | "held" | "ended";
 
 interface Holder {
   owner: string | undefined;
-  /** Whether a resource of the program keeps the record under this claim. */
+  /** A resource of the program keeps the record under this claim. */
   isDeclared: boolean;
 }
 
@@ -90,7 +90,7 @@ function formerClaims({ holders }: Entry, claim: string): string[] {
 }
 
 /**
- * What this process knows of one kind of record in one account: which resource has which record, and what became of it in
+ * The records of one kind in one account, as this process knows them: which resource has which, and what became of it in
  * this run. One resource per record, one record per resource.
  */
 export class Ledger {
@@ -226,12 +226,12 @@ export class Ledger {
     );
   }
 
-  /** Whether a create with the option `import` is a replacement's, and makes a new record. */
+  /** A create with the option `import` is then a replacement's, and makes a new record. */
   isSpent(importId: string, owner: string | undefined): boolean {
     return this.spent.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
   }
 
-  /** Whether it is too late to import a record. */
+  /** It is too late to import it. */
   isEnding(id: string): boolean {
     return this.spent.has(id);
   }

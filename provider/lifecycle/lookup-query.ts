@@ -26,7 +26,6 @@ export function filtersOf(definition: Definition): string[] {
   return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
 }
 
-/** What is wrong with the value of an argument, if anything. */
 function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
   const columns = columnsOf(definition);
   const choices = new Map<string, readonly unknown[]>([

@@ -12,7 +12,6 @@ import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
 import { completeRecords, showUnlessMissing, shownValues } from "./records";
 
-/** What a lookup finds of a record. */
 export interface FoundRecord {
   readonly id: string;
   readonly values: Readonly<Record<string, unknown>>;

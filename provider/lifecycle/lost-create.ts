@@ -37,7 +37,7 @@ interface SentCreate extends PlannedCreate {
   readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
-  /** What the last answer before was, which was lost. */
+  /** The last answer before, if that was lost too. */
   readonly lost: LostAnswerError | undefined;
 }
 
@@ -167,7 +167,7 @@ function refusalOf(error: unknown): ApiError | undefined {
   return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
 }
 
-/** What every error after a lost create says. */
+/** Every error after a lost create ends so. */
 function mayExist({ singular }: Definition): string {
   return (
     `The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true ` +
@@ -211,7 +211,7 @@ async function look(
   return { equal: equal.filter(isNew), alike: alike.filter((one) => isNew(one) && !isOthers(one)) };
 }
 
-/** Whether a record has the same name or URL, has a name the server has cut short, or shows neither. */
+/** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */
 function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;

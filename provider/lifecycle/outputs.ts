@@ -12,11 +12,11 @@ interface OutputOptions {
   /** Those that state holds, if they are to stay; otherwise the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean;
-  /** Whether a value that cannot be read is an error; otherwise the wanted one is kept. */
+  /** A value that cannot be read is an error; otherwise the wanted one is kept. */
   readonly isStrict?: boolean;
 }
 
-/** What state is to hold: managed properties as declared if the record shows the same or nothing, else as it shows them. */
+/** Outputs for state: managed properties as declared if the record shows the same or nothing, else as it shows them. */
 export function outputsOf(
   account: Account,
   declared: Inputs | Outputs,
@@ -45,7 +45,7 @@ export function outputsOf(
   };
 }
 
-/** What state is to hold of a record that is only read: every field is an output. */
+/** Outputs of a record that is only read: every field is one. */
 export function outputsOfRecord(
   { definition, address, keyFingerprint }: Account,
   record: ApiRecord,

@@ -88,7 +88,7 @@ export class RecordReader {
     return list;
   }
 
-  /** What a list shows of a record; undefined if it is not there, or not worth reading so far. */
+  /** The record in a list; undefined if it is not there, or not worth reading so far. */
   private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     if (this.asked.size <= pageCost || this.traits.areListsBrief || this.ledger.isWritten(id))
       return undefined;
@@ -123,7 +123,7 @@ export class RecordReader {
     return oldest.get(id) || (oldest.pagesLeft(id) ?? Infinity) <= left ? oldest : newest;
   }
 
-  /** Whether the list shows as much of the first record as its own address has shown. */
+  /** Compares the first record in a list with what its own address has shown. */
   private listShowsAsMuch(): boolean {
     const { sample } = this;
     if (!sample) return false;
@@ -141,7 +141,7 @@ export class RecordReader {
     });
   }
 
-  /** What the record's own address shows and the list does not. */
+  /** Learns what the record's own address shows and the list does not. */
   private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
     this.traits.learnShown(expected, shown);
     this.traits.areListsBrief ||= [...expected].some(([key, value]) => {
@@ -163,7 +163,6 @@ export class RecordReader {
   }
 }
 
-/** Whether a list shows less of a record than the record's own address. */
 export function leavesOut(listed: ApiRecord, shown: ApiRecord): boolean {
   return Object.keys(shown.shown).some((name) => !(name in listed.shown));
 }

@@ -20,7 +20,7 @@ export async function completeRecords(
   return records.filter((record) => record !== undefined);
 }
 
-/** Whether a list shows all of its records. The one that it shows most of tells: some servers leave out empty fields. */
+/** Compares the record that a list shows most of with its own address: some servers leave out empty fields. */
 async function listsShowAll(
   account: Account,
   operation: Operation,
@@ -50,7 +50,7 @@ export async function showUnlessMissing(
 }
 
 /**
- * What a record shows of its fields, by property; null if it shows an empty field.
+ * The fields that a record shows, by property; null if it shows an empty one.
  *
  * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
  * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error

@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Value } from "../definitions/values";
 
-/** What a program declares of a resource, after `check`; an engine front keeps and compares it. */
+/** A declared resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {
   /** Fields by property. Null is "managed as empty"; `unknown` stands for what is not known yet. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export interface Inputs {
   readonly importId?: string | undefined;
 }
 
-/** What state holds of a resource. */
+/** A resource in state. */
 export interface Outputs {
   /** The managed fields by property: the keys say what is managed; null is "managed as empty". */
   readonly values: Readonly<Record<string, Value>>;
@@ -51,22 +51,22 @@ export class PartialFailureError extends UptimeError {
   }
 }
 
-/** What the engine says of a resource beside its inputs. */
+/** Everything that the engine says of a resource beside its inputs. */
 export interface Options {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** The time for this operation in milliseconds, if a person has set one. */
   readonly timeout?: number | undefined;
   /**
-   * What tells the resource from all others of the stack: its URN, or the chain of its parents' types and its name.
+   * Tells the resource from all others of the stack: its URN, or the chain of its parents' types and its name.
    * Undefined if the engine does not tell, which it must for a resource that imports or adopts.
    */
   readonly owner?: string | undefined;
-  /** Whether the engine always tells the owner, so that it is also the claim of a resource that created its record. */
+  /** The engine always tells the owner, so that it is also the claim of a resource that created its record. */
   readonly isOwnerCertain?: boolean | undefined;
-  /** Whether a `diff` is about what the program declares, and not about what a refresh has found. Default true. */
+  /** A `diff` is about what the program declares, and not about what a refresh has found. Default true. */
   readonly isDeclared?: boolean | undefined;
-  /** Whether the settings may be those of the last `up`: state's resource is asked for, and no program was heard of. */
+  /** The settings may be those of the last `up`: state's resource is asked for, and no program was heard of. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;

@@ -7,7 +7,7 @@ import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "
 import { agrees } from "./evidence";
 import type { Options, Outputs } from "./resource";
 
-/** Whether the present address and key are those with which state was made. */
+/** State was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
   { keyFingerprint, settings }: Account,
   { keyFingerprint: ofState, serverHash }: Outputs,
@@ -38,7 +38,7 @@ export function noteState({ definition, evidence, ledger }: Account, id: string,
   evidence.expect(definition, id, outputs.values);
 }
 
-/** Whether a record is told from others by a field, and must be read before a write to it. */
+/** A field tells a record from others, so it must be read before a write to it. */
 export function isIdentified({ definition }: Account): boolean {
   return fixedKeys(definition).length > 0;
 }

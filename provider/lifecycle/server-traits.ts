@@ -5,13 +5,13 @@ import { isEmpty } from "../definitions/values";
 import { shows } from "./difference";
 import type { Values } from "./difference";
 
-/** What was learned of how a server treats one kind of record. The API specifies none of it. (docs/api.md) */
+/** Learns how a server treats one kind of record, which the API does not specify. (docs/api.md) */
 export class ServerTraits {
   /** The method of updates; PUT once PATCH was answered with 405. */
   updateMethod: "PATCH" | "PUT" = "PATCH";
   /** The form of empty lists that worked. */
   emptyLists: EmptyListForm = "entry";
-  /** Whether the list leaves out fields that a record's own address shows. */
+  /** The list leaves out fields that a record's own address shows. */
   areListsBrief = false;
   /** Properties that some listed record has shown. */
   private readonly listed = new Set<string>();
@@ -36,17 +36,17 @@ export class ServerTraits {
       if (!this.listed.has(key) && shows(field, record)) this.listed.add(key);
   }
 
-  /** Whether records never show a property, as far as it has been tried. */
+  /** No record has shown it, though it has a value. */
   isHidden(key: string): boolean {
     return this.hidden.has(key);
   }
 
-  /** Whether a listed record that does not show a property has it empty: lists do show it if it has a value. */
+  /** A listed record that does not show it has it empty, because lists show it if it has a value. */
   isListed(key: string): boolean {
     return this.listed.has(key);
   }
 
-  /** Whether a record shows all fields, or some of them, as far as this server shows them at all. */
+  /** Compares with the fields that this server shows at all. */
   showsAll(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
     return keys.every((key) => {
       const field = this.definition.fields[key];

@@ -23,7 +23,7 @@ import { ServerTraits } from "./server-traits";
 /** So many fit on a screen together with what a person must act on. */
 const announcementLimit = 19;
 
-/** What a process has around it; a test has its own. */
+/** Everything around a process; a test has its own. */
 export interface Surroundings {
   readonly clock?: Clock;
   readonly transport?: Transport;
@@ -34,10 +34,9 @@ export interface Surroundings {
   readonly showWait?: ShowWait;
 }
 
-/** What is known of one kind of record in one account, under whichever names the settings have the account. */
+/** The part of an account that stays the same under whichever names the settings have it. */
 type SharedKind = Pick<Account, "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports">;
 
-/** What all kinds of record in one account share. */
 interface SharedAccount {
   readonly client: Client;
   readonly evidence: Evidence;
@@ -47,12 +46,12 @@ interface SharedAccount {
 
 const alone: Neighbors = { claim: () => undefined, hold: () => undefined, have: () => false };
 
-/** What all resources of one process share: an HTTP client and a ledger for each address and key, the time, and the log. */
+/** Shared by all resources of one process: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly keys = new Set<string>(proxyPasswords());
   readonly clock: Clock;
-  /** Whether a program has declared a resource, so that the settings are its own. */
+  /** A program has declared a resource, so the settings are its own. */
   hasProgram = false;
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();

@@ -130,7 +130,6 @@ export function formOf(definition: Definition, values: Values, emptyLists: Empty
   return [...values].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
 }
 
-/** Whether a refusal may be about a list that was sent as empty. */
 function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiError): boolean {
   const named = [...refusal.fields.keys()].map(topLevel);
   return [...values].some(([key, value]) => {
@@ -139,7 +138,7 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
   });
 }
 
-/** What was sent of a property, and what is there. */
+/** Says what was sent, and what is there. */
 function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;

@@ -1,4 +1,3 @@
-import zlib from "node:zlib";
 
 import fc from "fast-check";
 
@@ -879,7 +878,6 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const process = new SimulatedProcess(time, api);
   // Pulumi's host shows what is printed there.
   jest.spyOn(console, "warn").mockImplementation(process.print);
-  jest.spyOn(zlib, "gunzip").mockImplementation(gunzipAtOnce as typeof zlib.gunzip);
   const running = front.start(settings, process);
   const provider = running[kind];
   let writesAllowed = Infinity;
@@ -1038,15 +1036,6 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     if (!isWellFormed(text)) violated(`ill-formed: ${JSON.stringify(text.slice(0, 100))}`);
     const part = leakIn(text, [...secrets, apiKey]);
     if (part !== undefined) violated(`${JSON.stringify(part)} of a secret is in: ${text.slice(0, 700)}`);
-  }
-}
-
-/** Decompression takes real time, in which simulated time would pass. */
-function gunzipAtOnce(bytes: Buffer, options: object, done: (error: unknown, result?: Buffer) => void): void {
-  try {
-    done(null, zlib.gunzipSync(bytes, options));
-  } catch (error) {
-    done(error);
   }
 }
 
