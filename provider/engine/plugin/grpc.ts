@@ -8,7 +8,8 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import type { Engine } from "../engine";
-import type { KeptResource, ResourceRequest } from "./resource-request";
+import { OperationError } from "../operation-error";
+import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
@@ -207,10 +208,11 @@ function changeIn(message: proto.DiffRequest | proto.UpdateRequest) {
 function failureOf(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   const failure = { code: status.UNKNOWN, details: message, message };
-  if (!isKept(error)) return failure;
+  const kept = error instanceof OperationError ? error.kept : undefined;
+  if (!kept) return failure;
   const detail = new proto.ErrorResourceInitFailed()
-    .setId(error.id)
-    .setProperties(encode(error.outputs))
+    .setId(kept.id)
+    .setProperties(encode(kept.outputs))
     .setReasonsList([message]);
   const packed = new Any();
   packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
@@ -218,10 +220,6 @@ function failureOf(error: unknown): Partial<ServiceError> {
   const metadata = new Metadata();
   metadata.set("grpc-status-details-bin", Buffer.from(full.serializeBinary()));
   return { ...failure, metadata };
-}
-
-function isKept(error: unknown): error is Error & KeptResource {
-  return error instanceof Error && "id" in error && "outputs" in error;
 }
 
 /** The engine gives seconds, and 0 where a person has set no time. */

@@ -1,6 +1,4 @@
-import type { Connect } from "../../lifecycle/account";
-import type { Session } from "../../lifecycle/session";
-import type { Encoder, Properties } from "../request";
+import type { Properties } from "../request";
 
 /** What the engine tells in a request about a resource. What it does not tell is empty. */
 export interface ResourceRequest {
@@ -30,19 +28,4 @@ export interface ReadResult {
   readonly id: string;
   readonly outputs: Properties;
   readonly inputs?: Properties;
-}
-
-/** What an error carries if a record exists and what followed failed. */
-export interface KeptResource {
-  readonly id: string;
-  readonly outputs: Properties;
-}
-
-/** What a run of the plugin gives to its resources. */
-export interface Host {
-  readonly encoder: Encoder;
-  readonly connect: Connect;
-  /** Shows a person something about a resource. */
-  readonly note: (severity: "info" | "warning", urn: string, message: string) => void;
-  readonly session: Pick<Session, "announce" | "hasProgram" | "interruption" | "noteRefusal">;
 }
