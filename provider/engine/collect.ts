@@ -25,7 +25,7 @@ export const collectVariable = "PULUMI_UPTIME_COLLECT";
 /** The hidden input by which a step of the preview and a line of the file find each other; Pulumi's dynamic host knows no URNs. */
 export const collectedKey = "__collected";
 
-/** A line of the file: what `check` has found of a resource. */
+/** A line of the file: a resource that was checked. */
 export interface CollectedResource {
   /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
   readonly key?: string | undefined;
@@ -42,7 +42,7 @@ export interface CollectedResource {
   readonly problems: readonly string[];
   /** Of a new resource: the records that agree in what identifies them. */
   readonly alike?: readonly AlikeRecord[] | undefined;
-  /** Whether its create may adopt one of them. */
+  /** Its create may adopt one of them. */
   readonly isAdopting?: boolean | undefined;
 }
 
@@ -66,9 +66,10 @@ export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
   return file ? new CollectingFront(context, file) : new Front(context);
 }
 
+/** Writes down what a preview would refuse, and lets the preview go on. */
 class CollectingFront extends Front {
   override readonly isCollecting = true;
-  /** Of each account all records, by name, or why they cannot be read; that is not tried again for each resource. */
+  /** All records of each account, read once: a failed read is not tried again for each resource either. */
   private readonly lists = new Map<Account, Promise<Baseline>>();
   /** The resources in state that are refused, by what their inputs hold under {@link collectedKey}. */
   private readonly refused = new Set<unknown>();

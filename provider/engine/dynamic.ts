@@ -154,7 +154,7 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
  * program has it; a further comparison comes from the program.
  */
 class EngineCalls {
-  /** How many more comparisons than reads there were. */
+  /** The number of comparisons minus the number of reads. */
   private readonly surplus = new Map<string, number>();
 
   countRead(id: string, outputs: Outputs): void {
@@ -180,8 +180,8 @@ function keyOf(id: string, { account, claim }: Outputs): string {
 }
 
 /**
- * Whether state was made by the provider plugin. The host finds the provider for a refresh or a delete in old outputs only,
- * and an update puts it there.
+ * State that the provider plugin has left lacks the provider's code, and the host looks for it there at a refresh or a
+ * delete. An update puts it there.
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
   return olds.__provider === undefined && news.__provider !== undefined;

@@ -16,7 +16,7 @@ import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
 import type { Properties } from "./request";
 
-/** What a front serves, and how it reaches a person. */
+/** What a front gets from its process. */
 export interface FrontContext {
   readonly definition: Definition;
   readonly session: Session;
@@ -34,7 +34,7 @@ export interface CheckRequest {
   readonly isInState: boolean;
   /** The record that an import names, even if the front refuses the import. */
   readonly importId?: string | undefined;
-  /** What the front itself refuses. */
+  /** Problems that the front itself has found. */
   readonly refusals?: readonly ImportProblem[];
 }
 
@@ -51,7 +51,7 @@ export interface CheckResult {
 export class Front {
   readonly connect: Connect;
   readonly encoder: Encoder;
-  /** Whether a preview goes on after what it would refuse. */
+  /** A preview goes on after what it would refuse. */
   readonly isCollecting: boolean = false;
 
   constructor(protected readonly context: FrontContext) {
@@ -64,10 +64,10 @@ export class Front {
     return this.context.definition;
   }
 
-  /** The options that follow from the run; `olds` is what the engine has in state. */
-  optionsOf(olds: Properties): Options {
+  /** The options of an operation on a resource with these properties that follow from the run. */
+  optionsOf(properties: Properties): Options {
     const { hasProgram, interruption } = this.context.session;
-    return { mayHaveOldSettings: isInState(olds) && !hasProgram, interruption };
+    return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
   }
 
   async check({ declaration, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
@@ -79,7 +79,7 @@ export class Front {
     for (const note of checked.notes) this.context.show("warning", this.encoder.message(note, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
     if (problems.length > 0) session.noteRefusal();
-    // What the engine imports by itself has no input for it.
+    // An import by the engine itself is an option of the resource, and no input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return { inputs: this.encoder.marked(encodeInputs({ ...checked.inputs, importId }, news)), problems };
   }

@@ -6,7 +6,7 @@ import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";
 import { cleanAttributes, secretsIn, errorText } from "./clean";
 
-/** What a lookup returns of a record. */
+/** A record as a lookup returns it. */
 export interface LookupResult extends Record<string, unknown> {
   readonly id: string;
 }

@@ -14,7 +14,7 @@ export function warnOnce(): void {
   });
 }
 
-/** The same for a program that uses the plugin, which warns of the other settings itself. */
+/** Warns once a run of keys in plain text. The plugin itself warns of the rest, and cannot see this. */
 export function warnOfPlainKeys(): void {
   once(() => plainTextKeys((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
@@ -32,7 +32,7 @@ function isSecretSetting(key: string): boolean {
   return isConfigSecret?.(key) ?? true;
 }
 
-/** What is wrong with the settings of a stack and can be told without the provider. */
+/** Warnings about a stack's settings that need no provider. */
 export function settingsWarnings(
   config: Readonly<Record<string, string>>,
   isSecret: (key: string) => boolean,

@@ -14,7 +14,7 @@ import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
-/** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
+/** Loads what the engine need not wait for when it starts the plugin. */
 interface Lazy {
   newSession(): PluginSession;
   /** The plugin's schema, as JSON. */
@@ -29,7 +29,7 @@ const kinds = {
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
-/** A request of which the engine tells nothing. */
+/** A request that tells nothing. */
 const untold: Omit<ResourceRequest, "urn"> = {
   id: "",
   oldInputs: {},
@@ -193,7 +193,7 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
   return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
 }
 
-/** What the engine tells of a change to a resource in state. */
+/** The fields of a request about a change to a resource in state. */
 function changeIn(message: proto.DiffRequest | proto.UpdateRequest) {
   return {
     id: message.getId(),

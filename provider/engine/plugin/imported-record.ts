@@ -13,7 +13,7 @@ import type { Properties } from "../request";
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
-  /** Why the program cannot have it, where the preview goes on nonetheless. */
+  /** Why the record could not be read, if the preview goes on nonetheless. */
   readonly problem?: ImportProblem;
 }
 
@@ -60,7 +60,7 @@ export function importedInputs(definition: Definition, { values, account }: Outp
   };
 }
 
-/** Whether an imported value belongs into a program. Secrets, defaults, and what is empty, do not. */
+/** A program need not declare empty values and defaults, and must not declare secrets. */
 function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
   const field = definition.fields[key];
   if (!field || field.secret || isEmpty(value)) return false;

@@ -1,6 +1,6 @@
 import type { Properties } from "../request";
 
-/** What the engine tells in a request about a resource. What it does not tell is empty. */
+/** A request of the engine about a resource. What the engine does not tell is empty. */
 export interface ResourceRequest {
   readonly urn: string;
   readonly id: string;
@@ -11,15 +11,15 @@ export interface ResourceRequest {
   /** The time that a person has set for the operation, in milliseconds. */
   readonly timeout: number | undefined;
   readonly isPreview: boolean;
-  /** Whether a read is that of an import: state has nothing of it yet. */
+  /** A read for an import: state does not have the resource yet. */
   readonly isImport: boolean;
 }
 
-/** How a property differs, as the engine shows it. */
+/** A property that differs, as the engine shows it. */
 export interface PropertyChange {
   readonly kind: "add" | "update" | "delete";
   readonly replaces: boolean;
-  /** Whether the inputs differ from the old ones. If not, they differ from the old outputs. */
+  /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
   readonly isOfInputs: boolean;
 }
 

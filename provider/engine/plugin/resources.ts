@@ -28,7 +28,7 @@ import { accountProblem, importedInputs, importMark, isImported, parseImportId }
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
-/** One kind of resource in the requests that the engine makes of a plugin. `grpc.ts` has the protocol. */
+/** The front for the engine's requests to a plugin, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
   /** The resources that the program has in this run. */
@@ -49,7 +49,7 @@ export class PluginResources {
         account,
         importId: problem ? undefined : imported?.id,
         isImportedByEngine: true,
-        // What an import has found, and the program does not declare, was never managed.
+        // The inputs after an import are the record's: what the program does not declare of them was never managed.
         old: isInState && !isImported(oldInputs) ? decodeInputs(oldInputs) : undefined,
         options: this.optionsOf(request),
       },
@@ -173,13 +173,13 @@ export class PluginResources {
   }
 }
 
-/** What tells a resource from all others of its stack: its URN without stack and project, which may get other names. */
+/** Identifies a resource in its stack: its URN without stack and project, which may get other names. */
 function ownerOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }
 
-/** The inputs as they would have to be for what a refresh has found. Undefined if they are right. */
+/** Inputs that agree with what a refresh has found. Undefined if the present ones do. */
 function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const values: Record<string, unknown> = { ...inputs.values };
   let isChanged = false;

@@ -89,7 +89,7 @@ export class PluginSession {
     this.session.interrupt();
   }
 
-  /** The same, and sends the log while the engine still shows it. */
+  /** Interrupts, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
     this.interrupt();
     this.session.endLogs();
