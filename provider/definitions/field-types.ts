@@ -102,24 +102,13 @@ const integer: TypeRules<number> = {
   empty: emptyString,
 };
 
-const booleans = new Map<unknown, boolean>([
-  [null, false],
-  [undefined, false],
-  ["", false],
-  [0, false],
-  ["0", false],
-  ["false", false],
-  [false, false],
-  [1, true],
-  ["1", true],
-  ["true", true],
-  [true, true],
-]);
+const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
+const trueForms: readonly unknown[] = [true, "true", 1, "1"];
 
 const boolean: TypeRules<boolean> = {
   parse(raw) {
-    const value = booleans.get(raw);
-    if (value !== undefined) return value;
+    if (falseForms.includes(raw)) return false;
+    if (trueForms.includes(raw)) return true;
     // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;

@@ -98,13 +98,11 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
     passedOptions.parse(properties.__options) ?? {};
-  const given = operation === undefined ? undefined : customTimeouts?.[operation];
-  const timeout = given === undefined ? undefined : milliseconds(given);
+  const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
     replaceOnChanges,
-    // To the engine, zero means the default.
-    timeout: timeout === 0 ? undefined : timeout,
+    timeout: timeout === undefined ? undefined : milliseconds(timeout),
     owner: resource ?? importer,
   };
 }

@@ -1,17 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { plainTextKeys, unknownSettings } from "../definitions/setting-warnings";
-import { warnOfMissingDependency } from "./missing-dependency";
+import { missingDependency } from "./missing-dependency";
 
 /** The runs that have been warned: the Automation API may run several in one process. */
 const warned = new WeakSet<object>();
 
 /** Warns of what is wrong with the program's surroundings, once a run. */
 export function warnOnce(): void {
-  once(() => {
-    warnOfMissingDependency();
-    return settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting);
-  });
+  once(() => [...missingDependency(), ...settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting)]);
 }
 
 /** Warns once a run of keys in plain text. The plugin itself warns of the rest, and cannot see this. */

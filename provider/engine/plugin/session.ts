@@ -67,7 +67,7 @@ export class PluginSession {
   }
 
   /** Runs an operation on the resources of a type. */
-  async of<T>(
+  async run<T>(
     request: ResourceRequest,
     operation: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
   ): Promise<T> {
@@ -76,12 +76,12 @@ export class PluginSession {
     return resources.front.run(() => operation(resources, request), inputs, oldInputs, oldOutputs);
   }
 
-  /** Looks records up. One is the result itself, several are under the name of their kind. */
+  /** Looks records up. A function returns an object, so several records are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, finds } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
-    if (finds === "one") return lookUp.one(this.session, definition, connect, args);
-    return { [definition.plural]: await lookUp.all(this.session, definition, connect, args) };
+    const result = await lookUp(this.session, definition, connect, finds, args);
+    return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
   /** Ends everything that waits, and begins no further write. */
