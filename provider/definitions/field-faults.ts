@@ -5,21 +5,21 @@ import { isUnknown, unknown } from "./unknown";
 import { parseUrl } from "./url";
 import { isObject } from "./values";
 
-/** What is wrong with a declared value: where below its property, and what is allowed. */
+/** A fault of a declared value: where below its property, and what is allowed. */
 export interface Fault {
   /** Such as `[0].key`; empty for the value as a whole. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** What is wrong with a declared value; nothing if it is not known yet. */
+/** All faults of a declared value; none if it is not known yet. */
 export function findFaults(field: Field, value: unknown): Fault[] {
   if (value === unknown) return [];
   if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
   return faultsOf[field.type](value, field);
 }
 
-/** Everything that is wrong with a declared value that is known; its parts may be unknown. */
+/** Finds the faults of a value that is known. Its parts may be unknown. */
 type Faults = (value: unknown, field: Field) => Fault[];
 
 const fault = (reason: string, path = ""): Fault => ({ path, reason });

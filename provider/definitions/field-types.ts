@@ -8,17 +8,17 @@ import type { Value } from "./values";
 /** One pair of a form body. */
 export type Pair = readonly [name: string, value: string];
 
-/** How a form says that a list is empty: by one empty entry, or by an empty text in place of the list. */
+/** The two forms of an empty list: one empty entry, or an empty text in place of the list. */
 export type EmptyListForm = "entry" | "text";
 
 /** A record shows something under a field's name that cannot be such a field. */
 export class UnreadableError extends Error {}
 
-/** How the values of one type are compared, sent and read. */
+/** The rules for the values of one type. */
 interface TypeRules<T extends Value> {
   /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
-  /** Whether two values that are not empty mean the same to a person. */
+  /** Compares values that are not empty. */
   equal(a: T, b: T): boolean;
   encode(wire: string, value: T): Pair[];
   /** The pairs that say "empty". */
@@ -30,7 +30,7 @@ export function parse(field: Field, raw: unknown): Value {
   return rulesOf[field.type].parse(raw) ?? null;
 }
 
-/** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
+/** A declared value (null: managed as empty) and another one mean the same to a person. */
 export function equal(field: Field, declared: Value, other: Value): boolean {
   // Most values have not changed, and finding out what they mean takes longer.
   if (isDeepStrictEqual(declared, other)) return true;
@@ -40,7 +40,6 @@ export function equal(field: Field, declared: Value, other: Value): boolean {
   return !isEmpty(other) && rulesOf[field.type].equal(declared, other);
 }
 
-/** Whether a field's values are lists. */
 export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
@@ -103,24 +102,13 @@ const integer: TypeRules<number> = {
   empty: emptyString,
 };
 
-const booleans = new Map<unknown, boolean>([
-  [null, false],
-  [undefined, false],
-  ["", false],
-  [0, false],
-  ["0", false],
-  ["false", false],
-  [false, false],
-  [1, true],
-  ["1", true],
-  ["true", true],
-  [true, true],
-]);
+const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
+const trueForms: readonly unknown[] = [true, "true", 1, "1"];
 
 const boolean: TypeRules<boolean> = {
   parse(raw) {
-    const value = booleans.get(raw);
-    if (value !== undefined) return value;
+    if (falseForms.includes(raw)) return false;
+    if (trueForms.includes(raw)) return true;
     // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
@@ -199,7 +187,7 @@ function entriesOf(raw: unknown): unknown[] {
   throw new UnreadableError("a list");
 }
 
-/** A list may be shown as JSON text: a database column that nobody decodes. */
+/** Some servers show a list as JSON text, as their database stores it. */
 function unwrapped(raw: unknown): unknown {
   if (typeof raw !== "string" || !/^\s*(?:[[{]|null\s*$)/.test(raw)) return raw;
   try {

@@ -44,7 +44,7 @@ export interface Field<
 /** @internal */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a declaration may say of a field besides its type. */
+/** The parts of a field's declaration beside its type. */
 type Options<Required extends boolean, Secret extends boolean> = Omit<
   Field<unknown, unknown, Required, Secret>,
   "wire" | "type" | "allowed" | "types"
@@ -123,10 +123,10 @@ export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Out
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
 
-/** What a lookup shows of a set of fields: none that is secret, because its result is plain data. */
+/** The fields in the result of a lookup: none that is secret, because a result is plain data. */
 export type ResultOf<F> = { readonly [K in keyof Omit<F, SecretKeys<F>>]: Out<F[K]> | undefined };
 
-/** What a resource can declare beside its fields. */
+/** The input that every resource has beside its fields. */
 export interface AccountArgs {
   /**
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.

@@ -1,6 +1,6 @@
 import { isObject } from "./values";
 
-// How the engine marks values that are not what they look like, wherever it hands properties over.
+// The engine's marks for special values, such as secrets, in all properties.
 
 /** A value that is not known yet, whatever its type. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -8,7 +8,7 @@ export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** The key that marks a special value, such as a secret or an asset. */
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
 
-/** What stands under it in a secret; beside it is the value, in state its JSON as `plaintext` or its `ciphertext`. */
+/** The value of {@link specialSigKey} in a secret. Beside it is the `value`; in state its JSON as `plaintext` or its `ciphertext`. */
 export const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
 /** A value as the engine keeps it secret. */
@@ -16,7 +16,6 @@ export function secretOf(value: unknown): Record<string, unknown> {
   return { [specialSigKey]: specialSecretSig, value };
 }
 
-/** Whether a value is marked as a secret. */
 export function isSecret(
   value: unknown,
 ): value is { readonly plaintext?: unknown; readonly value?: unknown } {

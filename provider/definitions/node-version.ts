@@ -1,7 +1,7 @@
 /** The oldest Node.js that the package runs on, as `engines` in package.json says. */
 export const oldestNode = "20.18";
 
-/** What to say to somebody with a Node.js that is too old; undefined if it is not. */
+/** An error for a person whose Node.js is too old; undefined if it is not. */
 export function problemOfNode(version = process.versions.node): string | undefined {
   const [[major = 0, minor = 0], [leastMajor = 0, leastMinor = 0]] = [version, oldestNode].map((text) =>
     text.split(".").map(Number),

@@ -1,6 +1,6 @@
 import type { Definition } from "./field";
 
-// What the program and the provider's processes must agree on. State of every stack holds these for ever, so none may change.
+// Names that the program and the provider's processes share. Every stack's state holds them, so none may ever change.
 
 /** The type of a dynamic resource in Pulumi. */
 export function typeToken({ label }: Pick<Definition, "label">): string {
@@ -21,9 +21,9 @@ export interface PassedOptions {
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:
     Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
-  /** What tells the resource from all others of the stack, if it imports or may adopt a record. */
+  /** Identifies the resource in its stack, if it imports or may adopt a record. */
   readonly resource?: string | undefined;
-  /** The same in state that version 0.1.0 has left: the resource's name, if it was imported. */
+  /** In state that version 0.1.0 has left: the name of a resource that was imported. */
   readonly importer?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export function pluginType({ label }: Pick<Definition, "label">): string {
   return `uptime:index:${label}`;
 }
 
-/** How many records a lookup finds: `getMonitor` one, `getMonitors` several. */
+/** The number of records that a lookup finds: `getMonitor` one, `getMonitors` several. */
 export type Finds = "one" | "several";
 
 /** The name of a lookup, in every language. */

@@ -1,4 +1,4 @@
-/** What a setting holds; `api/setting-schemas.ts` says how each type is read. */
+/** The type of a setting; `api/setting-schemas.ts` reads each type. */
 type SettingType =
   | { readonly type: "url" | "urls" | "key" | "accounts" | "boolean" | "statuses" }
   | { readonly type: "integer"; readonly range: readonly [least: number, most: number] }
@@ -6,9 +6,9 @@ type SettingType =
 
 /** One setting: everything that the rest of the provider, the command line and the docs know of it. */
 export type Setting = SettingType & {
-  /** What it is: one sentence, without its default and the values that it may have. */
+  /** One sentence, without its default and the values that it may have. */
   readonly text: string;
-  /** What docs/settings.md says after that. */
+  /** Further sentences, for docs/settings.md only. */
   readonly details?: string;
   readonly required?: true;
   readonly default?: number | boolean | string | readonly [];
@@ -139,7 +139,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-/** What an account of `accounts` may set; the other settings hold for all accounts. */
+/** The settings that an account of `accounts` may have; the others hold for all accounts. */
 export const accountSettings = ["baseUrl", "monitorsBaseUrl", "apiKey"] as const satisfies SettingName[];
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

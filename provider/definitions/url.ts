@@ -10,6 +10,6 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Whether a host, as `URL.hostname` has it, is this machine. */
+/** @param hostname as `URL.hostname` has it */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -1,4 +1,4 @@
-/** What a URN such as `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME` says. */
+/** The parts of `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`. */
 interface Urn {
   readonly stack: string;
   readonly project: string;
@@ -15,7 +15,7 @@ export function parseUrn(urn: string): Urn {
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }
 
-/** Whether a provider is one that Pulumi has made of the stack's configuration: it is named `default`, or for a version. */
+/** Pulumi names the providers that it makes of the stack's configuration `default`, or after a version such as `default_1_2_3`. */
 export function isDefaultProvider(urn: string): boolean {
   return /^default(_|$)/.test(parseUrn(urn).name);
 }

@@ -6,7 +6,7 @@ import type { RequestHeader } from "./field";
 export type Value =
   string | number | boolean | null | readonly (string | number)[] | readonly RequestHeader[];
 
-/** Whether nothing is there: null, absent, "" and the empty list are the same. */
+/** Null, absent, "" and the empty list mean the same in the API. */
 export function isEmpty(value: unknown): boolean {
   return (
     value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)

@@ -10,7 +10,7 @@ import { isObject } from "../definitions/values";
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** What stands in the place of a text that holds a secret. */
+/** Replaces a text that holds a secret. */
 const notice = "(the server repeats a secret)";
 /** A shorter secret is part of ordinary words, so it counts only as a whole value. */
 const leastLength = 4;
@@ -23,7 +23,7 @@ export function errorText(error: unknown, secrets: Iterable<string>): string {
   return messageText([quote(error instanceof Error ? error.message : String(error))], secrets);
 }
 
-/** The same for a message that is no error. */
+/** A message as a person may read it, like {@link errorText}. */
 export function messageText(message: string | Message, secrets: Iterable<string>): string {
   if (typeof message === "string") return message.toWellFormed();
   const detector = new SecretDetector(secrets);
@@ -90,25 +90,21 @@ interface Secret {
 /** Finds secrets in texts, in every form in which a server may repeat them. Takes time in proportion to the text. */
 class SecretDetector {
   private readonly secrets: readonly Secret[];
-  private readonly values: ReadonlySet<string>;
 
   constructor(secrets: Iterable<string>) {
-    this.values = new Set(
-      [...secrets].map((secret) => secret.toWellFormed()).filter((value) => value !== ""),
-    );
-    this.secrets = [...this.values].map((value) => ({
+    const values = [...secrets].map((secret) => secret.toWellFormed()).filter((value) => value !== "");
+    this.secrets = values.map((value) => ({
       value,
       plain: folded(unescaped(value)).trim(),
       base64: base64Of(value),
     }));
   }
 
-  /** Whether a text is one of the secrets. */
+  /** The text as a whole is a secret. */
   has(text: string): boolean {
-    return this.values.has(text);
+    return this.secrets.some(({ value }) => value === text);
   }
 
-  /** Whether a text holds one of the secrets. */
   finds(text: string): boolean {
     if (this.secrets.length === 0) return false;
     if (this.has(text)) return true;
@@ -129,7 +125,7 @@ class SecretDetector {
   }
 }
 
-/** Whether a short secret is a text, or stands in quotes by itself and is not the name of a JSON property. */
+/** A short secret counts as the whole text, or in quotes by itself unless these are the name of a JSON property. */
 function isWholeIn(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (text.trim() === secret) return true;
@@ -143,8 +139,8 @@ function isWholeIn(text: string, secret: string): boolean {
 }
 
 /**
- * A secret may stand behind other text, such as a user's name, so it begins with any bit of a Base64 digit. The digits that
- * it shares with its neighbours are left out.
+ * The Base64 digits of a secret, without those that it shares with its neighbours. Three forms, because a digit is not a byte
+ * and the secret may follow other text, such as a user's name.
  */
 function base64Of(secret: string): string[] {
   const encodings = new Set([
@@ -177,7 +173,10 @@ const escapes = new RegExp(
   "gi",
 );
 
-/** A text with the escapes of JSON, URLs and HTML decoded, and those in what that gives; of all backslashes none is left. */
+/**
+ * Decodes the escapes of JSON, URLs and HTML, also of a text that was escaped several times. Removes all backslashes, because
+ * the number of them does not tell how often.
+ */
 function unescaped(text: string): string {
   let result = text;
   for (let pass = 0; pass < maxPasses && /[\\%&]/.test(result); pass++)

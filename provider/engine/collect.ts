@@ -1,18 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
-import type { dynamic } from "@pulumi/pulumi";
-
 import { UptimeError } from "../api/errors";
 import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
-import type { Account, Connect } from "../lifecycle/account";
+import type { Account } from "../lifecycle/account";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/creates";
 import type { Baseline } from "../lifecycle/creates";
 import { identityKeys, wantedValues } from "../lifecycle/difference";
+import type { Changes } from "../lifecycle/diff";
+import type { Options, Outputs } from "../lifecycle/resource";
+import { Front } from "./front";
+import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
-import type { Encoder, Properties } from "./request";
+import type { Properties } from "./request";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. `check` then writes
@@ -23,7 +25,7 @@ export const collectVariable = "PULUMI_UPTIME_COLLECT";
 /** The hidden input by which a step of the preview and a line of the file find each other; Pulumi's dynamic host knows no URNs. */
 export const collectedKey = "__collected";
 
-/** A line of the file: what `check` has found of a resource. */
+/** A line of the file: a resource that was checked. */
 export interface CollectedResource {
   /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
   readonly key?: string | undefined;
@@ -40,7 +42,7 @@ export interface CollectedResource {
   readonly problems: readonly string[];
   /** Of a new resource: the records that agree in what identifies them. */
   readonly alike?: readonly AlikeRecord[] | undefined;
-  /** Whether its create may adopt one of them. */
+  /** Its create may adopt one of them. */
   readonly isAdopting?: boolean | undefined;
 }
 
@@ -58,64 +60,36 @@ export interface CollectedProvider {
   readonly problem?: string | undefined;
 }
 
-/** What a front is asked to check. */
-interface CheckedProperties {
-  readonly olds: Properties;
-  readonly news: Properties;
-  readonly importId: string | undefined;
-  /** The URN, if the front knows it. */
-  readonly key?: string;
-  /** The name of an explicit provider. */
-  readonly provider?: string | undefined;
+/** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
+export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
+  const file = env[collectVariable];
+  return file ? new CollectingFront(context, file) : new Front(context);
 }
 
-/** What a front says of it. */
-interface Checked {
-  readonly inputs: Properties;
-  readonly problems: readonly string[];
-}
-
-/** Whether `check` has refused a resource in state; its diff must have changes, so that the preview has a step for it. */
-export function isRefused(news: Properties): boolean {
-  return news[collectedKey] !== undefined;
-}
-
-/** Collects what a preview would refuse of one kind of resource. */
-export class Collector {
-  private readonly label: string;
-  /** Of each account all records, by name, or why they cannot be read; that is not tried again for each resource. */
+/** Writes down what a preview would refuse, and lets the preview go on. */
+class CollectingFront extends Front {
+  override readonly isCollecting = true;
+  /** All records of each account, read once: a failed read is not tried again for each resource either. */
   private readonly lists = new Map<Account, Promise<Baseline>>();
+  /** The resources in state that are refused, by what their inputs hold under {@link collectedKey}. */
+  private readonly refused = new Set<unknown>();
 
   constructor(
+    context: FrontContext,
     private readonly file: string,
-    readonly encoder: Encoder,
-    private readonly connect: Connect,
   ) {
-    this.label = encoder.definition.label;
+    super(context);
   }
 
-  add(line: CollectedResource | CollectedProvider): void {
-    appendFileSync(this.file, `${JSON.stringify(line)}\n`);
-  }
-
-  /** Refuses to create, update or delete: `pulumi up` under the variable changes nothing. */
-  readonly refuse = (): never => {
-    throw new UptimeError(
-      `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
-    );
-  };
-
-  /** Checks a resource, and collects the problems. The inputs returned say under which key, if a step will show them. */
-  async check(
-    { olds, news, importId, key = randomUUID(), provider }: CheckedProperties,
-    run: () => Promise<Checked>,
-  ): Promise<Checked> {
-    const isInState = Object.keys(olds).length > 0;
-    let { inputs, problems }: Checked = { inputs: news, problems: [] };
+  override async check(request: CheckRequest): Promise<CheckResult> {
+    const { declaration, news, isInState, importId } = request;
+    const key = declaration.options.urn ?? randomUUID();
+    const provider = this.context.provider?.();
+    let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
     let account: Account | undefined;
     let alike: readonly AlikeRecord[] | undefined;
     try {
-      ({ inputs, problems } = await run());
+      ({ inputs, problems } = await super.check(request));
       account = this.connect(decodeInputs(inputs).account);
       if (provider !== undefined) await this.probe(provider, account);
       if (!isInState && importId === undefined) alike = await this.alike(account, inputs);
@@ -124,7 +98,7 @@ export class Collector {
     }
     this.add({
       key,
-      label: this.label,
+      label: this.definition.label,
       isInState,
       provider,
       account: account?.keyFingerprint,
@@ -134,18 +108,42 @@ export class Collector {
       isAdopting: account?.settings.adoptExisting,
     });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
-    const isShown = !isInState || problems.length > 0;
-    return { inputs: isShown ? { ...inputs, [collectedKey]: key } : inputs, problems };
+    if (isInState && problems.length === 0) return { inputs, problems };
+    if (isInState) this.refused.add(key);
+    return { inputs: { ...inputs, [collectedKey]: key }, problems: [] };
   }
 
-  /** Collects why a resource in state cannot be compared. */
-  addFailure(error: unknown, news: Properties, key?: string): void {
-    this.add({
-      key,
-      label: this.label,
-      isInState: true,
-      problems: [this.encoder.error(error, news)],
+  override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
+    const changesOf = (changed: readonly string[]): Changes => ({
+      changed,
+      replaces: [],
+      deleteBeforeReplace: false,
     });
+    const key = news[collectedKey];
+    // A preview has a step only for what changes; and an import that changes something is refused by the engine.
+    if (key !== undefined) return changesOf(this.refused.has(key) ? Object.keys(news).slice(0, 1) : []);
+    try {
+      return super.diff(id, outputs, news, options);
+    } catch (error) {
+      const problems = [this.encoder.error(error, news)];
+      this.add({ key: options.urn, label: this.definition.label, isInState: true, problems });
+      return changesOf([]);
+    }
+  }
+
+  /** `pulumi up` under the variable changes nothing. */
+  override save(): never {
+    throw new UptimeError(
+      `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
+    );
+  }
+
+  override delete(): never {
+    this.save();
+  }
+
+  private add(line: CollectedResource | CollectedProvider): void {
+    appendFileSync(this.file, `${JSON.stringify(line)}\n`);
   }
 
   /** Says once for each explicit provider whether its server answers with its key. */
@@ -179,38 +177,4 @@ export class Collector {
     this.lists.set(account, list);
     return list;
   }
-}
-
-/** The provider of a kind in Pulumi's dynamic host, collecting. */
-export function collecting(
-  provider: dynamic.ResourceProvider,
-  collector: Collector,
-): dynamic.ResourceProvider {
-  const { refuse } = collector;
-  return {
-    ...provider,
-    check: async (olds: Properties, news: Properties) => {
-      const importId = typeof news.importId === "string" ? news.importId : undefined;
-      const { inputs } = await collector.check({ olds, news, importId }, async () => {
-        const checked = await provider.check?.(olds, news);
-        return {
-          inputs: (checked?.inputs ?? news) as Properties,
-          problems: (checked?.failures ?? []).map(({ reason }) => reason),
-        };
-      });
-      return { inputs };
-    },
-    diff: async (id, olds: Properties, news: Properties) => {
-      if (isRefused(news)) return { changes: true };
-      try {
-        return (await provider.diff?.(id, olds, news)) ?? {};
-      } catch (error) {
-        collector.addFailure(error, news);
-        return { changes: false };
-      }
-    },
-    create: refuse,
-    update: refuse,
-    delete: refuse,
-  };
 }

@@ -2,83 +2,55 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import type { Message } from "../api/errors";
 import { readLogLevel, readSettings } from "../api/settings";
-import type { Config, Settings } from "../api/settings";
+import type { Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { check } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
-import { remove } from "../lifecycle/delete";
-import { diff } from "../lifecycle/diff";
-import { read, readOnly } from "../lifecycle/read";
-import { PartialFailureError } from "../lifecycle/resource";
+import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
-import { Collector, collecting, collectVariable } from "./collect";
-import {
-  decodeDeclaration,
-  decodeInputs,
-  decodeOptions,
-  decodeOutputs,
-  encodeInputs,
-  Encoder,
-  isInState,
-  isManaged,
-} from "./request";
+import { frontOf } from "./collect";
+import { OperationError } from "./operation-error";
+import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged } from "./request";
 import type { Properties } from "./request";
 
 /**
- * Puts a lifecycle into the dynamic provider host of Pulumi's Node.js SDK, and keeps the host's habits away from it: how
+ * The front for the dynamic provider host of Pulumi's Node.js SDK. It keeps the host's habits away from the lifecycle: how
  * it says "gone", what an error must carry, and what it must not.
  *
  * @param session what the resources of all kinds share in this process
  */
 export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  const settingsOf = (account: string | undefined): Settings => readSettings(config, process.env, account);
-  const connect = session.connector(definition, settingsOf);
   const engineCalls = new EngineCalls();
-  const encoder = new Encoder(definition, session.keys);
+  const front = frontOf(
+    {
+      definition,
+      session,
+      settingsOf: (account) => readSettings(config, process.env, account),
+      show: (_severity, text) => {
+        // The engine shows what its plugins print.
+        console.warn(text);
+      },
+    },
+    process.env,
+  );
 
-  const stateOf = (outputs: Outputs, from: Properties): Properties =>
-    encoder.marked(encoder.outputs(outputs, from));
-
-  /** Runs an operation; what it throws is an error as the host needs it. */
-  const guarded = async <T>(run: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
+  const run = async <T>(operation: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
     try {
-      return await session.run(run);
+      return await front.run(operation, ...properties);
     } catch (error) {
-      const text = encoder.error(error, ...properties);
-      // The host prints the name, the message and then the stack: the message is to be read once.
-      const failure = Object.assign(new Error(text), { stack: "" });
-      if (!(error instanceof PartialFailureError)) throw failure;
-      const [from = {}] = properties;
-      // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
-      throw Object.assign(failure, {
-        id: error.id,
-        // State keeps the inputs that were asked for, so that the next read finds the difference.
-        properties: { ...stateOf(error.outputs, from), __provider: from.__provider },
-        reasons: [text],
-      });
+      throw error instanceof OperationError ? hostError(error, properties[0]?.__provider) : error;
     }
-  };
-
-  const announce = (announcement: Message | undefined, from: Properties): void => {
-    if (announcement === undefined) return;
-    session.announce(() => {
-      // The engine shows what its plugins print.
-      console.warn(encoder.message(announcement, from));
-    });
   };
 
   const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
     ...decodeOptions(properties, operation),
-    mayHaveOldSettings: isInState(properties) && !session.hasProgram,
-    interruption: session.interruption,
+    ...front.optionsOf(properties),
   });
 
-  const provider: dynamic.ResourceProvider = {
+  return {
     // The host may call other methods before this one has ended, and goes on without it after an error. So it only
     // remembers; what is missing is reported by the first call that needs it.
     // eslint-disable-next-line @typescript-eslint/require-await
@@ -88,32 +60,26 @@ export function dynamicProvider(definition: Definition, session = new Session())
       session.logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
-      guarded(async () => {
-        session.hasProgram = true;
-        const { inputs, problems, announcement, notes } = await check(
-          definition,
-          connect,
-          decodeDeclaration(olds, news),
-        );
-        announce(announcement, news);
-        for (const note of notes) console.warn(encoder.message(note, news));
-        if (problems.length > 0) session.noteRefusal();
+      run(async () => {
+        const declaration = decodeDeclaration(olds, news);
+        const { inputs, problems } = await front.check({
+          declaration,
+          news,
+          isInState: Object.keys(olds).length > 0,
+          importId: typeof declaration.importId === "string" ? declaration.importId : undefined,
+        });
         // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
-        const failures = encoder.problems(problems, news).map((reason) => ({ property: "", reason }));
-        return { inputs: encoder.marked(encodeInputs(inputs, news)), failures };
+        return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
-      guarded(
+      run(
         () => {
           const outputs = decodeOutputs(definition, olds);
-          const options = { ...optionsOf(news), isDeclared: engineCalls.diffIsDeclared(id, outputs) };
-          const { changed, replaces, deleteBeforeReplace } = diff(
-            connect(outputs.account),
-            id,
-            outputs,
-            decodeInputs(news),
-            options,
-          );
+          engineCalls.countDiff(id, outputs);
+          const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, {
+            ...optionsOf(news),
+            isDeclared: engineCalls.isDeclared(id, outputs),
+          });
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],
@@ -124,31 +90,25 @@ export function dynamicProvider(definition: Definition, session = new Session())
         news,
       ),
     create: (properties: Properties) =>
-      guarded(async () => {
-        const inputs = decodeInputs(properties);
-        const { id, outputs, announcement } = await create(
-          connect(inputs.account),
-          inputs,
-          optionsOf(properties, "create"),
+      run(async () => {
+        const { id, outputs } = await front.save(
+          (account, inputs) => create(account, inputs, optionsOf(properties, "create")),
+          properties,
         );
-        announce(announcement, properties);
-        return { id, outs: stateOf(outputs, properties) };
+        return { id, outs: outputs };
       }, properties),
     read: (id, properties: Properties) =>
-      guarded(async () => {
-        const outputs = decodeOutputs(definition, properties);
-        const account = connect(outputs.account);
+      run(async () => {
         if (!isManaged(properties)) {
-          const found = await readOnly(account, id, outputs, optionsOf(properties));
-          // The program declares nothing else, and the next preview compares with that.
-          const inputs = outputs.account === undefined ? {} : { account: outputs.account };
-          return found ? { id, props: stateOf(found.outputs, {}), inputs } : {};
+          const found = await front.readOnly(id, properties, optionsOf(properties));
+          return found ? { id, props: found.outputs, inputs: found.inputs } : {};
         }
-        engineCalls.noteRead(id, outputs);
-        const state = await read(account, id, outputs, optionsOf(properties));
+        const outputs = decodeOutputs(definition, properties);
+        engineCalls.countRead(id, outputs);
+        const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
         if (!state) return {};
-        const plain = encoder.outputs(state.outputs, properties);
-        const props = encoder.marked(plain);
+        const plain = front.encoder.outputs(state.outputs, properties);
+        const props = front.encoder.marked(plain);
         // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
@@ -159,55 +119,69 @@ export function dynamicProvider(definition: Definition, session = new Session())
         return { id, props, inputs };
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
-      guarded(
+      run(
         async () => {
-          const inputs = decodeInputs(news);
-          const options = optionsOf(news, "update");
-          const outputs = decodeOutputs(definition, olds);
-          const updated = await update(connect(inputs.account), id, outputs, inputs, options);
-          return { outs: stateOf(updated.outputs, news) };
+          const old = decodeOutputs(definition, olds);
+          const { outputs } = await front.save(
+            (account, inputs) => update(account, id, old, inputs, optionsOf(news, "update")),
+            news,
+          );
+          return { outs: outputs };
         },
         news,
         olds,
       ),
     delete: (id, properties: Properties) =>
-      guarded(async () => {
-        const outputs = decodeOutputs(definition, properties);
-        await remove(connect(outputs.account), id, outputs, optionsOf(properties, "delete"));
-      }, properties),
+      run(
+        () => front.delete(id, decodeOutputs(definition, properties), optionsOf(properties, "delete")),
+        properties,
+      ),
   };
-  const file = process.env[collectVariable];
-  if (!file) return provider;
-  return collecting(provider, new Collector(file, encoder, connect));
+}
+
+/** An error as the host needs it. */
+function hostError({ message, kept }: OperationError, provider: unknown): Error {
+  // The host prints the name, the message and then the stack: the message is to be read once.
+  const error = Object.assign(new Error(message), { stack: "" });
+  if (!kept) return error;
+  // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
+  const properties = { ...kept.outputs, __provider: provider };
+  return Object.assign(error, { id: kept.id, properties, reasons: [message] });
 }
 
 /**
- * Counts what the engine asks about each resource. A refresh compares each resource that it has read once, whether or not
- * the program has it; another comparison comes from the program.
+ * Tells whether a program declares a resource. A refresh compares each resource once after it has read it, whether or not the
+ * program has it; a further comparison comes from the program.
  */
 class EngineCalls {
-  /** How many comparisons there were more than reads. */
+  /** The number of comparisons minus the number of reads. */
   private readonly surplus = new Map<string, number>();
 
-  noteRead(id: string, outputs: Outputs): void {
+  countRead(id: string, outputs: Outputs): void {
     this.add(id, outputs, -1);
   }
 
-  diffIsDeclared(id: string, outputs: Outputs): boolean {
-    return this.add(id, outputs, 1) > 0;
+  countDiff(id: string, outputs: Outputs): void {
+    this.add(id, outputs, 1);
   }
 
-  private add(id: string, { account, claim }: Outputs, step: number): number {
-    const key = JSON.stringify([account, id, claim]);
-    const surplus = (this.surplus.get(key) ?? 0) + step;
-    this.surplus.set(key, surplus);
-    return surplus;
+  isDeclared(id: string, outputs: Outputs): boolean {
+    return (this.surplus.get(keyOf(id, outputs)) ?? 0) > 0;
+  }
+
+  private add(id: string, outputs: Outputs, step: number): void {
+    const key = keyOf(id, outputs);
+    this.surplus.set(key, (this.surplus.get(key) ?? 0) + step);
   }
 }
 
+function keyOf(id: string, { account, claim }: Outputs): string {
+  return JSON.stringify([account, id, claim]);
+}
+
 /**
- * Whether state was made by the provider plugin. The host finds the provider for a refresh or a delete in old outputs only,
- * and an update puts it there.
+ * State that the provider plugin has left lacks the provider's code, and the host looks for it there at a refresh or a
+ * delete. An update puts it there.
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
   return olds.__provider === undefined && news.__provider !== undefined;

@@ -4,10 +4,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 
 import type { Session } from "../lifecycle/session";
 
-/** How often to look whether the engine is still there if its end cannot be seen at the standard input. */
+/** Time between two looks at the engine, if standard input does not tell that it has ended. */
 const lookMilliseconds = 2000;
 
-/** How long the engine needs at most to get an answer that has just been given. */
+/** Time for the engine to receive an answer that was just given. */
 const answerMilliseconds = 200;
 
 /**

@@ -14,18 +14,13 @@ export class Engine {
   private readonly sending = new Set<Promise<void>>();
 
   /** @param address host and port; without one nothing is sent */
-  constructor(private present: string | undefined) {}
+  constructor(public address: string | undefined) {}
 
-  /** Host and port. An attached plugin serves one engine after another. */
-  get address(): string | undefined {
-    return this.present;
-  }
-
-  /** Uses another engine from now on. */
+  /** Serves another engine from now on, as an attached plugin does. */
   attach(address: string): void {
     this.client?.close();
     this.client = undefined;
-    this.present = address;
+    this.address = address;
   }
 
   /**
@@ -50,9 +45,9 @@ export class Engine {
     urn: string,
     isEphemeral: boolean,
   ): Promise<void> {
-    if (this.present === undefined) return;
+    if (this.address === undefined) return;
     // The engine is on this machine, where a proxy cannot reach it.
-    this.client ??= new EngineClient(this.present, credentials.createInsecure(), {
+    this.client ??= new EngineClient(this.address, credentials.createInsecure(), {
       "grpc.enable_http_proxy": 0,
     });
     const { client } = this;

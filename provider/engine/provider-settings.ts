@@ -33,9 +33,8 @@ export function changedSettings(old: Properties, present: Properties): string[] 
 }
 
 /**
- * Whether a resource that gets another provider must be replaced: one of another name, where the address or key of an
- * account differs. A provider that stays and gets another key replaces nothing. What is not known yet replaces nothing
- * either.
+ * A resource that gets a provider of another name must be replaced if the address or key of an account differs. A provider
+ * that stays may get another key. What is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (old[providerNameKey] === undefined || old[providerNameKey] === present[providerNameKey]) return false;

@@ -48,14 +48,14 @@ const passedOptions = orNothing<PassedOptions>(
   }),
 );
 
-/** What the program declares, with the options that travel beside it. */
+/** A program's declaration, with the options that travel beside it. */
 export function decodeDeclaration(olds: Properties, news: Properties): Declaration {
   const { account, importId, ...declared } = decodeDeclared(news);
   const old = Object.keys(olds).length > 0 ? decodeInputs(olds) : undefined;
   return { declared, account, importId, old, options: decodeOptions(news) };
 }
 
-/** What a program declares, without what a front keeps beside it. */
+/** A program's declaration, without the properties that Pulumi hides. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
   return withoutHidden(decoded(properties));
 }
@@ -76,7 +76,7 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
   };
 }
 
-/** What state holds; `attributes` are empty in what a program declares to read a record only. */
+/** A resource in state, or one that a program declares only to read a record, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
   const { __server, __key, __claim, __partial, __readOnly, ...rest } = outputs.parse(properties);
   const { attributes, account, importId } = rest;
@@ -94,22 +94,20 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
-/** What the engine keeps to itself, and the program's class has passed on. */
+/** Options that the engine does not tell a dynamic resource. The program's class passes them on as a hidden input. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
     passedOptions.parse(properties.__options) ?? {};
-  const given = operation === undefined ? undefined : customTimeouts?.[operation];
-  const timeout = given === undefined ? undefined : milliseconds(given);
+  const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
     replaceOnChanges,
-    // To the engine, zero means the default.
-    timeout: timeout === 0 ? undefined : timeout,
+    timeout: timeout === undefined ? undefined : milliseconds(timeout),
     owner: resource ?? importer,
   };
 }
 
-/** What the engine gets to read of one kind of resource: secrets are marked, and nothing repeats one. */
+/** Encodes one kind of resource for the engine: marks its secrets, and removes what repeats one. */
 export class Encoder {
   constructor(
     readonly definition: Definition,
@@ -154,7 +152,7 @@ export class Encoder {
     return messageText(text, this.secretsOf(...properties));
   }
 
-  /** What is wrong with inputs, each with its property in the text. */
+  /** The problems of inputs, each with its property in the text. */
   problems(problems: readonly ImportProblem[], inputs: Properties): string[] {
     return problems.map(({ property, reason }) => this.message(message`${property} ${reason}`, inputs));
   }
@@ -164,12 +162,12 @@ export class Encoder {
   }
 }
 
-/** Whether properties are those of a resource in state. */
+/** Only state has attributes. */
 export function isInState(properties: Properties): boolean {
   return "attributes" in properties;
 }
 
-/** Whether properties are those of a resource that is managed, and not only read. */
+/** A resource in state that is not only read. */
 export function isManaged(properties: Properties): boolean {
   return isInState(properties) && properties.__readOnly !== true;
 }

@@ -4,11 +4,11 @@ import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output 
 import type { Definition } from "../definitions/field";
 import type { Finds } from "../definitions/pulumi";
 
-/** How a program reaches the provider. */
+/** The way from a program to its provider: Pulumi's dynamic resources, or the provider plugin. */
 export interface Binding {
   /** The type of a resource in Pulumi. */
   readonly type: (definition: Definition) => string;
-  /** What the engine is told of a resource. */
+  /** The properties that the SDK registers. */
   readonly props: (
     definition: Definition,
     name: string,
@@ -30,7 +30,7 @@ export interface Binding {
     args: object,
     opts?: InvokeOptions,
   ) => Promise<unknown>;
-  /** The same with inputs. */
+  /** {@link Binding.find} with inputs. */
   readonly findOutput: (
     definition: Definition,
     finds: Finds,
@@ -40,11 +40,11 @@ export interface Binding {
 }
 
 /**
- * The inputs, with secrets marked, and the outputs that the provider adds. The SDK makes an output of each key, at a cost of
- * time and memory, so a key that is neither is left out. A resource that is only read has all of them, and no default.
+ * The inputs, with secrets marked, and a key for each output that the provider adds. Each key costs time and memory, because
+ * the SDK makes an output of it; so only a resource that is only read has keys for all fields.
  *
- * Defaults are inputs because the engine compares those with state before `check` adds them: it would show each refreshed
- * resource as one whose fields were removed.
+ * Defaults are among the inputs because the engine compares the program's own inputs with state before `check` fills them
+ * in: after a refresh it would show the defaults as removed.
  */
 export function declaredProps(
   { fields }: Definition,

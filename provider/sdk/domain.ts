@@ -25,11 +25,11 @@ export type Domain = ResourceOf<typeof domainFields>;
  */
 export const Domain = resourceClass<Domain, DomainArgs, DomainState>(domain, dynamicBinding);
 
-/** Which domain {@link getDomain} is to find: by its `id` alone, or by any of the others. */
+/** Selects the domain for {@link getDomain}: by its `id` alone, or by any of the others. */
 export interface GetDomainArgs extends OneArgs<typeof domainFields> {}
 /** {@link GetDomainArgs} with inputs. */
 export type GetDomainOutputArgs = OutputArgs<GetDomainArgs>;
-/** Which domains {@link getDomains} is to find; all of them if nothing is given. */
+/** Selects the domains for {@link getDomains}; all of them if nothing is given. */
 export interface GetDomainsArgs extends AllArgs<typeof domainFields> {}
 /** {@link GetDomainsArgs} with inputs. */
 export type GetDomainsOutputArgs = OutputArgs<GetDomainsArgs>;

@@ -19,7 +19,7 @@ export const dynamicBinding: Binding = {
   findOutput,
 };
 
-/** What the engine is told of a resource: its properties, and what the provider needs to know beside them. */
+/** The properties of a resource, and beside them what Pulumi does not tell its dynamic provider. */
 export function propsOf(
   definition: Definition,
   name: string,
@@ -57,18 +57,19 @@ export function optionsOf(
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
-    // `up --replace` compares nothing, and a replacement that is created first would import or adopt the very same record.
+    // `pulumi up --replace` does not call `diff`, which would say so: if the new record were created first, that create would
+    // find the old record, and import or adopt it again.
     ...(mayClaim(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
 }
 
-/** Whether the resource may get a record that is in the API already, by import or adoption. */
+/** An import or an adoption may give the resource a record that exists already. */
 function mayClaim(options: CustomResourceOptions): boolean {
   if (options.import !== undefined) return true;
   return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
 }
 
-/** Options that the engine does not forward, though the provider must know them. */
+/** Options that the provider must know, and the engine does not forward. */
 function passedOptions(definition: Definition, name: string, options: CustomResourceOptions): PassedOptions {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   return {
@@ -80,7 +81,7 @@ function passedOptions(definition: Definition, name: string, options: CustomReso
 }
 
 /**
- * What tells a resource from all others of its stack: the part of its URN after stack and project, such as
+ * Identifies a resource in its stack by the part of its URN after stack and project, such as
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
  */
 function pathOf(type: string, name: string, parent: Resource | undefined): string {

@@ -18,7 +18,7 @@ export const find: Binding["find"] = async (definition, finds, args, opts) => {
   return sendLookup(definition, finds, args);
 };
 
-/** The same when its arguments are known and the resources in `dependsOn` are there. Unknown in a preview until then. */
+/** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
 export const findOutput: Binding["findOutput"] = (definition, finds, args, opts) => {
   const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
   return pulumi

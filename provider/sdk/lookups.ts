@@ -6,7 +6,7 @@ import type { Binding } from "./binding";
 /** The fields that the API's lists are searched and sorted by, as far as a resource has them. */
 type Columns<Fields> = Extract<keyof Fields, "name" | "url">;
 
-/** What selects records of one kind in the API's list. */
+/** Selects records of one kind in the API's list. */
 type Filter<Fields> = CommonFilter<Columns<Fields>> & (Fields extends { url: unknown } ? UrlFilter : object);
 
 interface CommonFilter<Column> {
@@ -27,13 +27,13 @@ interface UrlFilter {
   readonly statusPageId?: number | string | undefined;
 }
 
-/** Which one record to find: by `id` alone, or by any of the others. */
+/** Selects one record: by `id` alone, or by any of the others. */
 export type OneArgs<Fields> = Filter<Fields> & {
   /** The record's id in the API. */
   readonly id?: string | number | undefined;
 };
 
-/** Which records to find; all of them if nothing is given. */
+/** Selects several records; all of them if nothing is given. */
 export type AllArgs<Fields> = Filter<Fields> & {
   /** The field that the result is sorted by; `id` is the date of creation. Default `id`. */
   readonly sortBy?: "id" | Columns<Fields> | undefined;
@@ -41,10 +41,10 @@ export type AllArgs<Fields> = Filter<Fields> & {
   readonly sort?: "desc" | "asc" | undefined;
 };
 
-/** The same arguments, each of them possibly an output. */
+/** The arguments of a lookup, each of them possibly an output. */
 export type OutputArgs<Args> = { readonly [K in keyof Args]?: Input<NonNullable<Args[K]>> | undefined };
 
-/** What a lookup returns of a record, without the fields that hold secrets, because a result is plain data. */
+/** A record that a lookup has found, without the fields that hold secrets, because a result is plain data. */
 export type LookupResult<Fields> = ResultOf<Fields> & {
   /** The record's id in the API. */
   readonly id: string;

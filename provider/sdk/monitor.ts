@@ -26,11 +26,11 @@ export type Monitor = ResourceOf<typeof monitorFields>;
  */
 export const Monitor = resourceClass<Monitor, MonitorArgs, MonitorState>(monitor, dynamicBinding);
 
-/** Which monitor {@link getMonitor} is to find: by its `id` alone, or by any of the others. */
+/** Selects the monitor for {@link getMonitor}: by its `id` alone, or by any of the others. */
 export interface GetMonitorArgs extends OneArgs<typeof monitorFields> {}
 /** {@link GetMonitorArgs} with inputs. */
 export type GetMonitorOutputArgs = OutputArgs<GetMonitorArgs>;
-/** Which monitors {@link getMonitors} is to find; all of them if nothing is given. */
+/** Selects the monitors for {@link getMonitors}; all of them if nothing is given. */
 export interface GetMonitorsArgs extends AllArgs<typeof monitorFields> {}
 /** {@link GetMonitorsArgs} with inputs. */
 export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;

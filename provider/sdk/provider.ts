@@ -27,7 +27,7 @@ export class Provider extends ProviderResource {
     super("uptime", name, settingsOf(args), withVersion(opts));
   }
 
-  /** Whether a value is such a provider, also one that another copy of this package has made. */
+  /** Returns true for such a provider, also for one that another copy of this package has made. */
   static override isInstance(obj: unknown): obj is Provider {
     return isOf("pulumi:providers:uptime", obj);
   }

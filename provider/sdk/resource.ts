@@ -30,7 +30,7 @@ export interface ResourceClass<Resource, Args, State> {
    * @throws if `state` has a key that is no output. The run tells if the record does not exist: see docs/errors.md
    */
   get(name: string, id: Input<ID>, state?: State, opts?: CustomResourceOptions): Resource;
-  /** Whether a value is a resource of this type, also one that another copy of this package has made. */
+  /** Returns true for a resource of this type, also for one that another copy of this package has made. */
   isInstance(obj: unknown): obj is Resource;
 }
 
@@ -50,7 +50,7 @@ export type StateOf<Fields> = Partial<ArgsOf<Fields>> &
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
-/** @internal Whether a value is a resource of a type, also one that another copy of this package has made. */
+/** @internal Recognizes a resource by its type, because another copy of this package has other classes. */
 export function isOf(type: string, value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && "__pulumiType" in value && value.__pulumiType === type

@@ -16,7 +16,7 @@ const config = { get: (key: string): string | undefined => runtime.getConfig(key
 export async function sendLookup(definition: Definition, finds: Finds, args: object): Promise<unknown> {
   const connect = session.connector(definition, (account) => readSettings(config, process.env, account));
   try {
-    return await (finds === "one" ? lookUp.one : lookUp.all)(session, definition, connect, args);
+    return await lookUp(session, definition, connect, finds, args);
   } catch (error) {
     // Pulumi prints only the message of a RunError. Of any other error it prints a stack too, which is of no use here.
     throw error instanceof UptimeError ? new RunError(error.message) : error;

@@ -1,20 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { plainTextKeys, unknownSettings } from "../definitions/setting-warnings";
-import { warnOfMissingDependency } from "./missing-dependency";
+import { missingDependency } from "./missing-dependency";
 
 /** The runs that have been warned: the Automation API may run several in one process. */
 const warned = new WeakSet<object>();
 
 /** Warns of what is wrong with the program's surroundings, once a run. */
 export function warnOnce(): void {
-  once(() => {
-    warnOfMissingDependency();
-    return settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting);
-  });
+  once(() => [...missingDependency(), ...settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting)]);
 }
 
-/** The same for a program that uses the plugin, which warns of the other settings itself. */
+/** Warns once a run of keys in plain text. The plugin itself warns of the rest, and cannot see this. */
 export function warnOfPlainKeys(): void {
   once(() => plainTextKeys((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
@@ -32,7 +29,7 @@ function isSecretSetting(key: string): boolean {
   return isConfigSecret?.(key) ?? true;
 }
 
-/** What is wrong with the settings of a stack and can be told without the provider. */
+/** Warnings about a stack's settings that need no provider. */
 export function settingsWarnings(
   config: Readonly<Record<string, string>>,
   isSecret: (key: string) => boolean,

@@ -11,8 +11,8 @@ beforeEach(() => {
 
 /** What the built package prints in a program of that folder; Jest's own way to find packages would not tell. */
 function printed(env: Record<string, string>): string {
-  const built = JSON.stringify(join(repository, "dist", "provider", "sdk", "missing-dependency.js"));
-  const source = `const { warnOfMissingDependency: warn } = require(${built}); warn(); warn();`;
+  const built = JSON.stringify(join(repository, "dist", "provider", "sdk", "warnings.js"));
+  const source = `const { warnOnce } = require(${built}); warnOnce(); warnOnce();`;
   return execFileSync(process.execPath, ["-e", `console.warn = console.error = console.log; ${source}`], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },

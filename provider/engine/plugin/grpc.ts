@@ -8,12 +8,13 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import type { Engine } from "../engine";
-import type { KeptResource, ResourceRequest } from "./resource-request";
+import { OperationError } from "../operation-error";
+import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
-/** What is loaded when it is first needed, so that the engine need not wait for it at the start. */
+/** Loads what the engine need not wait for when it starts the plugin. */
 interface Lazy {
   newSession(): PluginSession;
   /** The plugin's schema, as JSON. */
@@ -28,17 +29,11 @@ const kinds = {
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
-/** A request of which the engine tells nothing. */
-const untold: Omit<ResourceRequest, "urn"> = {
-  id: "",
-  oldInputs: {},
-  oldOutputs: {},
-  inputs: {},
-  ignoreChanges: [],
-  timeout: undefined,
-  isPreview: false,
-  isImport: false,
-};
+/** A request about a resource, of which each kind has some of these parts. */
+type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
+  Partial<
+    Pick<proto.UpdateRequest, "getId" | "getOldInputs" | "getIgnorechangesList" | "getTimeout" | "getPreview">
+  >;
 
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
@@ -52,12 +47,26 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }
     return present.session;
   };
-  /** Runs a request about a resource. */
+  /** Runs a request about a resource; `parts` are those that have another name in each kind of request. */
   const run = <T>(
-    message: { getUrn(): string },
-    fields: Partial<ResourceRequest>,
+    message: ResourceMessage,
+    parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
     answer: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
-  ): Promise<T> => session().of({ ...untold, ...fields, urn: message.getUrn() }, answer);
+  ): Promise<T> => {
+    const request: ResourceRequest = {
+      urn: message.getUrn(),
+      id: message.getId?.() ?? "",
+      oldInputs: decode(message.getOldInputs?.()),
+      oldOutputs: {},
+      inputs: {},
+      ignoreChanges: message.getIgnorechangesList?.() ?? [],
+      timeout: timeoutOf(message.getTimeout?.() ?? 0),
+      isPreview: message.getPreview?.() ?? false,
+      isImport: false,
+      ...parts,
+    };
+    return session().run(request, answer);
+  };
   return {
     // Secrets come as plain values because the answer does not say `acceptSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
@@ -91,15 +100,17 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     check: unary(async (message: proto.CheckRequest) => {
-      const fields = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
-      const { inputs, problems } = await run(message, fields, (resources, request) =>
+      const parts = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
+      const { inputs, problems } = await run(message, parts, (resources, request) =>
         resources.check(request),
       );
       return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const { changes, deleteBeforeReplace } = await run(message, changeIn(message), (resources, request) =>
-        resources.diff(request),
+      const { changes, deleteBeforeReplace } = await run(
+        message,
+        partsOfChange(message),
+        (resources, request) => resources.diff(request),
       );
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
@@ -115,46 +126,32 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const fields = {
-        inputs: decode(message.getProperties()),
-        isPreview: message.getPreview(),
-        timeout: timeoutOf(message.getTimeout()),
-      };
-      const { id, outputs } = await run(message, fields, (resources, request) => resources.create(request));
+      const parts = { inputs: decode(message.getProperties()) };
+      const { id, outputs } = await run(message, parts, (resources, request) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
-      const fields = {
-        id: message.getId(),
+      const parts = {
         oldInputs: decode(inputs),
         oldOutputs: decode(outputs),
         isImport: !inputs && !outputs,
-        timeout: timeoutOf(message.getTimeout()),
       };
-      const read = await run(message, fields, (resources, request) => resources.read(request));
+      const read = await run(message, parts, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
       return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
-      const fields = {
-        ...changeIn(message),
-        isPreview: message.getPreview(),
-        timeout: timeoutOf(message.getTimeout()),
-      };
-      const { outputs } = await run(message, fields, (resources, request) => resources.update(request));
+      const { outputs } = await run(message, partsOfChange(message), (resources, request) =>
+        resources.update(request),
+      );
       return new proto.UpdateResponse().setProperties(encode(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const fields = {
-        id: message.getId(),
-        oldInputs: decode(message.getOldInputs()),
-        oldOutputs: decode(message.getProperties()),
-        timeout: timeoutOf(message.getTimeout()),
-      };
-      await run(message, fields, (resources, request) => resources.delete(request));
+      const parts = { oldOutputs: decode(message.getProperties()) };
+      await run(message, parts, (resources, request) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
@@ -192,25 +189,19 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
   return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
 }
 
-/** What the engine tells of a change to a resource in state. */
-function changeIn(message: proto.DiffRequest | proto.UpdateRequest) {
-  return {
-    id: message.getId(),
-    oldInputs: decode(message.getOldInputs()),
-    oldOutputs: decode(message.getOlds()),
-    inputs: decode(message.getNews()),
-    ignoreChanges: message.getIgnorechangesList(),
-  };
+function partsOfChange(message: proto.DiffRequest | proto.UpdateRequest) {
+  return { oldOutputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
 }
 
 /** An error as the engine reads it. One about a record that exists keeps the resource in state. */
 function failureOf(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   const failure = { code: status.UNKNOWN, details: message, message };
-  if (!isKept(error)) return failure;
+  const kept = error instanceof OperationError ? error.kept : undefined;
+  if (!kept) return failure;
   const detail = new proto.ErrorResourceInitFailed()
-    .setId(error.id)
-    .setProperties(encode(error.outputs))
+    .setId(kept.id)
+    .setProperties(encode(kept.outputs))
     .setReasonsList([message]);
   const packed = new Any();
   packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
@@ -218,10 +209,6 @@ function failureOf(error: unknown): Partial<ServiceError> {
   const metadata = new Metadata();
   metadata.set("grpc-status-details-bin", Buffer.from(full.serializeBinary()));
   return { ...failure, metadata };
-}
-
-function isKept(error: unknown): error is Error & KeptResource {
-  return error instanceof Error && "id" in error && "outputs" in error;
 }
 
 /** The engine gives seconds, and 0 where a person has set no time. */

@@ -4,6 +4,7 @@ import { equal } from "../../definitions/field-types";
 import { unknown } from "../../definitions/unknown";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
+import type { ImportProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
 import type { Properties } from "../request";
@@ -12,6 +13,8 @@ import type { Properties } from "../request";
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
+  /** Why the record could not be read, if the preview goes on nonetheless. */
+  readonly problem?: ImportProblem;
 }
 
 /**
@@ -37,13 +40,14 @@ export function parseImportId(given: string): { readonly account: string | undef
 }
 
 /** Why a resource of one account cannot import a record of another one; undefined if it is the same account. */
-export function wrongAccount(
+export function accountProblem(
   declared: unknown,
   { id, outputs: { account } }: ImportedRecord,
-): string | undefined {
+): ImportProblem | undefined {
   if ((declared ?? undefined) === account || declared === unknown) return undefined;
   const wanted = typeof declared === "string" ? `${declared}/${id}` : id;
-  return `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
+  const reason = `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
+  return { property: "account", reason };
 }
 
 /** The inputs of a resource that was imported. Without secrets, because Pulumi writes inputs into code. */
@@ -56,7 +60,7 @@ export function importedInputs(definition: Definition, { values, account }: Outp
   };
 }
 
-/** Whether an imported value belongs into a program. Secrets, defaults, and what is empty, do not. */
+/** A program need not declare empty values and defaults, and must not declare secrets. */
 function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
   const field = definition.fields[key];
   if (!field || field.secret || isEmpty(value)) return false;

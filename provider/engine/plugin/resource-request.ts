@@ -1,8 +1,6 @@
-import type { Connect } from "../../lifecycle/account";
-import type { Session } from "../../lifecycle/session";
-import type { Encoder, Properties } from "../request";
+import type { Properties } from "../request";
 
-/** What the engine tells in a request about a resource. What it does not tell is empty. */
+/** A request of the engine about a resource. What the engine does not tell is empty. */
 export interface ResourceRequest {
   readonly urn: string;
   readonly id: string;
@@ -13,15 +11,15 @@ export interface ResourceRequest {
   /** The time that a person has set for the operation, in milliseconds. */
   readonly timeout: number | undefined;
   readonly isPreview: boolean;
-  /** Whether a read is that of an import: state has nothing of it yet. */
+  /** A read for an import: state does not have the resource yet. */
   readonly isImport: boolean;
 }
 
-/** How a property differs, as the engine shows it. */
+/** A property that differs, as the engine shows it. */
 export interface PropertyChange {
   readonly kind: "add" | "update" | "delete";
   readonly replaces: boolean;
-  /** Whether the inputs differ from the old ones. If not, they differ from the old outputs. */
+  /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
   readonly isOfInputs: boolean;
 }
 
@@ -30,19 +28,4 @@ export interface ReadResult {
   readonly id: string;
   readonly outputs: Properties;
   readonly inputs?: Properties;
-}
-
-/** What an error carries if a record exists and what followed failed. */
-export interface KeptResource {
-  readonly id: string;
-  readonly outputs: Properties;
-}
-
-/** What a run of the plugin gives to its resources. */
-export interface Host {
-  readonly encoder: Encoder;
-  readonly connect: Connect;
-  /** Shows a person something about a resource. */
-  readonly note: (severity: "info" | "warning", urn: string, message: string) => void;
-  readonly session: Pick<Session, "announce" | "hasProgram" | "interruption" | "noteRefusal">;
 }

@@ -3,18 +3,16 @@ import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import type { Connect } from "../../lifecycle/account";
 import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
-import { Collector, collectVariable } from "../collect";
+import { frontOf } from "../collect";
+import type { FrontContext } from "../front";
 import { lookUp } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
-import { Encoder } from "../request";
 import type { Properties } from "../request";
 import { runNote } from "../run-note";
-import { CollectingResources } from "./collecting";
 import type { Engine } from "../engine";
-import type { Host, ResourceRequest } from "./resource-request";
+import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
 
@@ -68,25 +66,22 @@ export class PluginSession {
     this.session.logOf(readLogLevel(this.config, this.env));
   }
 
-  /** Runs an operation on the resources of a type. What it throws names no key and none of the resource's secrets. */
-  async of<T>(
+  /** Runs an operation on the resources of a type. */
+  async run<T>(
     request: ResourceRequest,
-    run: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
+    operation: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
   ): Promise<T> {
-    const resources = this.resourcesOf(definitionOf(parseUrn(request.urn).type));
-    try {
-      return await this.session.run(() => run(resources, request));
-    } catch (error) {
-      throw resources.failureOf(error, request);
-    }
+    const { urn, inputs, oldInputs, oldOutputs } = request;
+    const resources = this.resourcesOf(definitionOf(parseUrn(urn).type));
+    return resources.front.run(() => operation(resources, request), inputs, oldInputs, oldOutputs);
   }
 
-  /** Looks records up. One is the result itself, several are under the name of their kind. */
+  /** Looks records up. A function returns an object, so several records are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, finds } = functionOf(token);
-    const connect = this.connect(definition);
-    if (finds === "one") return lookUp.one(this.session, definition, connect, args);
-    return { [definition.plural]: await lookUp.all(this.session, definition, connect, args) };
+    const { connect } = this.resourcesOf(definition).front;
+    const result = await lookUp(this.session, definition, connect, finds, args);
+    return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
   /** Ends everything that waits, and begins no further write. */
@@ -94,7 +89,7 @@ export class PluginSession {
     this.session.interrupt();
   }
 
-  /** The same, and sends the log while the engine still shows it. */
+  /** Interrupts, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
     this.interrupt();
     this.session.endLogs();
@@ -102,28 +97,20 @@ export class PluginSession {
   }
 
   private resourcesOf(definition: Definition): PluginResources {
+    const { engine, env, session } = this;
     let resources = this.resources.get(definition);
     if (!resources) {
-      const connect = this.connect(definition);
-      const encoder = new Encoder(definition, this.session.keys);
-      const host: Host = {
-        encoder,
-        connect,
-        note: (severity, urn, message) => {
-          this.engine.log(severity, message, urn);
+      const context: FrontContext = {
+        definition,
+        session,
+        settingsOf: (account) => readSettings(this.config, env, account),
+        show: (severity, text, urn) => {
+          engine.log(severity, text, urn);
         },
-        session: this.session,
+        provider: () => this.provider,
       };
-      const file = this.env[collectVariable];
-      resources = file
-        ? new CollectingResources(host, new Collector(file, encoder, connect), () => this.provider)
-        : new PluginResources(host);
-      this.resources.set(definition, resources);
+      this.resources.set(definition, (resources = new PluginResources(frontOf(context, env))));
     }
     return resources;
-  }
-
-  private connect(definition: Definition): Connect {
-    return this.session.connector(definition, (account) => readSettings(this.config, this.env, account));
   }
 }

@@ -11,7 +11,7 @@ export function definitionOf(type: string): Definition {
   throw unknownToken("resource type", type, definitions.map(pluginType));
 }
 
-/** What a function looks up. Throws if there is no such function. */
+/** The definition and number of the records that a function looks up. Throws if there is no such function. */
 export function functionOf(token: string): { readonly definition: Definition; readonly finds: Finds } {
   const functions = definitions.flatMap((definition) =>
     (["one", "several"] as const).map((finds) => ({ definition, finds })),

@@ -11,7 +11,7 @@ export function decode(struct: Struct | undefined): Properties {
   return isObject(decoded) ? decoded : {};
 }
 
-/** The same in the protocol's form, which has no undefined. */
+/** Properties in the protocol's form, which has no undefined. */
 export function encode(properties: Properties): Struct {
   return Struct.fromJavaScript(defined(properties) as Record<string, JavaScriptValue>);
 }

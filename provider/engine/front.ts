@@ -1,0 +1,151 @@
+import type { Message } from "../api/errors";
+import type { Settings } from "../api/settings";
+import type { Definition } from "../definitions/field";
+import type { Account, Connect } from "../lifecycle/account";
+import { check } from "../lifecycle/check";
+import type { Declaration } from "../lifecycle/check";
+import { remove } from "../lifecycle/delete";
+import { diff } from "../lifecycle/diff";
+import type { Changes } from "../lifecycle/diff";
+import type { ImportProblem } from "../lifecycle/import";
+import { readOnly } from "../lifecycle/read";
+import { PartialFailureError } from "../lifecycle/resource";
+import type { Inputs, Options, Outputs, State } from "../lifecycle/resource";
+import type { Session } from "../lifecycle/session";
+import { OperationError } from "./operation-error";
+import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
+import type { Properties } from "./request";
+
+/** What a front gets from its process. */
+export interface FrontContext {
+  readonly definition: Definition;
+  readonly session: Session;
+  readonly settingsOf: (account: string | undefined) => Settings;
+  readonly show: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
+  /** The name of an explicit provider. */
+  readonly provider?: () => string | undefined;
+}
+
+/** A declaration that the engine asks a front to check. */
+export interface CheckRequest {
+  readonly declaration: Declaration;
+  /** The inputs that it was decoded from. */
+  readonly news: Properties;
+  readonly isInState: boolean;
+  /** The record that an import names, even if the front refuses the import. */
+  readonly importId?: string | undefined;
+  /** Problems that the front itself has found. */
+  readonly refusals?: readonly ImportProblem[];
+}
+
+/** The inputs that the engine keeps, and why it must refuse them. */
+export interface CheckResult {
+  readonly inputs: Properties;
+  readonly problems: readonly string[];
+}
+
+/**
+ * One kind of resource, as both fronts offer it to the engine: `dynamic.ts` to Pulumi's host of dynamic resources and
+ * `plugin/` as a provider plugin. A front decodes what the engine asks and encodes the answer; what both do with it is here.
+ */
+export class Front {
+  readonly connect: Connect;
+  readonly encoder: Encoder;
+  /** A preview goes on after what it would refuse. */
+  readonly isCollecting: boolean = false;
+
+  constructor(protected readonly context: FrontContext) {
+    const { definition, session, settingsOf } = context;
+    this.connect = session.connector(definition, settingsOf);
+    this.encoder = new Encoder(definition, session.keys);
+  }
+
+  get definition(): Definition {
+    return this.context.definition;
+  }
+
+  /** The options of an operation on a resource with these properties that follow from the run. */
+  optionsOf(properties: Properties): Options {
+    const { hasProgram, interruption } = this.context.session;
+    return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
+  }
+
+  async check({ declaration, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
+    const { session } = this.context;
+    session.hasProgram = true;
+    const checked = await check(this.definition, this.connect, declaration);
+    const { urn } = declaration.options;
+    this.announce(checked.announcement, news, urn);
+    for (const note of checked.notes) this.context.show("warning", this.encoder.message(note, news), urn);
+    const problems = this.encoder.problems([...checked.problems, ...refusals], news);
+    if (problems.length > 0) session.noteRefusal();
+    // An import by the engine itself is an option of the resource, and no input.
+    const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
+    return { inputs: this.encoder.marked(encodeInputs({ ...checked.inputs, importId }, news)), problems };
+  }
+
+  diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
+    return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
+  }
+
+  /** Creates or updates, and encodes the state after it. */
+  async save(
+    run: (
+      account: Account,
+      inputs: Inputs,
+    ) => Promise<State & { readonly announcement?: Message | undefined }>,
+    news: Properties,
+    urn?: string,
+  ): Promise<{ id: string; outputs: Properties }> {
+    const inputs = decodeInputs(news);
+    const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
+    this.announce(announcement, news, urn);
+    return { id, outputs: this.encode(outputs, news) };
+  }
+
+  async delete(id: string, outputs: Outputs, options: Options): Promise<void> {
+    await remove(this.connect(outputs.account), id, outputs, options);
+  }
+
+  /** Reads a record that the program does not manage. Undefined if it is gone. */
+  async readOnly(
+    id: string,
+    properties: Properties,
+    options: Options,
+  ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
+    const outputs = decodeOutputs(this.definition, properties);
+    const { account } = outputs;
+    const state = await readOnly(this.connect(account), id, outputs, options);
+    // The program declares nothing else, and the next preview compares with that.
+    return state && { outputs: this.encode(state.outputs), inputs: account === undefined ? {} : { account } };
+  }
+
+  /**
+   * Runs an operation. Throws nothing but an {@link OperationError}.
+   *
+   * @param properties what the engine told of the resource, whose secrets the error must not show; new inputs first
+   */
+  async run<T>(operation: () => T | Promise<T>, ...properties: readonly Properties[]): Promise<T> {
+    try {
+      return await this.context.session.run(operation);
+    } catch (error) {
+      const text = this.encoder.error(error, ...properties);
+      if (!(error instanceof PartialFailureError)) throw new OperationError(text);
+      // State keeps the inputs that were asked for, so that the next read finds the difference.
+      throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, properties[0]) });
+    }
+  }
+
+  /** Outputs as state keeps them; `from` are the inputs or outputs that they follow. */
+  encode(outputs: Outputs, from?: Properties): Properties {
+    return this.encoder.marked(this.encoder.outputs(outputs, from));
+  }
+
+  /** Shows which record a resource imports or adopts. */
+  private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
+    if (announcement === undefined) return;
+    this.context.session.announce(() => {
+      this.context.show("info", this.encoder.message(announcement, news), urn);
+    });
+  }
+}
