@@ -26,11 +26,13 @@ async function reaching(url: string, variable: string): Promise<Record<string, s
 
 test("through a company's proxy, to a server with a certificate by an authority of its own", async () => {
   const { emulator, workspace } = await startStack({ program: program("Home") });
-  Object.assign(workspace.env, await reaching(emulator.url, "https_proxy"));
+  const { HTTPS_PROXY = "", ...env } = await reaching(emulator.url, "HTTPS_PROXY");
+  Object.assign(workspace.env, env);
   // Pulumi's SDK reads the variable in lower case too, and would ask the proxy for the engine.
-  await workspace.run(["up", "--yes", "--skip-preview"], { env: { no_proxy: "127.0.0.1" } });
+  const inLowerCase = { https_proxy: HTTPS_PROXY, no_proxy: "127.0.0.1" };
+  await workspace.run(["up", "--yes", "--skip-preview"], { env: inLowerCase });
   expect(emulator.monitors.all()).toMatchObject([{ name: "Home" }, { name: "Home" }]);
-  Object.assign(workspace.env, { https_proxy: "", HTTPS_PROXY: proxy.url });
+  Object.assign(workspace.env, { HTTPS_PROXY });
   await workspace.write(program("Start page"));
   await workspace.up("--refresh", "--run-program");
   expect(emulator.monitors.all()).toMatchObject([{ name: "Start page" }, { name: "Start page" }]);
