@@ -292,7 +292,8 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
 
   const native = dropped.replace('"pulumi-uptime"', '"pulumi-uptime/native"');
   await workspace.write(native);
-  await workspace.up("--refresh", "--run-program", "--expect-no-changes");
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  await workspace.up("--expect-no-changes");
   const after = await workspace.resources();
   expect(after.home).toMatchObject({ type: "uptime:index:Monitor", id: before.home?.id });
   expect(after.shop).toMatchObject({ type: "uptime:index:Domain", id: before.shop?.id });
