@@ -157,7 +157,12 @@ async function layProject(engine, { url }, { file, lay }) {
   console.log((await readFile(main, "utf8")).trimEnd());
   console.log(`UPTIME_BASE_URL=${url} UPTIME_API_KEY=${API_KEY}`);
 
-  const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: url, UPTIME_API_KEY: API_KEY };
+  const env = {
+    ...engineEnv(engine, folders),
+    ...{ UPTIME_BASE_URL: url, UPTIME_API_KEY: API_KEY },
+    // A test checks the types of the README's program; here each command would.
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+  };
   const run = async (expected, name, args, command, commandArgs) => {
     console.log(`$ ${name} ${args.join(" ")}`);
     const child = start(command, commandArgs, { cwd: project, env });

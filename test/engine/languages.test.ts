@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -11,8 +10,6 @@ import { canary } from "../support/canary.cjs";
 import { examplesIn, schemaFile } from "../support/schema-examples";
 import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack, YamlResource } from "../support/stack";
-import { checkCSharp, checkJava } from "../support/untested-sdks";
-import type { Schema } from "../support/untested-sdks";
 import { isFull } from "../support/size";
 
 afterEach(stopStacks);
@@ -246,29 +243,6 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
       await rm(folder, { recursive: true });
     }
   });
-
-  // Their language hosts cannot be had everywhere, so this looks at the code.
-  test.each([
-    ["csharp", "", checkCSharp],
-    ["java", join("src", "main", "java", "com", "github", "owner", "uptime"), checkJava],
-  ] as const)(
-    "the SDK in %s has each resource, property, enum and function, and keeps secrets",
-    async (language, place, check) => {
-      const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
-      const { bin } = await ensureLanguage("untested", { log: console.warn });
-      const folder = await mkdtemp(join(tmpdir(), `pulumi-uptime-${language}-`));
-      try {
-        await run(join(bin[0] ?? "", "pulumi-uptime-untested"), [schemaFile, language, folder]);
-        const sources = join(folder, place);
-        const code = new Map<string, string>();
-        for (const name of await readdir(sources, { recursive: true }))
-          if (/\.(cs|java)$/.test(name)) code.set(name, await readFile(join(sources, name), "utf8"));
-        check(JSON.parse(await readFile(schemaFile, "utf8")) as Schema, code);
-      } finally {
-        await rm(folder, { recursive: true });
-      }
-    },
-  );
 
   test("a program in Go lives through its whole life", async () => {
     const { stack, module, tidy } = await startGo();

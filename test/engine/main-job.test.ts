@@ -1,3 +1,4 @@
+import { canary } from "../support/canary.cjs";
 import { everything, everythingStored, plainStored as bare, storedOf } from "../support/monitors";
 import { changedIn, type Declared, diffsIn, programOf, startStack, stopStacks } from "../support/stack";
 
@@ -26,9 +27,6 @@ test("both resources are created, left alone, read, updated, replaced and delete
       monitorOf("site", site),
     ]),
   });
-  await workspace.preview();
-  expect(emulator.requests).toEqual([]);
-
   await workspace.up();
   const [shop, moving] = ["shop.example", "old.example"].map((name) =>
     emulator.domains.all().find((record) => record.name === name),
@@ -271,18 +269,25 @@ test("bad input is refused in the preview, with all that is wrong with a resourc
       monitorOf("wrong", {
         ...site,
         interval: 61,
-        requestHeaders: [{ key: "X Probe", value: "v" }, { key: "A" }],
+        requestHeaders: [{ key: "X Probe", value: canary("header") }, { key: "A" }],
         intervall: 60,
+        // Secrets are not printed, under their name or a mistyped one.
+        requestAuthPassword: `${canary("password")}\n`,
+        requestAuthPasword: canary("typo"),
+        request_headers: [{ key: "X-Token", value: canary("wire") }],
       }),
     ]),
   });
-  const { code, output } = await workspace.run(["preview"]);
+  const { code, output } = await workspace.run(["preview", "--diff"]);
   expect(code).not.toBe(0);
   for (const text of [
     "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 61; the nearest is 60",
     "requestHeaders[0].key must be the name of a header",
     "requestHeaders[1].value must be a string",
     "intervall is not a property of Monitor; did you mean interval?",
+    "requestAuthPassword must not begin or end with spaces",
+    "requestAuthPasword is not a property of Monitor; did you mean requestAuthPassword?",
+    "request_headers is not a property of Monitor; did you mean requestHeaders?",
     "pulumi-uptime doctor --program lists everything that the preview refuses.",
   ])
     expect(output.replace(/\s+/g, " ")).toContain(text);

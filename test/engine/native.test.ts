@@ -168,7 +168,6 @@ test("an import by command generates code without secrets, and the next run keep
 
   emulator.forget();
   await workspace.write(yamlOf({ hand: hand ?? monitor() }));
-  await workspace.preview("--expect-no-changes");
   await workspace.up("--expect-no-changes");
   await workspace.preview("--refresh", "--expect-no-changes");
   expect(emulator.writes()).toEqual([]);
@@ -336,8 +335,8 @@ test("a program in TypeScript uses the plugin by the same classes and lookups", 
     export const found = getMonitorsOutput({ name: home.name }).apply((all) => all.length);
     export const missing = getMonitor({ name: "None" }).catch((error: Error) => error.message);`;
   const { emulator, workspace } = await startStack({ language: "ts", program: program(60) });
-  await workspace.up();
   workspace.skipTypeChecks();
+  await workspace.up();
   expect(await workspace.outputs()).toMatchObject({
     isMonitor: true,
     url: "https://example.com/",

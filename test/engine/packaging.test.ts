@@ -1,14 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,6 +14,9 @@ import { startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
+const { version, scripts, peerDependencies } = JSON.parse(
+  readFileSync(join(repository, "package.json"), "utf8"),
+) as Record<"scripts" | "peerDependencies", Record<string, string>> & { version: string };
 let folder: string;
 let packed: ReturnType<typeof pack>;
 beforeAll(() => {
@@ -71,31 +66,6 @@ const text: pulumi.Output<string | undefined> = shop.homepageUrl;
 `;
 const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert_condition: "url_text" };
 
-test("linked into a project, it works from TypeScript and ES modules, and state holds one short line of code", async () => {
-  const { emulator, workspace } = await startStack({ language: "ts" });
-  const own = join(workspace.project, "node_modules", "pulumi-uptime");
-  rmSync(own, { recursive: true });
-  symlinkSync(repository, own);
-  // The same resources from a program in each language: only the first changes anything.
-  replace(workspace, "index.ts", typeScript);
-  await workspace.up();
-  replace(workspace, "index.js", esModule, { type: "module" });
-  await workspace.up("--expect-no-changes");
-  expect(emulator.monitors.all()).toMatchObject([stored]);
-  expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
-  expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "POST"]);
-  const { site, shop } = await workspace.resources();
-  for (const [resource, name] of [
-    [site, "monitor"],
-    [shop, "domain"],
-  ] as const) {
-    const code = `exports.handler=()=>require("pulumi-uptime/provider").${name}`;
-    expect(code.length).toBeLessThanOrEqual(64);
-    expect(resource?.inputs?.__provider).toBe(code);
-    expect(resource?.outputs?.__provider).toBe(code);
-  }
-});
-
 test("the tarball holds the build, its sources, the docs and the changelog, and nothing else", () => {
   const modulesIn = (folder: string): string[] =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
@@ -112,17 +82,10 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
     module === "provider/provider" ? [".js"] : [".js", ".js.map"];
   const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
   // Of the declarations only those that a program can name, or that these consist of or import.
+  const sdk = ["domain", "lookups", "monitor", "provider", "provider-args", "resource"];
   const declarations = [
     ...["index", "native", "provider", "definitions/domain", "definitions/field", "definitions/monitor"],
-    ...[
-      "engine/throw-on-old-node",
-      "sdk/domain",
-      "sdk/lookups",
-      "sdk/monitor",
-      "sdk/provider",
-      "sdk/provider-args",
-      "sdk/resource",
-    ],
+    ...["engine/throw-on-old-node", ...sdk.map((name) => `sdk/${name}`)],
   ].map((name) => `dist/provider/${name}.d.ts`);
   const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
@@ -138,9 +101,6 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
     ...others,
   ];
   expect([...packed.files].sort()).toEqual(wanted.sort());
-  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
-    scripts: Record<string, string>;
-  };
   // Nothing of ours runs where the package is installed.
   const running = /^(pre|post)?(install|prepare|publish)$|^prepublishOnly$|^dependencies$/;
   expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
@@ -161,10 +121,6 @@ test("the registry's page has no relative link, and each link of a packed page l
 });
 
 describe("the archives of the plugin", () => {
-  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
-    version: string;
-  };
-
   /** Serves them as a release does, for a project in YAML that does not name the plugin's folder. */
   async function startServer(): Promise<{ url: string; workspace: Workspace; asked: string[] }> {
     const asked: string[] = [];
@@ -188,35 +144,20 @@ describe("the archives of the plugin", () => {
   afterEach(() => server?.close());
 
   test("have the names that Pulumi asks for, and the executable of their platform", () => {
-    const names = packed.archives.map((archive) => basename(archive));
-    const platforms = ["linux", "darwin", "windows"].flatMap((system) => [
-      `${system}-amd64`,
-      `${system}-arm64`,
-    ]);
-    expect(names).toEqual(
-      platforms.map((platform) => `pulumi-resource-uptime-v${version}-${platform}.tar.gz`),
-    );
+    const platforms = ["linux", "darwin", "windows"].flatMap((name) => [`${name}-amd64`, `${name}-arm64`]);
+    const names = platforms.map((platform) => `pulumi-resource-uptime-v${version}-${platform}.tar.gz`);
+    expect(packed.archives.map((archive) => basename(archive))).toEqual(names);
     for (const archive of packed.archives) {
       const files = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).trim().split("\n");
-      const executable = archive.includes("-windows-")
-        ? "pulumi-resource-uptime.cmd"
-        : "pulumi-resource-uptime";
+      const executable = `pulumi-resource-uptime${archive.includes("-windows-") ? ".cmd" : ""}`;
       expect(files.sort()).toEqual(["provider.cjs", executable, "schema.json"]);
     }
   });
 
   test("are what `pulumi plugin install --server` installs", async () => {
     const { url, workspace, asked } = await startServer();
-    const installed = await workspace.run([
-      "plugin",
-      "install",
-      "resource",
-      "uptime",
-      version,
-      "--server",
-      url,
-    ]);
-    expect(installed).toMatchObject({ code: 0 });
+    const install = ["plugin", "install", "resource", "uptime", version, "--server", url];
+    expect(await workspace.run(install)).toMatchObject({ code: 0 });
     expect((await workspace.preview()).output).toContain("+ 2 to create");
     expect(packed.archives.map((archive) => basename(archive))).toEqual(expect.arrayContaining(asked));
     expect(asked).toHaveLength(1);
@@ -242,7 +183,7 @@ test("publint and attw find nothing to mend in the tarball", () => {
   expect(execFileSync(bin("attw"), [packed.tarball], options)).toContain("No problems found");
 });
 
-test("installed from its packed tarball, it works from every kind of program, and types are checked without a compiler of one's own", async () => {
+test("installed from its packed tarball, it works from every kind of program, with one line of code in state, and types are checked without a compiler of one's own", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
   const sdk = `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`;
@@ -259,19 +200,20 @@ test("installed from its packed tarball, it works from every kind of program, an
   await workspace.up("--expect-no-changes");
   expect(emulator.monitors.all()).toMatchObject([stored]);
   expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "POST"]);
+  const { site, shop } = await workspace.resources();
+  for (const [resource, name] of [
+    [site, "monitor"],
+    [shop, "domain"],
+  ] as const) {
+    const __provider = `exports.handler=()=>require("pulumi-uptime/provider").${name}`;
+    expect(resource).toMatchObject({ inputs: { __provider }, outputs: { __provider } });
+  }
   const compilers = JSON.parse(readFileSync(join(workspace.project, "compilers.json"), "utf8")) as string[];
   const bundled = join(modules, "@pulumi", "pulumi", "vendor", "typescript@3.8.3", "typescript.js");
   expect(compilers).toEqual([bundled]);
 
-  const tool = (...args: string[]): string =>
-    execFileSync(join(modules, ".bin", "pulumi-uptime"), args, {
-      cwd: workspace.project,
-      env: cleanEnv,
-      encoding: "utf8",
-    });
-  const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
-    version: string;
-  };
+  const options = { cwd: workspace.project, env: cleanEnv, encoding: "utf8" } as const;
+  const tool = (...args: string[]) => execFileSync(join(modules, ".bin", "pulumi-uptime"), args, options);
   expect(tool("--version")).toBe(`${version}\n`);
   expect(tool("emulator", "--help")).toContain("Usage: pulumi-uptime emulator [options]");
 });
@@ -434,9 +376,6 @@ if (isFull)
       const { main, source, tools: more = {}, more: fields = {}, loader, compiler } = programOf(install);
       const root = workspace.project;
       const project = workspaces ? join(root, "infra") : root;
-      const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
-        peerDependencies: Record<string, string>;
-      };
       const allowed = peerDependencies["@pulumi/pulumi"] ?? "";
       const sdk = install.sdk === "lowest" ? allowed.replace("^", "") : allowed;
       const ours = install.library === "alone" ? {} : { "pulumi-uptime": `file:${packed.tarball}` };

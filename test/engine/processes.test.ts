@@ -19,16 +19,21 @@ const args = JSON.stringify({ name: "Home", url: "https://example.com/", interva
 const config = { "uptime:adoptExisting": "true" };
 
 describe("a record that another process of the same run has adopted is not deleted", () => {
-  test("with the dynamic resource whose successor is one of the plugin, under another name", async () => {
+  test("with the dynamic resource whose successor of the plugin adopts or imports it, under another name", async () => {
+    const program = (module: string, name: string, options: string): string =>
+      `const { Monitor } = require("${module}");
+      new Monitor("${name}", ${args});
+      new Monitor("${name}-2", { ...${args}, name: "Other" }, ${options});`;
     const { emulator, workspace } = await startStack({
-      program: `new (require("pulumi-uptime").Monitor)("old", ${args});`,
+      program: program("pulumi-uptime", "old", "{}"),
       config,
     });
     await workspace.up();
-    await workspace.write(`new (require("pulumi-uptime/native").Monitor)("new", ${args});`);
+    const [imported] = emulator.monitors.all().filter(({ name }) => name === "Other");
+    await workspace.write(program("pulumi-uptime/native", "new", `{ import: "${imported?.id ?? ""}" }`));
     await workspace.up();
-    expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
-    expect(Object.keys(await workspace.resources())).toEqual(["new"]);
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1 }, { id: 2 }]);
+    expect(Object.keys(await workspace.resources()).sort()).toEqual(["new", "new-2"]);
     await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   });
 
@@ -45,17 +50,6 @@ describe("a record that another process of the same run has adopted is not delet
     expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
     expect(Object.keys(await workspace.resources())).toEqual(["new"]);
     await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
-  });
-
-  test("with the dynamic resource whose record one of the plugin imports", async () => {
-    const { emulator, workspace } = await startStack({
-      program: `new (require("pulumi-uptime").Monitor)("old", ${args});`,
-    });
-    await workspace.up();
-    await workspace.write(`new (require("pulumi-uptime/native").Monitor)("new", ${args}, { import: "1" });`);
-    await workspace.up();
-    expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
-    expect(Object.keys(await workspace.resources())).toEqual(["new"]);
   });
 
   fullTest("with resources of both fronts and explicit providers that all change places", async () => {

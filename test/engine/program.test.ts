@@ -76,25 +76,27 @@ test("a mistake in the program is told as a sentence, before anything is sent", 
   expect(emulator.requests).toEqual([]);
 });
 
-test.each(["pulumi-uptime", "pulumi-uptime/native"])(
-  "a refresh without --diff shows no field as removed: %s",
-  async (front) => {
-    const program = (more: string): string => `const { Domain, Monitor } = require("${front}");
-      new Monitor("home", { name: "Home", url: "https://example.com/", interval: 60 }, ${more});
-      new Domain("shop", { name: "shop.example" });`;
-    const { emulator, workspace } = await startStack({ program: program("{}") });
-    await workspace.up();
-    const refreshed = await workspace.refresh("--run-program");
-    const preview = await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
-    for (const { output } of [refreshed, preview]) {
-      expect(output).toContain("home");
-      expect(output).not.toContain("[diff:");
-    }
-    // A default is no declared value that would overrule `ignoreChanges`.
-    await workspace.write(program(`{ ignoreChanges: ["requestMethod"] }`));
-    const [{ id } = { id: 0 }] = emulator.monitors.all();
-    emulator.monitors.edit(String(id), { request_method: "HEAD" });
-    await workspace.up("--refresh", "--run-program");
-    expect(emulator.monitors.get(String(id))).toMatchObject({ request_method: "HEAD" });
-  },
-);
+test("a refresh without --diff shows no field as removed, in both fronts", async () => {
+  const program = (options: object): string =>
+    ["", "/native"]
+      .map(
+        (front, index) => `{ const { Domain, Monitor } = require("pulumi-uptime${front}");
+          const args = { name: "Home ${index}", url: "https://example.com/", interval: 60 };
+          new Monitor("home-${index}", args, ${JSON.stringify(options)});
+          new Domain("shop-${index}", { name: "shop-${index}.example" }); }`,
+      )
+      .join("\n");
+  const { emulator, workspace } = await startStack({ program: program({}) });
+  await workspace.up();
+  const refreshed = await workspace.refresh("--run-program");
+  const preview = await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+  for (const { output } of [refreshed, preview]) {
+    expect(output).toContain("home");
+    expect(output).not.toContain("[diff:");
+  }
+  // A default is no declared value that would overrule `ignoreChanges`.
+  await workspace.write(program({ ignoreChanges: ["requestMethod"] }));
+  for (const { id } of emulator.monitors.all()) emulator.monitors.edit(id, { request_method: "HEAD" });
+  await workspace.up("--refresh", "--run-program");
+  expect(emulator.monitors.all()).toMatchObject([{ request_method: "HEAD" }, { request_method: "HEAD" }]);
+});

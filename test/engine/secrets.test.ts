@@ -194,21 +194,3 @@ test("secrets are in no output and no file, whatever happens, and reach the API"
   expect((await run("stack", "export")).output).toContain("requestHeaders");
   expect((await run("stack", "output", "--json")).output).toContain("[secret]");
 });
-
-test("secrets that are refused before they are sent are not printed, under their name or a mistyped one", async () => {
-  const { emulator, workspace } = await startStack({
-    program: `const { Monitor } = require("pulumi-uptime");
-      new Monitor("site", { name: "Site", url: "https://example.com/", interval: 60,
-        requestAuthPassword: "${canary("password")}\\n", requestHeaders: "${canary("header")}", requestAuthPasword: "${canary("typo")}",
-        request_headers: [{ key: "X-Token", value: "${canary("wire")}" }] });`,
-  });
-  const { code, output } = await workspace.run(["preview", "--diff"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain("requestAuthPassword must not begin or end with spaces");
-  expect(output).toContain("requestHeaders must be a list");
-  expect(output).toContain(
-    "requestAuthPasword is not a property of Monitor; did you mean requestAuthPassword?",
-  );
-  expect(output).toContain("request_headers is not a property of Monitor; did you mean requestHeaders?");
-  expect(emulator.requests).toEqual([]);
-});

@@ -101,7 +101,6 @@ test.each(readdirSync(corpus))(
       config: { "uptime:movedFrom": movedFrom },
     });
     await workspace.importState(JSON.parse(read(folder, "state.json")) as Deployment);
-    await workspace.preview("--refresh", "--expect-no-changes");
     await workspace.up("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
     expect(emulator.monitors.all()).toEqual(before);

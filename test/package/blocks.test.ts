@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { newFolder } from "../support/folder";
-import { blocksOf, commandsIn, pages } from "../support/blocks";
+import { anchorOf, blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import * as uptime from "../../provider";
 import { Emulator } from "../../provider/emulator";
@@ -288,13 +288,5 @@ test("links between the pages lead somewhere", () => {
   expect(broken).toEqual([]);
 });
 
-/** As GitHub makes them of headings. */
-function anchorsOf(text: string): string[] {
-  return [...text.matchAll(/^#+ (.*)$/gm)].map(
-    ([, heading = ""]) =>
-      `#${heading
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, "")
-        .replaceAll(" ", "-")}`,
-  );
-}
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));

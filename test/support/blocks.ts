@@ -48,3 +48,10 @@ export function commandsIn(code: string): string[][] {
     .map((command) => (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).filter((word) => !/^\d?[<>]/.test(word)))
     .filter((words) => words.length > 0);
 }
+
+/** The anchor of a heading, as GitHub makes it. */
+export const anchorOf = (heading: string): string =>
+  `#${heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-")}`;

@@ -1,5 +1,5 @@
 import { Emulator } from "../../provider/emulator";
-import type { EmulatorOptions } from "../../provider/emulator";
+import type { EmulatorOptions, Fault } from "../../provider/emulator";
 import type { Settings } from "./calls";
 import { NetworkClock } from "./clock";
 
@@ -26,6 +26,13 @@ export const settingsOf = (more: Settings = {}): Settings => ({
   "uptime:apiKey": emulator.apiKey,
   ...more,
 });
+
+/** An answer instead of the usual one, to a request without effect. */
+export const answer = (
+  status: number,
+  body: unknown = { message: "No." },
+  headers: Readonly<Record<string, string>> = {},
+): Fault => ({ kind: "answer", effect: false, status, body, headers });
 
 /** What a person is told when an operation fails, or nothing. */
 export const failureOf = (operation: Promise<unknown>): Promise<string> =>

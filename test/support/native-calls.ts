@@ -12,7 +12,7 @@ import { PluginSession } from "../../provider/engine/plugin/session";
 import type { Neighbors } from "../../provider/lifecycle/account";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
-import type { CallOptions, Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
+import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -76,27 +76,29 @@ export class NativeProcess {
       .setUrn(providerUrn(names.present))
       .setOldInputs(structOf(await checkConfig(this.methods, old, names.old)))
       .setNews(structOf(await checkConfig(this.methods, present, names.present)));
-    const response = await call(this.methods, "diffConfig", [proto.DiffRequest, request], proto.DiffResponse);
+    const response = await call(this.methods, "diffConfig", request, proto.DiffResponse);
     return response.getReplacesList().length > 0;
   }
 
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
   async cancel(): Promise<void> {
-    await call(this.methods, "cancel", [Empty, new Empty()], Empty);
+    await call(this.methods, "cancel", new Empty(), Empty);
   }
 }
 
 export const startNative: StartProcess = (settings, surroundings) =>
   new NativeProcess(surroundings).begin(settings);
 
-async function call<Request extends Message, Response extends Message>(
+/** As through gRPC, with the messages in their binary form. */
+async function call<Response extends Message>(
   methods: UntypedServiceImplementation,
   name: string,
-  [requestType, request]: [MessageType<Request>, Request],
+  request: Message,
   responseType: MessageType<Response>,
 ): Promise<Response> {
+  const requestType = request.constructor as unknown as MessageType<Message>;
   return new Promise((resolve, reject) => {
-    const method = methods[name] as unknown as UnaryMethod<Request, Response>;
+    const method = methods[name] as unknown as UnaryMethod<Message, Response>;
     method({ request: requestType.deserializeBinary(request.serializeBinary()) }, (error, response) => {
       try {
         if (response) resolve(responseType.deserializeBinary(response.serializeBinary()));
@@ -121,19 +123,16 @@ async function checkConfig(
     Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
   );
   const checking = new proto.CheckRequest().setUrn(providerUrn(name)).setNews(structOf(given));
-  const checked = await call(methods, "checkConfig", [proto.CheckRequest, checking], proto.CheckResponse);
+  const checked = await call(methods, "checkConfig", checking, proto.CheckResponse);
   return propertiesIn(checked.getInputs());
 }
 
 async function configure(methods: UntypedServiceImplementation, settings: Settings): Promise<void> {
   const request = new proto.ConfigureRequest().setArgs(structOf(await checkConfig(methods, settings)));
-  await call(methods, "configure", [proto.ConfigureRequest, request], proto.ConfigureResponse);
+  await call(methods, "configure", request, proto.ConfigureResponse);
 }
 
-/**
- * Calls through the methods of the plugin's service, with its messages in their binary form, as the engine makes them:
- * secrets go in as plain values, and come back with their mark.
- */
+/** Calls as the engine makes them: secrets go in as plain values, and come back with their mark. */
 function nativeCalls(
   methods: UntypedServiceImplementation,
   type: string,
@@ -144,13 +143,18 @@ function nativeCalls(
     const parents = types.split("$").slice(0, -1);
     return [scheme, project, [...parents, type].join("$"), ...name].join("::");
   };
-  const check: Provider["check"] = async (urn, olds, news) => {
+  const send = async <Response extends Message>(
+    name: string,
+    request: Message,
+    responseType: MessageType<Response>,
+  ): Promise<Response> => {
     await configured;
-    const request = new proto.CheckRequest()
-      .setUrn(nativeUrn(urn))
-      .setOlds(structOf(olds))
-      .setNews(structOf(news));
-    const response = await call(methods, "check", [proto.CheckRequest, request], proto.CheckResponse);
+    return call(methods, name, request, responseType);
+  };
+  const check: Provider["check"] = async (urn, olds, news) => {
+    const request = new proto.CheckRequest().setUrn(nativeUrn(urn));
+    request.setOlds(structOf(olds)).setNews(structOf(news));
+    const response = await send("check", request, proto.CheckResponse);
     const failures = response.getFailuresList().map((failure) => {
       assertText(failure.getReason());
       return `${failure.getProperty()}: ${failure.getReason()}`;
@@ -158,23 +162,13 @@ function nativeCalls(
     // A preview checks what is not known yet too.
     return { inputs: propertiesIn(response.getInputs(), true), failures };
   };
-  const diff = async (
-    urn: string,
-    id: string,
-    oldOutputs: Properties,
-    oldInputs: Properties,
-    news: Properties,
-    { ignoreChanges = [] }: CallOptions = {},
-  ): Promise<proto.DiffResponse> => {
-    await configured;
-    const request = new proto.DiffRequest()
-      .setUrn(nativeUrn(urn))
-      .setId(id)
-      .setOlds(structOf(oldOutputs))
-      .setOldInputs(structOf(oldInputs))
+  const diff: Provider["diff"] = async (urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}) => {
+    const request = new proto.DiffRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(structOf(outputs));
+    request
+      .setOldInputs(structOf(inputs))
       .setNews(structOf(news))
       .setIgnorechangesList([...ignoreChanges]);
-    const response = await call(methods, "diff", [proto.DiffRequest, request], proto.DiffResponse);
+    const response = await send("diff", request, proto.DiffResponse);
     if (response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_UNKNOWN)
       throw new Error("diff did not say whether there are changes");
     // What the engine shows must be what it is told to do.
@@ -183,101 +177,72 @@ function nativeCalls(
     const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
     if (isChanged !== named.length > 0 || detailed.sort().join() !== [...named].sort().join())
       throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
-    return response;
+    return {
+      changes: isChanged,
+      replaces: response.getReplacesList().length > 0,
+      deleteBeforeReplace: response.getDeletebeforereplace(),
+    };
   };
-  const isSome = (response: proto.DiffResponse): boolean => response.getDiffsList().length > 0;
+  const create = (urn: string, inputs: Properties, isPreview: boolean): Promise<proto.CreateResponse> => {
+    const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(structOf(inputs));
+    return send("create", request.setPreview(isPreview), proto.CreateResponse);
+  };
+  const update = (
+    isPreview: boolean,
+    ...[urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}]: Parameters<Provider["update"]>
+  ): Promise<proto.UpdateResponse> => {
+    const request = new proto.UpdateRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(structOf(outputs));
+    request
+      .setOldInputs(structOf(inputs))
+      .setNews(structOf(news))
+      .setIgnorechangesList([...ignoreChanges]);
+    return send("update", request.setPreview(isPreview), proto.UpdateResponse);
+  };
 
   return {
     check,
-    diff: async (...args) => {
-      const response = await diff(...args);
-      return {
-        changes: isSome(response),
-        replaces: response.getReplacesList().length > 0,
-        deleteBeforeReplace: response.getDeletebeforereplace(),
-      };
-    },
+    diff,
     import: async (urn, id, news) => {
-      await configured;
       const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
-      const response = await call(methods, "read", [proto.ReadRequest, request], proto.ReadResponse);
+      const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
       const inputs = propertiesIn(response.getInputs());
       const outputs = propertiesIn(response.getProperties());
       const checked = await check(urn, inputs, news);
       if (checked.failures.length > 0) throw new OperationFailed(checked.failures.join("\n"));
-      if (isSome(await diff(urn, response.getId(), outputs, inputs, checked.inputs)))
+      if ((await diff(urn, response.getId(), outputs, inputs, checked.inputs)).changes)
         throw new OperationFailed("inputs to import do not match the existing resource");
       return { id: response.getId(), inputs: checked.inputs, outputs };
     },
     expected: async (urn, old, news) => {
-      await configured;
-      if (!old) {
-        const request = new proto.CreateRequest()
-          .setUrn(nativeUrn(urn))
-          .setProperties(structOf(news))
-          .setPreview(true);
-        const response = await call(methods, "create", [proto.CreateRequest, request], proto.CreateResponse);
-        return propertiesIn(response.getProperties(), true);
-      }
-      const request = updateOf(nativeUrn(urn), old.id, old.outputs, old.inputs, news).setPreview(true);
-      const response = await call(methods, "update", [proto.UpdateRequest, request], proto.UpdateResponse);
+      const response = old
+        ? await update(true, urn, old.id, old.outputs, old.inputs, news)
+        : await create(urn, news, true);
       return propertiesIn(response.getProperties(), true);
     },
     create: async (urn, inputs) => {
-      await configured;
-      const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(structOf(inputs));
-      const response = await call(methods, "create", [proto.CreateRequest, request], proto.CreateResponse);
+      const response = await create(urn, inputs, false);
       if (response.getId() === "") throw new Error("provider did not return an ID from Create");
       return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
     },
     read: async (urn, id, outputs, inputs) => {
-      await configured;
-      const request = new proto.ReadRequest()
-        .setUrn(nativeUrn(urn))
-        .setId(id)
-        .setProperties(structOf(outputs))
-        .setInputs(structOf(inputs));
-      const response = await call(methods, "read", [proto.ReadRequest, request], proto.ReadResponse);
+      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
+      request.setProperties(structOf(outputs)).setInputs(structOf(inputs));
+      const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;
-      return {
-        id: response.getId(),
-        outputs: propertiesIn(response.getProperties()),
-        inputs: propertiesIn(response.getInputs()),
-      };
+      const [read, readInputs] = [response.getProperties(), response.getInputs()];
+      return { id: response.getId(), outputs: propertiesIn(read), inputs: propertiesIn(readInputs) };
     },
-    update: async (urn, id, oldOutputs, oldInputs, news, { ignoreChanges = [] } = {}) => {
-      await configured;
-      const request = updateOf(nativeUrn(urn), id, oldOutputs, oldInputs, news);
-      request.setIgnorechangesList([...ignoreChanges]);
-      const response = await call(methods, "update", [proto.UpdateRequest, request], proto.UpdateResponse);
+    update: async (...args) => {
+      const response = await update(false, ...args);
       return { outputs: propertiesIn(response.getProperties()) };
     },
     delete: async (urn, id, outputs, inputs) => {
-      await configured;
-      const request = new proto.DeleteRequest()
-        .setUrn(nativeUrn(urn))
-        .setId(id)
-        .setProperties(structOf(outputs))
-        .setOldInputs(structOf(inputs));
-      await call(methods, "delete", [proto.DeleteRequest, request], { deserializeBinary: () => request });
+      const request = new proto.DeleteRequest().setUrn(nativeUrn(urn)).setId(id);
+      request.setProperties(structOf(outputs)).setOldInputs(structOf(inputs));
+      await send("delete", request, Empty);
     },
   };
-}
-
-function updateOf(
-  urn: string,
-  id: string,
-  oldOutputs: Properties,
-  oldInputs: Properties,
-  news: Properties,
-): proto.UpdateRequest {
-  return new proto.UpdateRequest()
-    .setUrn(urn)
-    .setId(id)
-    .setOlds(structOf(oldOutputs))
-    .setOldInputs(structOf(oldInputs))
-    .setNews(structOf(news));
 }
 
 /** Properties on their way to the provider. What another front has kept beside them is not among them. */

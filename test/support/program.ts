@@ -10,7 +10,7 @@ import { NativeProcess } from "./native-calls";
 
 export { kinds } from "./calls";
 export type { Kind } from "./calls";
-export { failureOf } from "./emulator";
+export { answer, failureOf } from "./emulator";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
@@ -75,13 +75,6 @@ export class Server {
 
 export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
   method === "GET" && /\/(monitors|domains)$/.test(path);
-
-/** An answer instead of the usual one, to a request without effect. */
-export const answer = (
-  status: number,
-  body: unknown = { message: "No." },
-  headers: Readonly<Record<string, string>> = {},
-): Fault => ({ kind: "answer", effect: false, status, body, headers });
 
 /** The key of whoever runs Pulumi now. */
 export const myKey = "my-key";

@@ -178,7 +178,7 @@ export class Workspace {
     return this.env;
   }
 
-  /** From now on, programs in TypeScript are only compiled: an earlier command has checked their types. */
+  /** From now on, programs in TypeScript are only compiled: an earlier command or another test checks their types. */
   skipTypeChecks(): void {
     this.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
   }

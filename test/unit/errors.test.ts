@@ -4,11 +4,13 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
+import { unknownValue } from "../../provider/definitions/marks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
+import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
-import { clock, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 
@@ -37,9 +39,10 @@ interface Case {
   readonly provoke: () => Promise<unknown>;
 }
 
-const always = (status: number, body: unknown = "", headers: Record<string, string> = {}) => {
-  return (): Fault => ({ kind: "answer", effect: false, status, body, headers });
-};
+const always =
+  (...args: Parameters<typeof answer>) =>
+  (): Fault =>
+    answer(...args);
 const onPost = (fault: Fault) => (request: { method: string }) =>
   request.method === "POST" ? fault : undefined;
 
@@ -115,23 +118,18 @@ const cases: Case[] = [
   {
     cause: "409: a conflict",
     todo: "Resolve the conflict that the API names.",
-    provoke: answering(
-      onPost({ kind: "answer", effect: false, status: 409, body: { message: "Name is taken." } }),
-    ),
+    provoke: answering(onPost(answer(409, { message: "Name is taken." }))),
   },
   {
     cause: "422: the API refuses a value",
     todo: "Correct the property that is named.",
     provoke: answering(
-      onPost({
-        kind: "answer",
-        effect: false,
-        status: 422,
-        body: {
+      onPost(
+        answer(422, {
           message: "The given data was invalid.",
           errors: { interval: ["The interval is not in your plan."] },
-        },
-      }),
+        }),
+      ),
     ),
   },
   {
@@ -287,7 +285,7 @@ const cases: Case[] = [
   {
     cause: "A create is accepted, and nothing is there",
     todo: adoptIt,
-    provoke: answering(onPost({ kind: "answer", effect: false, status: 200, body: "" })),
+    provoke: answering(onPost(answer(200, ""))),
   },
   {
     cause: "A value is accepted, and not stored",
@@ -352,9 +350,6 @@ const cases: Case[] = [
   },
 ];
 
-/** As Pulumi passes a value that is not known yet. */
-const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-
 interface Refusal {
   /** What a person would call it. */
   readonly cause: string;
@@ -416,42 +411,25 @@ function plain(message: string): string {
 const messages = new Map<string, string>();
 
 test.each(cases)("$cause", async ({ cause, provoke }) => {
-  const error: unknown = await provoke().then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof Error)) throw new Error("no error");
-  expect(error.message).not.toContain(emulator.apiKey);
-  messages.set(cause, plain(error.message));
+  const message = await failureOf(provoke());
+  expect(message).not.toContain(emulator.apiKey);
+  messages.set(cause, plain(message));
 });
 
 test.each(refusals)("$cause", async ({ cause, kind, declared }) => {
   const right = kind === "domain" ? { name: "shop.example" } : home;
   const one = new ModelStack(kind ?? "monitor", settingsOf(), {}, clock);
-  const error: unknown = await one.preview({ __options: { importer: "home" }, ...right, ...declared }).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof Error)) throw new Error("no error");
+  const message = await failureOf(one.preview({ __options: { importer: "home" }, ...right, ...declared }));
   expect(emulator.requests).toEqual([]);
-  messages.set(cause, plain(error.message));
+  messages.set(cause, plain(message));
 });
 
 test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
-  const linkTo = (heading: string) =>
-    `- [${heading}](#${heading
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, "")
-      .replaceAll(" ", "-")})`;
-  const entry = (level: string, cause: string, ...rest: string[]) => [
-    `${level} ${cause}`,
-    "",
-    "```text",
-    messages.get(cause) ?? "",
-    "```",
-    "",
-    ...rest,
-  ];
+  const linkTo = (heading: string) => `- [${heading}](${anchorOf(heading)})`;
+  const entry = (level: string, cause: string, ...rest: string[]) => {
+    const message = messages.get(cause) ?? "";
+    return [`${level} ${cause}`, "", "```text", message, "```", "", ...rest];
+  };
   const inPreview = "Values that the preview refuses";
   const text = [
     "# Errors",

@@ -32,7 +32,7 @@ function add(fields: Inputs = {}): string {
 
 describe("many imports", () => {
   test("read the pages of the list, and not each record", async () => {
-    const pages = sample(2, 10, 10);
+    const pages = sample(2, 3, 10);
     const numbers = Array.from({ length: 100 * pages }, (_, number) => number);
     const all = numbers.map((number) => ({ ...home, name: `Monitor ${number}` }));
     const ids = all.map(({ name }) => add({ name }));
@@ -173,7 +173,7 @@ describe("an import", () => {
           }
           expect(emulator.writes()).toEqual([]);
         }),
-        { numRuns: sample(4, 60, 1000) },
+        { numRuns: sample(4, 25, 1000) },
       );
     },
   );

@@ -37,6 +37,25 @@ async function created(settings = {}): Promise<[ModelStack, Program]> {
 
 const update = (one: ModelStack) => one.up({ ...home, interval: 300 });
 
+function fresh(): [ModelStack, Program] {
+  const program = pluginWith();
+  return [program.resource(), program];
+}
+
+/** An operation, by default a create, that is cancelled once its request was sent, which has this fault. */
+async function cancelled(
+  method: string,
+  fault: Fault,
+  operation = (one: ModelStack): Promise<unknown> => one.up(home),
+  [one, program] = fresh(),
+): Promise<{ failure: string; waited: number; one: ModelStack; program: Program }> {
+  server.fault = on(method, fault);
+  const running = failureOf(operation(one));
+  await cancelAfter(program, method);
+  const begun = server.clock.now();
+  return { failure: await running, waited: server.clock.now() - begun, one, program };
+}
+
 describe("after Cancel, a request that was sent gets its answer", () => {
   test("and each of several creates in flight is recorded: none is made again", async () => {
     const program = pluginWith();
@@ -56,70 +75,48 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     "and is recorded with the reads that this needs: %s",
     async (createAnswer) => {
       server.emulator.dialect = { createAnswer, createLocation: true };
-      const program = pluginWith();
-      const one = program.resource();
-      server.fault = on("POST", slow);
-      const running = failureOf(one.up(home));
-      await cancelAfter(program, "POST");
-      expect(await running).toBe("");
+      const { failure, one } = await cancelled("POST", slow);
+      expect(failure).toBe("");
       expect(one.state).toMatchObject({ id: "1", unfinished: false });
     },
   );
 
   test("as does an update, which is verified", async () => {
     server.emulator.dialect = { updateAnswer: "empty" };
-    const [one, program] = await created();
-    server.fault = on("PATCH", slow);
-    const running = failureOf(update(one));
-    await cancelAfter(program, "PATCH");
-    expect(await running).toBe("");
+    const { failure, one } = await cancelled("PATCH", slow, update, await created());
+    expect(failure).toBe("");
     expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
   });
 
   test("as does a delete", async () => {
-    const [one, program] = await created();
-    server.fault = on("DELETE", slow);
-    const running = failureOf(one.destroy());
-    await cancelAfter(program, "DELETE");
-    expect(await running).toBe("");
+    const { failure, one } = await cancelled("DELETE", slow, (each) => each.destroy(), await created());
+    expect(failure).toBe("");
     expect(one.state).toBeUndefined();
   });
 
   test("and a create whose answer is lost is looked for once, and found", async () => {
-    const program = pluginWith();
-    const one = program.resource();
-    server.fault = on("POST", { kind: "cut", effect: true, answerDelayMs: 5000 });
-    const running = failureOf(one.up(home));
-    await cancelAfter(program, "POST");
-    expect(await running).toBe("");
+    const { failure, one } = await cancelled("POST", { kind: "cut", effect: true, answerDelayMs: 5000 });
+    expect(failure).toBe("");
     expect(one.state?.id).toBe("1");
     expect(server.lists).toBe(1);
   });
 
   test("and a create that is not found is not sent again: an error says that it may exist", async () => {
-    const program = pluginWith();
-    const one = program.resource();
-    server.fault = on("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
-    const running = failureOf(one.up(home));
-    await cancelAfter(program, "POST");
-    const cancelled = server.clock.now();
-    expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
-    expect(server.clock.now() - cancelled).toBeLessThanOrEqual(5000);
+    const { failure, waited } = await cancelled("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
+    expect(failure).toMatch(/may exist[^]*uptime:adoptExisting/);
+    expect(waited).toBeLessThanOrEqual(5000);
     expect([server.posts, server.lists]).toEqual([0, 1]);
   });
 
   test("and a create whose second part was not sent is a partial failure with its id", async () => {
-    const program = pluginWith();
-    const one = program.resource();
-    server.fault = on("POST", slow);
-    const running = failureOf(one.up({ ...home, pause: true }));
-    await cancelAfter(program, "POST");
-    expect(await running).not.toBe("");
+    const paused = { ...home, pause: true };
+    const { failure, one, program } = await cancelled("POST", slow, (each) => each.up(paused));
+    expect(failure).not.toBe("");
     expect(one.state).toMatchObject({ id: "1", unfinished: true });
     expect(server.emulator.writes()).toEqual([]);
     server.fault = undefined;
     program.nextRun();
-    expect(await one.up({ ...home, pause: true })).toBe("update");
+    expect(await one.up(paused)).toBe("update");
     expect(server.emulator.monitors.all()).toMatchObject([{ id: 1, pause: true }]);
   });
 });
@@ -163,8 +160,7 @@ describe("after Cancel, a wait ends at once", () => {
   });
 
   test("for the rate limit, of a create, of which nothing was sent", async () => {
-    const program = pluginWith();
-    const one = program.resource();
+    const [one, program] = fresh();
     server.fault = (request) => (isList(request) ? limited : undefined);
     const running = failureOf(one.up(home));
     await waits(() => server.lists > 0);
@@ -185,8 +181,7 @@ describe("after Cancel, a wait ends at once", () => {
   });
 
   test("between two looks for a lost create", async () => {
-    const program = pluginWith();
-    const one = program.resource();
+    const [one, program] = fresh();
     server.fault = on("POST", { kind: "cut", effect: false });
     const running = failureOf(one.up(home));
     await waits(() => server.lists === 2);

@@ -3,7 +3,7 @@ import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { Session } from "../../provider/lifecycle/session";
 import { blocksOf } from "../support/blocks";
 import type { Fault } from "../../provider/emulator";
-import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 
 const request: SentRequest = {
@@ -44,28 +44,16 @@ describe("a log", () => {
   test("in JSON is one object a line", () => {
     const lines = logged("json", act).map((line) => JSON.parse(line) as Record<string, unknown>);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+    const sent = { log: "uptime", time, event: "request", path: "/api/v1/monitors", milliseconds: 12 };
+    const [methods, outcomes] = [
+      { GET: 1, POST: 2 },
+      { "200": 1, "429": 1, cut: 1 },
+    ];
     expect(lines).toEqual([
-      ...[
-        { method: "GET", outcome: 200, attempt: 1, waited: 0 },
-        { method: "POST", outcome: 429, attempt: 1, waited: 0 },
-        { method: "POST", outcome: "cut", attempt: 2, waited: 1003 },
-      ].map((one) => ({
-        log: "uptime",
-        time,
-        event: "request",
-        path: "/api/v1/monitors",
-        milliseconds: 12,
-        ...one,
-      })),
-      {
-        log: "uptime",
-        time,
-        event: "summary",
-        requests: 3,
-        methods: { GET: 1, POST: 2 },
-        outcomes: { "200": 1, "429": 1, cut: 1 },
-        retries: 1,
-      },
+      { ...sent, method: "GET", outcome: 200, attempt: 1, waited: 0 },
+      { ...sent, method: "POST", outcome: 429, attempt: 1, waited: 0 },
+      { ...sent, method: "POST", outcome: "cut", attempt: 2, waited: 1003 },
+      { log: "uptime", time, event: "summary", requests: 3, methods, outcomes, retries: 1 },
     ]);
   });
 
@@ -123,33 +111,20 @@ describe("the provider's log", () => {
     await one.refresh();
     emulator.fault = onPost({ kind: "cut", effect: true });
     await one.beside().up(home);
-    emulator.fault = onPost({ kind: "cut", effect: false }, { kind: "answer", effect: false, status: 502 });
+    emulator.fault = onPost({ kind: "cut", effect: false }, answer(502));
     await one.beside().up(home);
-    emulator.fault = onPost({ kind: "answer", effect: false, status: 429, headers: { "retry-after": "0" } });
+    emulator.fault = onPost(answer(429, "", { "retry-after": "0" }));
     await one.beside().up(home);
     emulator.fault = ({ method, body, headers }) =>
-      method === "POST"
-        ? { kind: "answer", effect: false, status: 422, body: { message: JSON.stringify([body, headers]) } }
-        : undefined;
+      method === "POST" ? answer(422, { message: JSON.stringify([body, headers]) }) : undefined;
     errors.push(await failureOf(one.beside().up(home)));
-    emulator.fault = ({ headers }) => ({
-      kind: "answer",
-      effect: false,
-      status: 200,
-      body: JSON.stringify(headers),
-    });
+    emulator.fault = ({ headers }) => answer(200, headers);
     errors.push(await failureOf(one.refresh()));
-    emulator.fault = ({ headers }) => ({
-      kind: "answer",
-      effect: false,
-      status: 302,
-      headers: {
-        location: `https://example.com/${String(headers.authorization).replace("Bearer ", "")}?x=1`,
-      },
-    });
+    emulator.fault = ({ headers: { authorization = "" } }) =>
+      answer(302, "", { location: `https://example.com/${authorization.replace("Bearer ", "")}?x=1` });
     errors.push(await failureOf(one.refresh()));
     let failures = 2;
-    emulator.fault = () => (failures-- > 0 ? { kind: "answer", effect: false, status: 503 } : undefined);
+    emulator.fault = () => (failures-- > 0 ? answer(503) : undefined);
     await one.destroy();
     await failureOf(stack("domain", level).up({ name: "a.example" }));
     // The process ends.

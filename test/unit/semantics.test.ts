@@ -78,7 +78,7 @@ const subjects = (Object.keys(fronts) as (keyof typeof fronts)[]).flatMap((front
 describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const inputs = inputsOf[kind];
   // Each command of a native stack has a process of its own, which takes its time.
-  const numRuns = front === "native" ? sample(2, 10, 1000) : sample(3, 40, 1000);
+  const numRuns = front === "native" ? sample(2, 8, 1000) : sample(3, 25, 1000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
     await fc.assert(
