@@ -58,7 +58,7 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
       written.add(path);
       if (lines.writerOf(name, path) !== thisProcess)
         throw new UptimeError(
-          "Nothing was adopted or imported, because another resource of this run has adopted or imported it. Remove one of the two from the program.",
+          "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
         );
     },
     hold(name) {

@@ -73,14 +73,10 @@ export function holdRecord(account: Account, id: string): boolean {
 
 /** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
 export function claimRecord(account: Account, record: ApiRecord): void {
-  const { definition, neighbors } = account;
-  const { id } = record;
+  const { neighbors } = account;
+  neighbors.hold(idOnServer(account, record.id));
   neighbors.claim(nameOnServer(account, record));
-  neighbors.hold(idOnServer(account, id));
-  if (holdRecord(account, id))
-    throw new UptimeError(
-      `${definition.label} ${id} was not adopted or imported, because a resource of another provider has it.`,
-    );
+  neighbors.claim(nameByKey(account, record.id));
 }
 
 /** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */

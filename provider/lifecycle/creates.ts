@@ -39,8 +39,6 @@ export class Creates {
   newestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
-  /** The values of creates that are being looked for. */
-  readonly searches = new Set<Values>();
   /** The last create of each turn key: identical creates have the same. */
   readonly turns = new Map<string, Promise<unknown>>();
 }

@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { claimRecord, isElsewhere, operationOf } from "./account";
+import { claimRecord, operationOf } from "./account";
 import type { Account } from "./account";
 import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, describeOwner, unnamed } from "./ledger";
@@ -109,10 +109,6 @@ export async function importRecord(
     throw new UptimeError(
       `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
-    );
-  if (isElsewhere(account, record))
-    throw new UptimeError(
-      `${label} ${id} was not imported, because a resource of another provider has it: remove the option import.`,
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);

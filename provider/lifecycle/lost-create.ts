@@ -90,61 +90,56 @@ async function findLost(
   create: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { collection, creates, definition, ledger } = account;
-  const { values, owner, lost } = create;
+  const { collection, definition, ledger } = account;
+  const { owner, lost } = create;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
     new UptimeError(message`${lost} ${reason} ${mayExist(definition)}`, { cause: lost });
   const enough = create.isDuplicate ? 1 : enoughLooks;
-  creates.searches.add(values);
-  try {
-    let candidates: Candidates = { equal: [], alike: [] };
-    for (let looks = 0, waited = 0; ; waited += lookPause) {
-      let failure: unknown;
-      try {
-        candidates = await look(account, create, operation);
-        looks++;
-        const [record, ...others] = candidates.equal;
-        // If several are equal, another search may claim the others; so look again.
-        if (record && others.length === 0) {
-          ledger.note(record.id, { is: "taken", claim: owner });
-          log.lookedUp(record.id);
-          return { id: record.id, record };
-        }
-      } catch (error) {
-        // A look that fails shows nothing.
-        failure = error;
+  let candidates: Candidates = { equal: [], alike: [] };
+  for (let looks = 0, waited = 0; ; waited += lookPause) {
+    let failure: unknown;
+    try {
+      candidates = await look(account, create, operation);
+      looks++;
+      const [record, ...others] = candidates.equal;
+      // If several are equal, another search may claim the others; so look again.
+      if (record && others.length === 0) {
+        ledger.note(record.id, { is: "taken", claim: owner });
+        log.lookedUp(record.id);
+        return { id: record.id, record };
       }
-      const isLong = (lost.next === "keep looking" && !create.isDuplicate) || failure !== undefined;
-      if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
-      if (waited >= longSearch || operation.isInterrupted) {
-        if (failure === undefined) break;
-        throw fail(message`Then looking for it failed: ${messageOf(failure)}`);
-      }
-      try {
-        await operation.sleep(lookPause);
-      } catch (error) {
-        throw fail(messageOf(error));
-      }
+    } catch (error) {
+      // A look that fails shows nothing.
+      failure = error;
     }
-    log.lookedUp(undefined);
-    const { equal, alike } = candidates;
-    if (equal.length > 1)
-      throw fail(
-        `Several new ${definition.plural} are equal to it (${equal.map(({ id }) => id).join(", ")}), so it is not known which one it has made.`,
-      );
-    if (alike.length > 0) {
-      const named = joined(
-        alike.map((record) => namedRecord(definition, record)),
-        ", ",
-      );
-      throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
+    const isLong = (lost.next === "keep looking" && !create.isDuplicate) || failure !== undefined;
+    if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
+    if (waited >= longSearch || operation.isInterrupted) {
+      if (failure === undefined) break;
+      throw fail(message`Then looking for it failed: ${messageOf(failure)}`);
     }
-    if (operation.isInterrupted) throw fail("Pulumi was interrupted.");
-    return undefined;
-  } finally {
-    creates.searches.delete(values);
+    try {
+      await operation.sleep(lookPause);
+    } catch (error) {
+      throw fail(messageOf(error));
+    }
   }
+  log.lookedUp(undefined);
+  const { equal, alike } = candidates;
+  if (equal.length > 1)
+    throw fail(
+      `Several new ${definition.plural} are equal to it (${equal.map(({ id }) => id).join(", ")}), so it is not known which one it has made.`,
+    );
+  if (alike.length > 0) {
+    const named = joined(
+      alike.map((record) => namedRecord(definition, record)),
+      ", ",
+    );
+    throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
+  }
+  if (operation.isInterrupted) throw fail("Pulumi was interrupted.");
+  return undefined;
 }
 
 /** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
@@ -204,11 +199,7 @@ async function look(
     if (differences(definition, values, record).length === 0) equal.push(record);
     else if (isAlike(definition, values, record)) alike.push(record);
   }
-  const isOthers = (record: ApiRecord): boolean =>
-    [...creates.searches].some(
-      (others) => others !== values && differences(definition, others, record).length === 0,
-    );
-  return { equal: equal.filter(isNew), alike: alike.filter((one) => isNew(one) && !isOthers(one)) };
+  return { equal: equal.filter(isNew), alike: alike.filter(isNew) };
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

@@ -43,37 +43,20 @@ export function isIdentified({ definition }: Account): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-/** Throws if a record is not the one that state means. */
+/** Throws if a record is not the one that state means: a field that no update changes differs, or the account may be another. */
 export function assertOwnRecord(account: Account, outputs: Outputs, record: ApiRecord): void {
-  assertAgrees(account, outputs, record);
-  assertSameRecord(account, outputs, record);
-}
-
-/** A record whose identifying field differs from state's is not the one that state means. */
-export function assertSameRecord(
-  { definition, address }: Account,
-  outputs: Outputs,
-  record: ApiRecord,
-): void {
+  const { address, definition } = account;
+  const { label } = definition;
+  if (!isAccountOfState(account, outputs) && !agrees(definition, outputs.values, record))
+    throw new UptimeError(
+      message`State was made with another API key, and ${label} ${record.id} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+    );
   const fixed = fixedKeys(definition);
-  const [first] = differences(
-    definition,
-    wantedValues(definition, outputs.values, (key) => fixed.includes(key)),
-    record,
-  );
+  const identifying = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
+  const [first] = differences(definition, identifying, record);
   if (!first) return;
   const { key, wanted, shown } = first;
   throw new AnotherRecordError(
-    message`${definition.label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
-  );
-}
-
-/** Under another key, a record with another name (a monitor: and another URL) is another account's. */
-function assertAgrees(account: Account, outputs: Outputs, record: ApiRecord): void {
-  if (isAccountOfState(account, outputs) || agrees(account.definition, outputs.values, record)) return;
-  const { label } = account.definition;
-  const names = identityKeys(account.definition);
-  throw new UptimeError(
-    message`State was made with another API key, and ${label} ${record.id} has another ${names.join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+    message`${label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

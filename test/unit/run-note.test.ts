@@ -54,7 +54,7 @@ describe("the note of a run", () => {
     writeFileSync(join(folder(), file), others);
     expect(() => {
       runNote(() => engine).claim(record);
-    }).toThrow("another resource of this run has adopted or imported it");
+    }).toThrow("a resource of another provider has the record");
     // What a process that has ended was first with is free.
     writeFileSync(join(folder(), file), others.replace(otherName, endedName));
     runNote(() => engine).claim(record);
@@ -89,16 +89,16 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   let server: Server;
   /** What the other key's requests go to. */
   let otherAccount: Emulator;
-  let both: Map<string, Set<string>>;
+  let holders: Map<string, object>;
   beforeEach(async () => {
     server = await Server.start();
     otherAccount = await Emulator.start({ apiKey: otherKey });
-    both = new Map();
+    holders = new Map();
   });
   afterEach(() => Promise.all([server.stop(), otherAccount.stop()]));
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
-    const neighbors = neighborsIn(both, String(both.size));
+    const neighbors = neighborsIn(holders, {});
     return new Program(server, front, settings, { neighbors, transport });
   };
   /** Of another account, which has the same ids. */

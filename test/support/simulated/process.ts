@@ -1,3 +1,4 @@
+import { UptimeError } from "../../../provider/api/errors";
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
 import type { Neighbors } from "../../../provider/lifecycle/account";
@@ -9,15 +10,19 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
-/** The note of a run, without a file. */
-export function neighborsIn<T>(got: Map<T, Set<string>>, self: T): Neighbors {
-  const own = new Set<string>();
-  got.set(self, own);
-  return {
-    claim: (name) => void own.add(name),
-    hold: (name) => void own.add(name),
-    have: (name) => [...got].some(([other, names]) => other !== self && names.has(name)),
+/**
+ * The note of a run, without a file.
+ *
+ * @param holders the first process that has claimed or held each name
+ */
+export function neighborsIn<T>(holders: Map<string, T>, self: T): Neighbors {
+  const have = (name: string): boolean => ![undefined, self].includes(holders.get(name));
+  const hold = (name: string): void => void holders.set(name, holders.get(name) ?? self);
+  const claim = (name: string): void => {
+    hold(name);
+    if (have(name)) throw new UptimeError("A resource of another provider has the record.");
   };
+  return { claim, hold, have };
 }
 
 /** What a process of the provider has around it: a clock, a way to the server, and somebody who reads what it prints. */
@@ -28,9 +33,9 @@ export class SimulatedProcess implements Surroundings {
   readonly neighbors: Neighbors;
   private isDead = false;
 
-  /** @param got what each process of the run has adopted or imported */
-  constructor(time: VirtualClock, network: Network, got = new Map<SimulatedProcess, Set<string>>()) {
-    this.neighbors = neighborsIn(got, this);
+  /** @param holders see {@link neighborsIn} */
+  constructor(time: VirtualClock, network: Network, holders = new Map<string, SimulatedProcess>()) {
+    this.neighbors = neighborsIn<SimulatedProcess>(holders, this);
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),
@@ -62,7 +67,7 @@ interface Running {
 /** The processes of one run: one for each provider and each set of settings, because state keeps those of the last run. */
 export class SimulatedProcesses implements Providers {
   private readonly running = new Map<string, Running>();
-  private readonly got = new Map<SimulatedProcess, Set<string>>();
+  private readonly holders = new Map<string, SimulatedProcess>();
 
   constructor(
     private readonly frontOf: (provider: string | undefined) => Front,
@@ -116,7 +121,7 @@ export class SimulatedProcesses implements Providers {
     const key = JSON.stringify([name, settings]);
     let one = this.running.get(key);
     if (!one) {
-      const surroundings = new SimulatedProcess(this.time, this.network, this.got);
+      const surroundings = new SimulatedProcess(this.time, this.network, this.holders);
       const process = this.frontOf(name).start(settings, surroundings);
       this.running.set(key, (one = { surroundings, process, hasEnded: false }));
     }
