@@ -51,7 +51,6 @@ function isMoment(value: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
 }
 
-/** One of the values that the API takes. */
 function oneOfAllowed(value: unknown, field: Field): Fault[] {
   const allowed = field.allowed ?? [];
   if (allowed.some((one) => one === value)) return [];

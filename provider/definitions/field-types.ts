@@ -5,7 +5,6 @@ import type { Field, FieldType, RequestHeader } from "./field";
 import { isEmpty, isObject } from "./values";
 import type { Value } from "./values";
 
-/** One pair of a form body. */
 export type Pair = readonly [name: string, value: string];
 
 /** The two forms of an empty list: one empty entry, or an empty text in place of the list. */
@@ -14,14 +13,12 @@ export type EmptyListForm = "entry" | "text";
 /** A record shows something under a field's name that cannot be such a field. */
 export class UnreadableError extends Error {}
 
-/** The rules for the values of one type. */
 interface TypeRules<T extends Value> {
   /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
   /** Compares values that are not empty. */
   equal(a: T, b: T): boolean;
   encode(wire: string, value: T): Pair[];
-  /** The pairs that say "empty". */
   empty(wire: string): Pair[];
 }
 
@@ -44,7 +41,6 @@ export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-/** The form's pairs of a value. */
 export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
   const rules = rulesOf[field.type];
   if (!isEmpty(value)) return rules.encode(field.wire, value);

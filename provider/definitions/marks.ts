@@ -11,7 +11,6 @@ export const specialSigKey = "4dabf18193072939515e22adb298388d";
 /** The value of {@link specialSigKey} in a secret. Beside it is the `value`; in state its JSON as `plaintext` or its `ciphertext`. */
 export const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
-/** A value as the engine keeps it secret. */
 export function secretOf(value: unknown): Record<string, unknown> {
   return { [specialSigKey]: specialSecretSig, value };
 }

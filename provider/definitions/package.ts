@@ -9,7 +9,6 @@ export interface InstalledPackage {
 
 let known: InstalledPackage | undefined;
 
-/** This package. */
 export function ownPackage(): InstalledPackage {
   return (known ??= packageAbove(__dirname));
 }

@@ -42,7 +42,6 @@ export function lookupName({ label, plural }: Pick<Definition, "label" | "plural
   return `get${name}`;
 }
 
-/** A lookup as a function of the provider plugin. */
 export function lookupFunction(definition: Pick<Definition, "label" | "plural">, finds: Finds): string {
   return `uptime:index:${lookupName(definition, finds)}`;
 }

@@ -155,7 +155,6 @@ export function meaningOf(name: SettingName): string {
   return setting.text.replace(/\.$/, `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
 }
 
-/** Alternatives in a sentence. */
 export function oneOf(values: readonly string[]): string {
   return `${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`;
 }

@@ -17,27 +17,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value in which whatever is no list and no object is changed, at any depth, and so are names. */
-export function changedDeep(
-  value: Readonly<Record<string, unknown>>,
-  change: (leaf: unknown) => unknown,
-  rename?: (name: string) => string,
-): Record<string, unknown>;
-export function changedDeep(
-  value: unknown,
-  change: (leaf: unknown) => unknown,
-  rename?: (name: string) => string,
-): unknown;
-export function changedDeep(
-  value: unknown,
+/** Changes whatever is no list and no object, at any depth, and perhaps the names of properties. */
+export function changedDeep<T>(
+  value: T,
   change: (leaf: unknown) => unknown,
   rename: (name: string) => string = (name) => name,
-): unknown {
-  if (Array.isArray(value)) return value.map((entry) => changedDeep(entry, change, rename));
-  if (!isObject(value)) return change(value);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [rename(name), changedDeep(entry, change, rename)]),
-  );
+): T {
+  const changed = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(changed);
+    if (!isObject(part)) return change(part);
+    return Object.fromEntries(Object.entries(part).map(([name, entry]) => [rename(name), changed(entry)]));
+  };
+  return changed(value) as T;
 }
 
 /** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */

@@ -100,7 +100,6 @@ class SecretDetector {
     }));
   }
 
-  /** The text as a whole is a secret. */
   has(text: string): boolean {
     return this.secrets.some(({ value }) => value === text);
   }

@@ -139,7 +139,6 @@ export function dynamicProvider(definition: Definition, session = new Session())
   };
 }
 
-/** An error as the host needs it. */
 function hostError({ message, kept }: OperationError, provider: unknown): Error {
   // The host prints the name, the message and then the stack: the message is to be read once.
   const error = Object.assign(new Error(message), { stack: "" });

@@ -10,7 +10,6 @@ const severities = { info: LogSeverity.INFO, warning: LogSeverity.WARNING };
  */
 export class Engine {
   private client: EngineClient | undefined;
-  /** Messages that are on their way. */
   private readonly sending = new Set<Promise<void>>();
 
   /** @param address host and port; without one nothing is sent */

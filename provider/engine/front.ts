@@ -141,7 +141,6 @@ export class Front {
     return this.encoder.marked(this.encoder.outputs(outputs, from));
   }
 
-  /** Shows which record a resource imports or adopts. */
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
     this.context.session.announce(() => {

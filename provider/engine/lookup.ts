@@ -7,7 +7,6 @@ import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";
 import { cleanAttributes, secretsIn, errorText } from "./clean";
 
-/** A record as a lookup returns it. */
 interface LookupResult extends Record<string, unknown> {
   readonly id: string;
 }

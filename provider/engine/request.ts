@@ -60,13 +60,11 @@ export function decodeDeclared(properties: Properties): Record<string, unknown> 
   return withoutHidden(decoded(properties));
 }
 
-/** Checked inputs. */
 export function decodeInputs(properties: Properties): Inputs {
   const { account, importId, ...values } = inputs.parse(decodeDeclared(properties));
   return { values, account, importId };
 }
 
-/** Inputs as the engine keeps them. */
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
     ...encoded(values),
@@ -142,12 +140,10 @@ export class Encoder {
     };
   }
 
-  /** The text of an error about a resource with some properties. */
   error(error: unknown, ...properties: readonly Properties[]): string {
     return errorText(error, this.secretsOf(...properties));
   }
 
-  /** The text of a message about a resource with some properties. */
   message(text: Message, ...properties: readonly Properties[]): string {
     return messageText(text, this.secretsOf(...properties));
   }
@@ -162,8 +158,8 @@ export class Encoder {
   }
 }
 
-/** Only state has attributes. */
 export function isInState(properties: Properties): boolean {
+  // Outputs always have attributes, and inputs never.
   return "attributes" in properties;
 }
 

@@ -6,7 +6,6 @@ import type { Finds } from "../definitions/pulumi";
 
 /** The way from a program to its provider: Pulumi's dynamic resources, or the provider plugin. */
 export interface Binding {
-  /** The type of a resource in Pulumi. */
   readonly type: (definition: Definition) => string;
   /** The properties that the SDK registers. */
   readonly props: (
