@@ -1,4 +1,4 @@
-import { AnotherRecordError, UptimeError } from "../../api/errors";
+import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
@@ -11,7 +11,6 @@ import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { State } from "../../lifecycle/resource";
 import type { DriftedResource } from "./report";
-import { isKeyRefused } from "../shared/account-records";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
@@ -60,7 +59,7 @@ export async function compareResource(
     if (!(error instanceof UptimeError)) throw error;
     const message = errorText(error, [...keys, ...ownSecrets]);
     if (!(error instanceof AnotherRecordError))
-      return { problem: message, isKeyRefused: isKeyRefused(error), encrypted };
+      return { problem: message, isKeyRefused: error instanceof KeyRefusedError, encrypted };
     // Its message quotes the values that tell the records apart.
     const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
     return drift({

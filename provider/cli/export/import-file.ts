@@ -49,7 +49,7 @@ export function planImport(written: WrittenExport, language: GeneratedLanguage):
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
-  return { files, places: new Map(resources.map((resource) => [resource, importFile])), commands };
+  return { files, commands };
 }
 
 /** A resource in the file that `pulumi import --file` reads. */

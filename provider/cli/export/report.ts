@@ -31,7 +31,6 @@ export interface ExportedResource {
   readonly type: string;
   readonly id: string;
   readonly name: string;
-  readonly file: string;
   /** Why the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
   readonly problems: readonly string[];
 }

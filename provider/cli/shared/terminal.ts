@@ -1,5 +1,3 @@
-import { styleText } from "node:util";
-
 import type { Session } from "../../lifecycle/session";
 
 /** Where a command writes: a stream of the process, or of a test. */
@@ -34,12 +32,4 @@ export async function withProgress<T>(
   } finally {
     rewrite("");
   }
-}
-
-type Style = "bold" | "green" | "red" | "yellow";
-
-/** A text in colour, if it goes to a terminal that shows colours and nobody has switched them off. */
-export function styled(style: Style, text: string, stream: OutputStream, env: NodeJS.ProcessEnv): string {
-  const isPlain = !stream.isTTY || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return isPlain ? text : styleText(style, text, { validateStream: false });
 }
