@@ -36,7 +36,7 @@ interface DoctorOptions extends SettingOptions {
   readonly json?: boolean;
 }
 
-/** What was checked, and what a preview would say of the program. */
+/** The output of `doctor --json`. */
 interface DoctorReport {
   readonly findings: readonly Finding[];
   readonly program?: ProgramReport;
@@ -200,7 +200,7 @@ async function stackSettings(
   }
 }
 
-/** The settings of an account, and how its server answers. */
+/** Checks the settings of an account, and its server. */
 async function accountFindings(
   name: string | undefined,
   { forAccount }: CommandSettings,
@@ -228,7 +228,7 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
   ];
 }
 
-/** How the server answers to each kind of record. */
+/** Checks the server with each kind of record. */
 async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const definition of definitions)

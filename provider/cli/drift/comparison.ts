@@ -14,12 +14,12 @@ import type { DriftedResource } from "./report";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
-/** What the comparison of one resource has found. */
+/** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
-  /** Why the resource could not be compared. */
+  /** The reason for which the resource could not be compared. */
   readonly problem?: string;
-  /** Whether the problem is the account's key. */
+  /** The problem is the account's key. */
   readonly isKeyRefused?: boolean;
   /** Properties that are still encrypted, such as `Monitor.requestHeaders`. */
   readonly encrypted: readonly string[];

@@ -12,7 +12,7 @@ import type { StateResource } from "../shared/state";
 export interface Provider {
   readonly forAccount: AccountSettings;
   readonly connectTo: (definition: Definition) => Connect;
-  /** What the first comparison in each account has found. */
+  /** The first comparison in each account. */
   readonly first: Map<unknown, Promise<ComparedResource>>;
 }
 

@@ -11,7 +11,7 @@ const driftedResource = z.object({
   name: z.string(),
   id: z.string(),
   kind: z.enum(["changed", "gone", "another record"]),
-  /** What differs or, of a record that is gone, what it was known by. Values are left out of secrets. */
+  /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
   properties: z.array(
     z.object({
       property: z.string(),
@@ -20,7 +20,7 @@ const driftedResource = z.object({
       secret: z.boolean(),
     }),
   ),
-  /** What is wrong, if it is not a change. */
+  /** The explanation of anything but a change. */
   message: z.string().optional(),
 });
 
@@ -31,9 +31,9 @@ const unmanagedRecord = z.object({
   account: z.string().optional(),
 });
 
-/** What `drift --json` prints. */
+/** The output of `drift --json`. */
 export const driftReport = z.object({
-  /** How many resources were compared. */
+  /** The number of resources that were compared. */
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
@@ -52,7 +52,6 @@ export type DriftReport = z.infer<typeof driftReport>;
 /** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
 
-/** What is printed as a table. */
 export interface Table {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -145,7 +144,7 @@ function markdownOf({ heads, rows }: Table): string {
   return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
 }
 
-/** Why resources could not be compared, each reason once. */
+/** The reasons for which resources could not be compared, each once. */
 export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
   const found = new Map<string, { urn: string; count: number }>();
   for (const { urn, message } of errors) {

@@ -16,7 +16,7 @@ export interface DeclaredRecord {
   readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
   readonly values: ReadonlyMap<string, Exclude<Value, null>>;
-  /** Why the provider would refuse it. */
+  /** The reasons for which the provider would refuse it. */
   readonly problems: readonly string[];
 }
 

@@ -119,7 +119,7 @@ function importSteps(
   ];
 }
 
-/** Which secrets a resource has or may have, and under which keys of the configuration they belong. */
+/** Lists the secrets that a resource has or may have, with their keys in the configuration. */
 function secretsItem({ name, definition, id, properties }: ModuleResource): string {
   const secrets = [...properties].flatMap(([property, value]) => {
     const values = configValuesOf({ properties: new Map([[property, value]]) });

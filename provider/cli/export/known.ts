@@ -15,7 +15,6 @@ import type { DeclaredRecord } from "./declared-values";
 
 /** The resources that the project and its stack have already. */
 export interface Known {
-  /** Whether the stack has a record. */
   readonly isManaged: (record: DeclaredRecord) => boolean;
   /** The resource of the program that imports a record. */
   readonly importOf: (record: DeclaredRecord) => DeclaredResource | undefined;

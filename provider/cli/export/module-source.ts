@@ -7,7 +7,7 @@ import { stringLiteral, visible } from "../shared/quoting";
 export class ConfigValue {
   constructor(
     readonly key: string,
-    /** Whether the program runs without it. */
+    /** The program runs without it. */
     readonly optional: boolean,
     /** The record's value; undefined if the API does not show it. */
     readonly secret?: string,
@@ -29,7 +29,7 @@ export interface ModuleResource {
   readonly name: string;
   readonly id: string;
   readonly properties: ReadonlyMap<string, PropertyValue>;
-  /** Why the provider would refuse it; such a resource is written as a comment. */
+  /** The reasons for which the provider would refuse it; such a resource is written as a comment. */
   readonly problems: readonly string[];
 }
 

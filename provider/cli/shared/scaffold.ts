@@ -39,7 +39,7 @@ const home = new Monitor("home", {
 export const homeId = home.id;
 `;
 
-/** Whether a project's program is the sample as it was written. */
+/** Tells if nobody has changed the sample since `init` wrote it. */
 export function isSampleIn({ directory }: Project): boolean {
   const index = join(directory, "index.ts");
   return exists(index) && readText(index) === sampleProgram;

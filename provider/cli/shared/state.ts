@@ -29,7 +29,7 @@ const deployment = z.looseObject({
 
 /** A resource in state. */
 export type StateResource = z.infer<typeof stateResource>;
-/** What `pulumi stack export` prints and `pulumi stack import` reads. */
+/** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type Deployment = z.infer<typeof deployment>;
 
 /** The deployment in the text of a file or an output. */

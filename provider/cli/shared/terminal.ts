@@ -6,14 +6,14 @@ export interface OutputStream {
   readonly isTTY?: boolean | undefined;
 }
 
-/** What a command gets from the process that runs it. */
+/** The surroundings of a command: its process, or a test. */
 export interface CommandContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths begin at. */
   readonly cwd: string;
-  /** What all connections of the command share; its keys are in no error. */
+  /** Shared by all connections of the command; its keys are in no error. */
   readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exit: (code: number) => void;
