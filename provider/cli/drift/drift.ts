@@ -113,7 +113,7 @@ async function compareAll(
     const before = first.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
-      return isKeyRefused ? { ...(problem !== undefined && { problem }), encrypted: [] } : compared();
+      return isKeyRefused && problem !== undefined ? { problem } : compared();
     }
     const result = compared();
     first.set(account, result);
@@ -133,7 +133,6 @@ async function compareAll(
     checked: results.filter(({ problem }) => problem === undefined).length,
     drifted: results.flatMap(({ drift }) => drift ?? []),
     errors: results.flatMap(({ urn, problem }) => (problem === undefined ? [] : [{ urn, message: problem }])),
-    encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
   };
 }
 
