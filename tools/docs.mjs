@@ -81,9 +81,23 @@ function argumentsOf({ label, singular, fields }, sentences) {
     if (!sentence) throw new Error(`${label}.${key} has no comment that says what it means.`);
     // The default has a place of its own here.
     const meaning = sentence.replace(field.default === undefined ? "" : / Default \S+\.$/, "");
-    return `### ${key}\n\n${[typeOf(field), ...remarksOf(key, field, singular)].join(" · ")}\n\n${meaning}`;
+    const facts = [typeOf(field), ...remarksOf(key, field, singular)].join(" · ");
+    return [`### ${key}`, facts, meaning, ...exampleValueOf(key, field, meaning)].join("\n\n");
   });
   return [...entries, accountOf(singular)].join("\n\n");
+}
+
+/** An argument with a value, unless its comment has an example or its type suggests none. */
+function exampleValueOf(key, field, meaning) {
+  if (field.type === "text" || /for example/i.test(meaning)) return [];
+  const chosen = field.allowed?.find((value) => value !== field.default && value !== 0);
+  const value = JSON.stringify(chosen ?? sampleOf(key, field))
+    .replaceAll(",", ", ")
+    .replace(/"(\w+)":/g, "$1: ")
+    .replaceAll("{", "{ ")
+    .replaceAll("}", " }")
+    .replaceAll('"…"', 'config.requireSecret("token")');
+  return [`Example: ${code(`${key}: ${value}`)}`];
 }
 
 function settingsOf({ settings, meaningOf }) {

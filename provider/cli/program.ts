@@ -1,38 +1,18 @@
-/* eslint-disable @typescript-eslint/no-require-imports -- each command is loaded when it is called, and not before */
 import { Command, CommanderError } from "commander";
 
 import { UptimeError } from "../api/errors";
-import type * as emulatorCommand from "../emulator/cli";
-import type * as cleaning from "../engine/clean";
-import type * as sessions from "../lifecycle/session";
+import { ownPackage } from "../definitions/package";
+import { runEmulator } from "../emulator/cli";
+import { errorText } from "../engine/clean";
+import { Session } from "../lifecycle/session";
+import * as comment from "./comment/comment";
+import * as doctor from "./doctor/doctor";
+import * as drift from "./drift/drift";
+import * as exporting from "./export/export";
+import * as init from "./init";
+import * as plugin from "./plugin";
 import { visible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
-import { ownPackage } from "../definitions/package";
-
-/** The file of a command. */
-interface CommandFile {
-  /** Adds its arguments, options, help and action. */
-  configure(command: Command, context: CommandContext): void;
-}
-
-/** All commands: what each is for, and its file. */
-const commands: Readonly<Record<string, readonly [purpose: string, file: string]>> = {
-  init: ["Write a new project with one monitor.", "./init"],
-  export: [
-    "Write a Pulumi program that imports the records in the API. Writes nothing to the API.",
-    "./export/export",
-  ],
-  drift: [
-    "List what differs between a stack's state and the API. Changes neither, and runs no program.",
-    "./drift/drift",
-  ],
-  comment: ["Turn a preview and the drift into a comment for a pull request.", "./comment/comment"],
-  doctor: ["Check versions, settings, and how the server responds. Only reads.", "./doctor/doctor"],
-  plugin: [
-    "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
-    "./plugin",
-  ],
-};
 
 const exitCodes = `
 Exit codes:
@@ -52,15 +32,12 @@ export async function run(
   context: Omit<CommandContext, "exit" | "session">,
 ): Promise<number> {
   // The emulator reads its own arguments, --help among them.
-  if (args[0] === "emulator")
-    return (require("../emulator/cli") as typeof emulatorCommand).runEmulator(args.slice(1));
+  if (args[0] === "emulator") return runEmulator(args.slice(1));
   let code = 0;
-  let session: sessions.Session | undefined;
-  const program = programFor(args, {
+  const session = new Session();
+  const program = programFor({
     ...context,
-    get session() {
-      return (session ??= new (require("../lifecycle/session") as typeof sessions).Session());
-    },
+    session,
     exit: (result) => {
       code = result;
     },
@@ -71,15 +48,14 @@ export async function run(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    const { errorText } = require("../engine/clean") as typeof cleaning;
-    context.stderr.write(`${visible(errorText(error, session?.keys ?? []).replace(/\s*\n\s*/g, " "))}\n`);
+    context.stderr.write(`${visible(errorText(error, session.keys).replace(/\s*\n\s*/g, " "))}\n`);
     if (!(error instanceof UptimeError) && error instanceof Error)
       context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
     return 1;
   }
 }
 
-function programFor(args: readonly string[], context: CommandContext): Command {
+function programFor(context: CommandContext): Command {
   const { stdout, stderr } = context;
   const program = new Command("pulumi-uptime")
     .description("Brings domains and uptime monitors under Pulumi, and finds drift.")
@@ -91,15 +67,37 @@ function programFor(args: readonly string[], context: CommandContext): Command {
     })
     .showHelpAfterError("(see --help)")
     .addHelpText("after", exitCodes);
-  // Also in `help export`.
-  const called = args.find((arg) => Object.hasOwn(commands, arg));
-  for (const [name, [purpose, file]] of Object.entries(commands)) {
-    const command = program.command(name).description(purpose);
-    if (name === called) (require(file) as CommandFile).configure(command, context);
-  }
-  program
-    .command("emulator")
-    .description("Start an emulator of the API on this machine, to try programs without an account.")
-    .argument("[options...]", "see `pulumi-uptime emulator --help`");
+  const add = (name: string, purpose: string): Command => program.command(name).description(purpose);
+  init.configure(add("init", "Write a new project with one monitor."), context);
+  exporting.configure(
+    add("export", "Write a Pulumi program that imports the records in the API. Writes nothing to the API."),
+    context,
+  );
+  drift.configure(
+    add(
+      "drift",
+      "List what differs between a stack's state and the API. Changes neither, and runs no program.",
+    ),
+    context,
+  );
+  comment.configure(
+    add("comment", "Turn a preview and the drift into a comment for a pull request."),
+    context,
+  );
+  doctor.configure(
+    add("doctor", "Check versions, settings, and how the server responds. Only reads."),
+    context,
+  );
+  plugin.configure(
+    add(
+      "plugin",
+      "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
+    ),
+    context,
+  );
+  add(
+    "emulator",
+    "Start an emulator of the API on this machine, to try programs without an account.",
+  ).argument("[options...]", "see `pulumi-uptime emulator --help`");
   return program;
 }

@@ -4,7 +4,7 @@ import type { Definition } from "./field";
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
 export const monitorFields = {
-  /** Name of the monitor. (docs/monitor.md) */
+  /** Name of the monitor, for example `Checkout`. (docs/monitor.md) */
   name: text("name", { required: true }),
   /** The URL being monitored: an absolute http or https URL. (docs/monitor.md) */
   url: url("url", { required: true }),
@@ -22,7 +22,10 @@ export const monitorFields = {
     default: "url_unavailable",
     resetByUpdate: true,
   }),
-  /** The text to look for in the response; required with `url_text` and `url_no_text`. (docs/monitor.md) */
+  /**
+   * The text to look for in the response, for example `all good`; required with `url_text` and `url_no_text`.
+   * (docs/monitor.md)
+   */
   alertTextLookup: text("alert_text_lookup"),
   /** Ids of the alert channels; their order does not matter. (docs/monitor.md) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
@@ -39,10 +42,11 @@ export const monitorFields = {
    * The whole list is secret. (docs/monitor.md)
    */
   requestHeaders: headerList("request_headers", { secret: true }),
-  /** User name for Basic authentication of the check request. (docs/monitor.md) */
+  /** User name for Basic authentication of the check request, for example `probe`. (docs/monitor.md) */
   requestAuthUsername: text("request_auth_username"),
   /**
-   * Password for Basic authentication of the check request. Secret, and never compared with what the API shows.
+   * Password for Basic authentication of the check request, for example `config.requireSecret("password")`. Secret, and
+   * never compared with what the API shows.
    * (docs/monitor.md)
    */
   requestAuthPassword: text("request_auth_password", {
@@ -61,7 +65,10 @@ export const monitorFields = {
    * (docs/monitor.md)
    */
   maintenanceStartAt: dateTime("maintenance_start_at"),
-  /** End of the maintenance window, in the form of `maintenanceStartAt` and later than it. (docs/monitor.md) */
+  /**
+   * End of the maintenance window, in the form of `maintenanceStartAt` and later than it: for example
+   * `2030-01-31T23:30:00`. (docs/monitor.md)
+   */
   maintenanceEndAt: dateTime("maintenance_end_at"),
   /**
    * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is

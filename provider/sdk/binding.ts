@@ -48,10 +48,10 @@ export interface Binding {
 export function declaredProps(
   { fields }: Definition,
   // A program in JavaScript may pass none, and `check` says what is missing.
-  args: object = {},
+  args: object | null | undefined,
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
-  const declared = Object.entries(args).filter(([, value]) => value !== undefined);
+  const declared = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
   const filled =
     id === undefined
       ? Object.keys(fields).filter((key) => fields[key]?.default !== undefined)

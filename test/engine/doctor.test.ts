@@ -98,14 +98,19 @@ test("a create that would double a record is a warning, with what differs and wh
       declared("second", second),
       declared("again", second, { import: "2" }),
       declared("new", { ...home, name: "New", alertChannelIds: [1] }),
-      'new (require("pulumi-uptime").Monitor)("nothing", undefined);',
+      ...["undefined", "null"].map(
+        (args) => `new (require("pulumi-uptime").Monitor)("no-${args}", ${args});`,
+      ),
     ].join("\n"),
   );
   const outcome = await doctor(stack);
   expect(outcome.code).toBe(2);
   // The others are listed all the same.
   expect(failedLines(outcome)).toEqual(
-    expect.arrayContaining([expect.stringMatching(/Monitor nothing: name /)]) as string[],
+    expect.arrayContaining([
+      expect.stringMatching(/Monitor no-undefined: name /),
+      expect.stringMatching(/Monitor no-null: name /),
+    ]) as string[],
   );
   expect(outcome.stdout).toMatch(
     /^warning {2}Monitor home: create, although .*: record 1 differs in requestMethod, cacheBuster\. .* option import/m,

@@ -54,7 +54,8 @@ describe("the page of", () => {
       expect(entries.filter((entry) => entry.startsWith(`${key}\n`))).toHaveLength(1);
     expect(entries).toContainEqual(
       "requestMethod\n\nstring · default `GET` · `request_method` in the API\n\n" +
-        "HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS.",
+        "HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS.\n\n" +
+        'Example: `requestMethod: "POST"`',
     );
     expect(text).not.toMatch(/^\|/m);
   });

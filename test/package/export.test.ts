@@ -21,26 +21,41 @@ import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { Emulator } from "../../provider/emulator";
-import { dialectChoices } from "../../provider/emulator";
+import { dialectChoices, Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty, nastyMonitor } from "../support/nasty";
 import { expected, held, snake } from "../support/oracle";
 
 const root = join(__dirname, "..", "..");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const definitions = { monitor, domain };
+const monitorType = "pulumi-nodejs:dynamic/uptime:Monitor";
+const nativeType = "uptime:index:Monitor";
 let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
   emulator = await Emulator.start();
   folder = newFolder();
+  mkdirSync(out());
+  write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
 });
 afterEach(() => emulator.stop());
 
 const out = (...path: string[]): string => join(folder, "out", ...path);
 const text = (...path: string[]): string => readFileSync(out(...path), "utf8");
-const exported = (...args: string[]): Promise<Outcome> =>
-  cli(emulator, folder, ["export", "--out", "out", ...args]);
+const write = (file: string, content: string): void => {
+  writeFileSync(out(file), content);
+};
+const files = (): string[] => readdirSync(out()).sort();
+const exported = (...args: string[]): Promise<Outcome> => exportedWith({}, ...args);
+const exportedWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
+  cli(emulator, folder, ["export", "--out", "out", ...args], { env });
+/** What the report says, as JSON. */
+const reported = async (...args: string[]): Promise<Record<string, unknown>> => {
+  const { code, stdout, stderr } = await exported("--json", ...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
 const speak = (dialect: Partial<Dialect>): void => {
   emulator.dialect = { ...emulator.dialect, ...dialect };
 };
@@ -50,6 +65,25 @@ const site = (name: string, more: Record<string, unknown> = {}) => ({
   interval: 300,
   ...more,
 });
+const addMonitor = (name: string, more?: Record<string, unknown>): unknown =>
+  emulator.monitors.add(site(name, more));
+const addDomain = (): unknown => emulator.domains.add({ name: "shop.example" });
+/** A monitor with every sort of secret. */
+const addSecrets = (): unknown =>
+  addMonitor("Shop", {
+    request_headers: [
+      { key: "X-Key", value: "s3cret-1" },
+      { key: "x-key", value: "s3cret-2" },
+      { key: "~!", value: "s3cret-3" },
+    ],
+    request_auth_username: "bob",
+    request_auth_password: "s3cret-4",
+  });
+/** A stack that has one monitor. */
+const stackWith = (type: string, name: string, id: string, outputs: object = {}): NodeJS.ProcessEnv =>
+  withStack(folder, { "uptime:apiKey": emulator.apiKey }, [
+    { urn: `urn:pulumi:prod::mine::${type}::${name}`, type, id, outputs },
+  ]);
 
 /** The problems that a compiler finds in the exported program. */
 function problems(compiler: typeof ts): string[] {
@@ -67,21 +101,15 @@ function problems(compiler: typeof ts): string[] {
 }
 
 function tool(name: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(root, "node_modules", name), ...args],
-    {
-      cwd: out(),
-      encoding: "utf8",
-    },
-  );
+  const all = [join(root, "node_modules", name), ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd: out(), encoding: "utf8" });
   return status === 0 ? "" : stdout + stderr;
 }
 
 describe("the exported program", () => {
   test("declares every record as it is, whatever it is called", async () => {
     addNasty(emulator, 120);
-    expect(await exported()).toMatchObject({ code: 0, stderr: "" });
+    expect(await exported()).toMatchObject({ code: 0 });
     const declared = declaredBy(out());
     expect(declared).toHaveLength(124);
     expect(new Set(declared.map(({ name }) => name)).size).toBe(124);
@@ -99,76 +127,68 @@ describe("the exported program", () => {
         });
     }
     expect(emulator.writes()).toEqual([]);
-    expect(readdirSync(out()).sort()).toEqual([
-      ".gitignore",
-      ".npmrc",
-      "NEXT-STEPS.md",
-      "Pulumi.yaml",
-      "domains.ts",
-      "index.ts",
-      "monitors.ts",
-      "package.json",
-      "tsconfig.json",
-    ]);
+    expect(files()).toEqual(["NEXT-STEPS.md", "Pulumi.yaml", "domains.ts", "monitors.ts"]);
   });
 
-  test("in a folder without a project depends on this version, or on the checkout that it was run from", async () => {
-    addNasty(emulator, 1);
-    expect(await exported()).toMatchObject({ code: 0 });
-    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-    const { dependencies } = JSON.parse(text("package.json")) as {
-      dependencies: Record<string, string>;
-    };
-    expect(dependencies["pulumi-uptime"]).toBe(`file:${root}`);
-    const installed = join(folder, "node_modules", "pulumi-uptime");
-    mkdirSync(join(installed, "dist", "provider"), { recursive: true });
-    copyFileSync(join(root, "package.json"), join(installed, "package.json"));
-    const installedDependency = () => dependency(join(installed, "dist", "provider"));
-    expect(installedDependency()).toBe(`^${version}`);
-    const dependsOn = (source: string) => {
-      const manifest = { dependencies: { "pulumi-uptime": source } };
-      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-    };
-    dependsOn("~0.1.0");
-    expect(installedDependency()).toBe(`^${version}`);
-    dependsOn("file:../clone");
-    expect(installedDependency()).toBe(`file:${join(folder, "..", "clone")}`);
-  });
-
-  test("compiles under strict with TypeScript 5 and 6, and is formatted and clean by this project's rules", async () => {
+  test("in a folder without a project comes with one that compiles and is formatted, and has the package beside it", async () => {
     addNasty(emulator, 60);
-    emulator.monitors.add(site("refused", { interval: 45, request_headers: [{ key: "A", value: "1" }] }));
-    expect(await exported()).toMatchObject({ code: 0 });
+    addMonitor("refused", { interval: 45, request_headers: [{ key: "A", value: "1" }] });
+    emulator.domains.add({ name: "refused", homepage_url: "nowhere" });
+    rmSync(out(), { recursive: true });
+    const { code, stdout } = await exported("--only", "monitors");
+    expect(code).toBe(0);
+    const tarball = `pulumi-uptime-${version}.tgz`;
+    const scaffold = [".gitignore", "Pulumi.yaml", "index.ts", "package.json", "tsconfig.json"];
+    const written = [...scaffold, "NEXT-STEPS.md", "monitors.ts", tarball].sort();
+    expect(files()).toEqual(written);
+    for (const file of written) expect(stdout).toContain(`\n  ${file}\n`);
+    const { dependencies } = JSON.parse(text("package.json")) as { dependencies: Record<string, string> };
+    expect(dependencies["pulumi-uptime"]).toBe(`file:${tarball}`);
+    for (const file of written) if (file !== tarball) expect(text(file)).not.toContain(root);
+
     symlinkSync(join(root, "node_modules"), out("node_modules"));
+    // One kind of which every record is refused.
+    expect((await exported()).stdout).toContain("domains.ts");
+    write("index.ts", `${text("index.ts")}import "./domains";\n`);
     expect(ts.version).toMatch(/^5\./);
     expect(ts6.version).toMatch(/^6\./);
     expect(problems(ts)).toEqual([]);
     expect(problems(ts6 as unknown as typeof ts)).toEqual([]);
-    const rules = join(root, "eslint.config.mjs");
-    expect(tool("eslint/bin/eslint.js", "--config", rules, ".")).toBe("");
+    expect(tool("eslint/bin/eslint.js", "--config", join(root, "eslint.config.mjs"), ".")).toBe("");
     // One property per line, however long it is.
     const anyWidth = ["--no-config", "--trailing-comma", "all", "--print-width", "100000"];
     expect(tool("prettier/bin/prettier.cjs", ...anyWidth, "--check", ".")).toBe("");
   });
 
+  test.each([
+    ["a registry", undefined, `^${version}`],
+    ["a registry, by an older range", "~0.1.0", `^${version}`],
+    ["a file", "file:../clone", `file:pulumi-uptime-${version}.tgz`],
+  ])("gets the package from where this one came from: %s", (_, source, wanted) => {
+    const installed = join(folder, "node_modules", "pulumi-uptime");
+    mkdirSync(join(installed, "dist", "provider"), { recursive: true });
+    copyFileSync(join(root, "package.json"), join(installed, "package.json"));
+    const manifest = JSON.stringify({ dependencies: { "pulumi-uptime": source } });
+    if (source !== undefined) writeFileSync(join(folder, "package.json"), manifest);
+    expect(dependency(join(installed, "dist", "provider"))).toBe(wanted);
+  });
+
   test("declares what the API shows and is not so by default, and nothing else", async () => {
-    emulator.monitors.add(site("Plain"));
-    emulator.monitors.add(
-      site("Full", {
-        alert_condition: "url_text",
-        alert_text_lookup: 'a "word"',
-        alert_channel_ids: [2, 1],
-        request_method: "HEAD",
-        request_headers: [{ key: "X-Token", value: "s3cret" }],
-        request_auth_username: "bob",
-        request_auth_password: "s3cret",
-        cache_buster: 1,
-        ssl_alert_days: 14,
-        domain_alert_days: 0,
-        maintenance_start_at: "2030-01-31T22:00:00",
-        pause: true,
-      }),
-    );
+    addMonitor("Home page", { url: "https://home.example/" });
+    addMonitor("Full", {
+      alert_condition: "url_text",
+      alert_text_lookup: 'a "word"',
+      alert_channel_ids: [2, 1],
+      request_method: "HEAD",
+      request_headers: [{ key: "X-Token", value: "s3cret" }],
+      request_auth_username: "bob",
+      request_auth_password: "s3cret",
+      cache_buster: 1,
+      ssl_alert_days: 14,
+      domain_alert_days: 0,
+      maintenance_start_at: "2030-01-31T22:00:00",
+      pause: true,
+    });
     speak({ password: "plain" });
     await exported();
     expect(text("monitors.ts"))
@@ -178,91 +198,56 @@ import { Monitor } from "pulumi-uptime";
 
 const config = new pulumi.Config();
 
-export const plain = new Monitor(
-  "plain",
-  {
-    name: "Plain",
-    url: "https://Plain.example/",
-    interval: 300,
-  },
-  { import: "1", protect: true },
-);
+export const monitors = {
+  "home-page": new Monitor(
+    "home-page",
+    {
+      name: "Home page",
+      url: "https://home.example/",
+      interval: 300,
+    },
+    { import: "1", protect: true },
+  ),
 
-export const full = new Monitor(
-  "full",
-  {
-    name: "Full",
-    url: "https://Full.example/",
-    interval: 300,
-    alertCondition: "url_text",
-    alertTextLookup: 'a "word"',
-    alertChannelIds: [2, 1],
-    requestMethod: "HEAD",
-    requestHeaders: [
-      {
-        key: "X-Token",
-        value: config.requireSecret("full-x-token"),
-      },
-    ],
-    requestAuthUsername: "bob",
-    requestAuthPassword: config.getSecret("full-password"),
-    cacheBuster: true,
-    sslAlertDays: 14,
-    maintenanceStartAt: "2030-01-31T22:00:00",
-    pause: true,
-  },
-  { import: "2", protect: true },
-);
+  full: new Monitor(
+    "full",
+    {
+      name: "Full",
+      url: "https://Full.example/",
+      interval: 300,
+      alertCondition: "url_text",
+      alertTextLookup: 'a "word"',
+      alertChannelIds: [2, 1],
+      requestMethod: "HEAD",
+      requestHeaders: [
+        {
+          key: "X-Token",
+          value: config.requireSecret("full-x-token"),
+        },
+      ],
+      requestAuthUsername: "bob",
+      requestAuthPassword: config.getSecret("full-password"),
+      cacheBuster: true,
+      sslAlertDays: 14,
+      maintenanceStartAt: "2030-01-31T22:00:00",
+      pause: true,
+    },
+    { import: "2", protect: true },
+  ),
+};
 `);
-    expect(text("index.ts")).toBe('import "./monitors";\n');
-  });
-
-  test("keeps the values of secrets out of everything, and says what to set", async () => {
-    addNasty(emulator, 30);
-    speak({ password: "plain" });
-    emulator.monitors.add(
-      site("Shop", {
-        request_headers: [
-          { key: "X-Key", value: "s3cret-1" },
-          { key: "x-key", value: "s3cret-2" },
-          { key: "~!", value: "s3cret-3" },
-        ],
-        request_auth_username: "bob",
-        request_auth_password: "s3cret-4",
-      }),
-    );
-    const first = await exported("--dry-run", "--json");
-    const second = await exported("--secrets", "secrets.json");
-    const written = readdirSync(out()).map((file) => text(file));
-    expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
-    expect(text("NEXT-STEPS.md")).toContain(
-      `node -p 'require("./../secrets.json")["shop-x-key"]' | pulumi config set --secret shop-x-key\n`,
-    );
-    expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret shop-password\n");
-    const secrets = join(folder, "secrets.json");
-    expect(statSync(secrets).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(secrets, "utf8"))).toMatchObject({
-      "shop-x-key": "s3cret-1",
-      "shop-x-key-2": "s3cret-2",
-      "shop-header": "s3cret-3",
-    });
-    // Without that file each one is named.
-    rmSync(out(), { recursive: true });
-    expect((await exported()).stdout).toMatch(/\n {2}pulumi config set --secret uptime:apiKey\n/);
-    expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret shop-x-key-2\n");
   });
 
   test("a record that the provider would refuse is there as a comment with the reason, ready to be mended", async () => {
-    emulator.monitors.add(
-      site("Odd", { interval: 45, alert_text_lookup: " blank", request_method: "get*/" }),
-    );
-    emulator.monitors.add(site("Shapeless", { ssl_alert_days: { often: true } }));
-    emulator.monitors.add(site("Two\u2028lines\n", { request_headers: [{ key: "A", value: "1" }] }));
+    addMonitor("Odd", { interval: 45, alert_text_lookup: " blank", request_method: "get*/" });
+    addMonitor("Shapeless", { ssl_alert_days: { often: true } });
+    addMonitor("Two\u2028lines\n", { request_headers: [{ key: "A", value: "1" }] });
     const { code, stdout } = await exported();
     expect(code).toBe(0);
     const source = text("monitors.ts");
-    expect(source.split("\n").filter((line) => line !== "" && !line.startsWith("//"))).toEqual([
-      "export {};",
+    expect(source.split("\n").filter((line) => !/^ *(\/\/|$)/.test(line))).toEqual([
+      "export const monitors = {",
+      "};",
     ]);
     const reason =
       "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
@@ -272,10 +257,10 @@ export const full = new Monitor(
       expect(place).toContain("sslAlertDays cannot be read. The API shows ssl_alert_days as");
       expect(place).toContain("name must not begin or end with spaces");
     }
-    const mended = source
-      .replace(/^\/\/ (Written|The|Correct) .*\n|^export \{\};/gm, "")
-      .replace(/^\/\/ ?/gm, "");
-    writeFileSync(out("monitors.ts"), mended);
+    write(
+      "monitors.ts",
+      source.replace(/^ *\/\/ (Written|The|Correct) .*\n/gm, "").replace(/^ *\/\/ ?/gm, ""),
+    );
     expect(declaredBy(out()).map(({ args }) => [args.name, args.interval])).toEqual([
       ["Odd", 45],
       ["Shapeless", 300],
@@ -295,7 +280,7 @@ export const full = new Monitor(
     for (let index = 0; index < 24; index++) if (index % 11 !== 9) emulator.monitors.add(nastyMonitor(index));
     emulator.domains.add({ name: "shop.example", not_found_url: "https://shop.example/404?a=1&b=2" });
     speak(dialect);
-    expect(await exported("--secrets", "secrets.json", "--json")).toMatchObject({ code: 0, stderr: "" });
+    await reported("--secrets", "secrets.json");
     const file = join(folder, "secrets.json");
     const secrets = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<
       string,
@@ -327,6 +312,48 @@ export const full = new Monitor(
   });
 });
 
+test.each([
+  ["typescript", "pulumi config set --secret shop-x-key-2\n"],
+  [
+    "python",
+    "- `shop`, the monitor `31`: `requestHeaders` (`shop-x-key`, `shop-x-key-2`, `shop-header`); " +
+      "`requestAuthPassword`, if it has one (`shop-password`)\n",
+  ],
+])(
+  "secrets are in no file but that of --secrets, and the page says how to set them: %s",
+  async (language, said) => {
+    addNasty(emulator, 30);
+    speak({ password: "plain" });
+    addSecrets();
+    rmSync(out("Pulumi.yaml"));
+    write("package.json", "{}");
+    const first = await exported("--language", language, "--dry-run", "--json");
+    const second = await exported("--language", language, "--secrets", "secrets.json");
+    const written = readdirSync(out()).map((file) => text(file));
+    expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
+    const page = text("NEXT-STEPS.md");
+    expect(page).toContain(
+      `node -p 'require("./../secrets.json")["shop-x-key"]' | pulumi config set --secret shop-x-key\n`,
+    );
+    expect(page).toContain("pulumi config set --secret shop-password\n");
+    const secrets = join(folder, "secrets.json");
+    expect(statSync(secrets).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(secrets, "utf8"))).toMatchObject({
+      "shop-x-key": "s3cret-1",
+      "shop-x-key-2": "s3cret-2",
+      "shop-header": "s3cret-3",
+    });
+    // Without that file each one is named.
+    rmSync(out(), { recursive: true });
+    mkdirSync(out());
+    write("package.json", "{}");
+    expect((await exported("--language", language)).code).toBe(0);
+    expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret uptime:apiKey\n");
+    expect(text("NEXT-STEPS.md")).toContain("\npulumi config set --secret shop-x-key\n");
+    expect(text("NEXT-STEPS.md")).toContain(said);
+  },
+);
+
 describe("for another language", () => {
   const importFile = (): { resources: { type: string; name: string; id: string }[] } =>
     JSON.parse(text("uptime-import.json")) as ReturnType<typeof importFile>;
@@ -338,17 +365,17 @@ describe("for another language", () => {
   ])(
     "%s: a file for pulumi import, and the commands that follow",
     async (language, code, program, hasSdk) => {
-      emulator.domains.add({ name: "shop.example" });
-      emulator.monitors.add(site("Home-page"));
-      emulator.monitors.add(site("Pulumi"));
-      emulator.monitors.add(site("Odd", { interval: 45 }));
+      addDomain();
+      for (const name of ["Home-page", "Pulumi"]) addMonitor(name);
+      addMonitor("Odd", { interval: 45 });
+      rmSync(out("Pulumi.yaml"));
       const { stdout, code: exitCode, stderr } = await exported("--language", language);
       expect([exitCode, stderr]).toEqual([0, ""]);
       const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
       expect(importFile().resources).toEqual([
         { type: "uptime:index:Domain", name: "shop-example", id: "1" },
-        { type: "uptime:index:Monitor", name: "home-page", id: "1" },
-        { type: "uptime:index:Monitor", name: pulumi, id: "2" },
+        { type: nativeType, name: "home-page", id: "1" },
+        { type: nativeType, name: pulumi, id: "2" },
       ]);
       const commands = [
         `pulumi new ${language} --force`,
@@ -366,15 +393,13 @@ describe("for another language", () => {
         expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
       expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
       expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
-      expect(readdirSync(out()).sort()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
+      expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
       expect(emulator.writes()).toEqual([]);
     },
   );
 
   test("a project that is there is told no more than it needs", async () => {
-    emulator.monitors.add(site("Shop"));
-    emulator.monitors.add(site("Other"));
-    emulator.monitors.add(site("Third"));
+    for (const name of ["Shop", "Other", "Third"]) addMonitor(name);
     mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });
     const program = `
 name: mine
@@ -384,20 +409,14 @@ resources:
   shop: {type: "uptime:Monitor", properties: {name: Shop}, options: {import: "1"}}
   other: {type: "datadog:Monitor", options: {import: "3"}}
 `;
-    writeFileSync(out("Pulumi.yaml"), program);
-    const type = "uptime:index:Monitor";
-    const known = { urn: `urn:pulumi:prod::mine::${type}::third`, type, id: "3", outputs: {} };
-    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey }, [known]);
-    const { stdout } = await cli(
-      emulator,
-      folder,
-      ["export", "--out", "out", "--language", "yaml", "--stack", "prod", "--json"],
-      { env },
-    );
-    expect(JSON.parse(stdout)).toMatchObject({
+    write("Pulumi.yaml", program);
+    const env = stackWith(nativeType, "third", "3");
+    const args = ["--language", "yaml", "--stack", "prod", "--json"];
+    expect(JSON.parse((await exportedWith(env, ...args)).stdout)).toMatchObject({
       language: "yaml",
       known: 2,
-      resources: [{ type, id: "2", name: "other-2", file: "uptime-import.json" }],
+      resources: [{ type: nativeType, id: "2", name: "other-2" }],
+      files: ["uptime-import.json", "NEXT-STEPS.md"],
       next: [
         "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
         "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
@@ -407,36 +426,8 @@ resources:
     expect(text("Pulumi.yaml")).toBe(program);
   });
 
-  test("secrets are in no file but that of --secrets, and the page says how to manage them", async () => {
-    addNasty(emulator, 30);
-    speak({ password: "plain" });
-    emulator.monitors.add(
-      site("Shop", {
-        request_headers: [{ key: "X-Key", value: "s3cret-1" }],
-        request_auth_username: "bob",
-        request_auth_password: "s3cret-4",
-      }),
-    );
-    const first = await exported("--language", "python", "--dry-run", "--json");
-    const second = await exported("--language", "python", "--secrets", "secrets.json");
-    const written = readdirSync(out()).map((file) => text(file));
-    expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
-    expect(text("NEXT-STEPS.md")).toContain(
-      "- `shop`, the monitor `31`: `requestHeaders` (`shop-x-key`); `requestAuthPassword`, if it has one (`shop-password`)\n",
-    );
-    expect(text("NEXT-STEPS.md")).toContain(
-      `node -p 'require("./../secrets.json")["shop-x-key"]' | pulumi config set --secret shop-x-key\n`,
-    );
-    expect(JSON.parse(readFileSync(join(folder, "secrets.json"), "utf8"))).toMatchObject({
-      "shop-x-key": "s3cret-1",
-    });
-    rmSync(out(), { recursive: true });
-    await exported("--language", "python");
-    expect(text("NEXT-STEPS.md")).toContain("\npulumi config set --secret shop-x-key\n");
-  });
-
   test("what cannot be is refused, with what to do instead", async () => {
-    emulator.monitors.add(site("Odd", { interval: 45 }));
+    addMonitor("Odd", { interval: 45 });
     const refused = async (...args: string[]): Promise<string> => {
       const { code, stdout, stderr } = await exported(...args);
       expect([code, stdout]).toEqual([1, ""]);
@@ -445,18 +436,14 @@ resources:
     expect(await refused("--language", "pyton")).toMatch(
       /'pyton' is invalid\. Allowed choices are typescript, yaml, python, go\.\n/,
     );
-    expect(await refused("--language", "go", "--split", "host")).toBe(
-      "--split divides a program in TypeScript; with --language go, Pulumi writes the code, to one file.\n",
-    );
     expect(await refused("--language", "yaml", "--state", "x.json")).toMatch(
       /^--state is for programs in TypeScript; /,
     );
-    mkdirSync(out());
-    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: yaml\n");
+    write("Pulumi.yaml", "name: mine\nruntime: yaml\n");
     expect(await refused()).toMatch(
       /has the runtime yaml, so .* not in typescript: use --language yaml, or another folder\.\n$/,
     );
-    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: dotnet\n");
+    write("Pulumi.yaml", "name: mine\nruntime: dotnet\n");
     expect(await refused("--language", "yaml")).toMatch(
       /has the runtime dotnet, .*: use another folder\.\n$/,
     );
@@ -465,7 +452,7 @@ resources:
     const none = await exported("--language", "yaml");
     expect(none.stdout).toContain("They are left out");
     expect(none.stdout).not.toContain("pulumi import");
-    expect(readdirSync(out())).toEqual(["NEXT-STEPS.md"]);
+    expect(files()).toEqual(["NEXT-STEPS.md"]);
   });
 });
 
@@ -473,14 +460,11 @@ describe("where it writes", () => {
   test("a second export adds only what is new, and touches nothing", async () => {
     addNasty(emulator, 10);
     await exported();
-    const before = Object.fromEntries(readdirSync(out()).map((file) => [file, text(file)]));
+    const before = files().map((file) => [file, text(file)] as const);
     expect((await exported()).stdout).toMatch(/^Nothing is new: 14 records known already/);
-    emulator.monitors.add(site("Home page"));
-    emulator.monitors.add(site("odd", { interval: 1 }));
-    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
-    const { stdout, stderr, code } = await exported("--json");
-    expect(code).toBe(0);
-    const report = JSON.parse(stdout) as Record<string, unknown>;
+    addMonitor("Home page");
+    addMonitor("odd", { interval: 1 });
+    const report = await reported();
     expect(report).toMatchObject({
       newProject: false,
       known: 14,
@@ -491,36 +475,30 @@ describe("where it writes", () => {
       ],
     });
     expect(JSON.stringify(report.notes)).toMatch(/stack cannot be read.*pulumi/);
-    expect(stderr).toBe("");
     expect(text("NEXT-STEPS-2.md")).toContain('import "./monitors-2";');
-    for (const [file, content] of Object.entries(before))
-      if (file !== "Pulumi.yaml") expect(text(file)).toBe(content);
+    for (const [file, content] of before) expect(text(file)).toBe(content);
     // Also those that are comments.
     expect((await exported()).stdout).toMatch(/^Nothing is new: 16 records known already/);
   });
 
   test("a project that is there keeps every file, and is told what to add", async () => {
-    emulator.monitors.add(site("Shop"));
-    emulator.monitors.add(site("Other"));
-    emulator.domains.add({ name: "shop.example" });
-    mkdirSync(out("lib"), { recursive: true });
-    const files = {
+    for (const name of ["Shop", "Other"]) addMonitor(name);
+    addDomain();
+    mkdirSync(out("lib"));
+    const present = {
       "Pulumi.yaml": "name: mine\nruntime: nodejs\n",
       "package.json": '{ "name": "mine", "type": "module" }',
       "index.ts": "",
       "monitors.ts": "",
       "lib/old.ts": 'new uptime.Monitor("shop", { name: "Shop" }, { protect: true, import: "1" });',
     };
-    for (const [file, content] of Object.entries(files)) writeFileSync(out(file), content);
+    for (const [file, content] of Object.entries(present)) write(file, content);
     const { stdout } = await exported();
     expect(stdout).toMatch(/^Wrote 1 domain and 1 monitor to out; 1 more were known already:/);
-    expect(readdirSync(out()).sort()).toEqual(
-      [...Object.keys(files).slice(0, 4), "NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"].sort(),
-    );
-    for (const [file, content] of Object.entries(files)) expect(text(file)).toBe(content);
+    const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
+    expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
+    for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
     expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
-    // The name is another resource's.
-    expect(text("domains.ts")).toContain('export const shopExample = new Domain(\n  "shop-example",');
   });
 
   test.each<[string, string]>([
@@ -540,10 +518,9 @@ describe("where it writes", () => {
       'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
     ],
   ])("a record is known if the program has %s", async (_, source) => {
-    emulator.monitors.add(site("Shop"));
-    emulator.domains.add({ name: "shop.example" });
-    mkdirSync(out());
-    writeFileSync(out("index.ts"), source);
+    addMonitor("Shop");
+    addDomain();
+    write("index.ts", source);
     const { stdout } = await exported("--dry-run");
     expect(stdout).toMatch(/^Would write 1 domain and 0 monitors to out; 1 more were known already:/);
   });
@@ -553,31 +530,26 @@ describe("where it writes", () => {
     ["another account's", 'new Monitor("a", { account: "b" }, { import: "1" });'],
     ["another kind's", 'new Domain("a", {}, { import: "1" });'],
   ])("a record is new if the id in the program is %s", async (_, source) => {
-    emulator.monitors.add(site("Shop"));
-    mkdirSync(out());
-    writeFileSync(out("index.ts"), source);
+    addMonitor("Shop");
+    write("index.ts", source);
     expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
   });
 
   test("a program that declares what may exist without its id is told in which order to go", async () => {
-    emulator.monitors.add(site("Shop"));
-    mkdirSync(out());
-    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
-    writeFileSync(
-      out("index.ts"),
+    addMonitor("Shop");
+    write(
+      "index.ts",
       'new Monitor("s3", { name: "Shop" });\nnew Monitor("known", {});\nnew Monitor("a", {}, { import: "9" });',
     );
-    const type = "pulumi-nodejs:dynamic/uptime:Monitor";
-    const managed = { urn: `urn:pulumi:prod::mine::${type}::known`, type, id: "7", outputs: {} };
-    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey }, [managed]);
-    const { stdout } = await cli(emulator, folder, ["export", "--out", "out", "--dry-run"], { env });
+    const { stdout } = await exportedWith(stackWith(monitorType, "known", "7"), "--dry-run");
     expect(stdout).toMatch(
       /The program declares Monitor s3 without an id, .*uptime:adoptExisting.*`pulumi up`.* and export again\./,
     );
   });
 
   test("the sample of a new project is to be replaced", async () => {
-    emulator.monitors.add(site("Shop"));
+    addMonitor("Shop");
+    rmSync(out(), { recursive: true });
     await cli(emulator, folder, ["init", "out"]);
     const { stdout } = await exported();
     expect(text("NEXT-STEPS.md")).toMatch(
@@ -587,23 +559,9 @@ describe("where it writes", () => {
     expect(text(".gitignore")).toBe("node_modules/\nsecrets.json\nstate.json\n");
   });
 
-  test("files can follow the hosts, or what names begin with", async () => {
-    emulator.monitors.add({ name: "Shop - Home", url: "https://shop.example/", interval: 60 });
-    emulator.monitors.add({ name: "Shop - API", url: "https://api.example/", interval: 60 });
-    emulator.monitors.add({ name: "Index | x", url: "https://SHOP.example/2", interval: 60 });
-    emulator.domains.add({ name: "shop.example" });
-    const filesOf = async (split: string) => {
-      const { stdout } = await exported("--dry-run", "--json", "--split", split);
-      const { files } = JSON.parse(stdout) as { files: string[] };
-      return files.filter((file) => file.endsWith(".ts") && file !== "index.ts");
-    };
-    expect(await filesOf("kind")).toEqual(["domains.ts", "monitors.ts"]);
-    expect(await filesOf("host")).toEqual(["api-example.ts", "shop-example.ts"]);
-    expect(await filesOf("prefix")).toEqual(["domains.ts", "index-resources.ts", "shop.ts"]);
-  });
-
   test("a dry run writes nothing", async () => {
     addNasty(emulator, 3);
+    rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
     expect(stdout).toMatch(/^Would write 4 domains and 3 monitors to out:\n {2}Pulumi.yaml\n/);
     expect(readdirSync(folder)).toEqual([]);
@@ -611,31 +569,21 @@ describe("where it writes", () => {
 });
 
 describe("what it reads", () => {
-  test("is what the filters select", async () => {
-    emulator.monitors.add(site("Shop", { status_page_id: 3 }));
-    emulator.monitors.add(site("Other"));
-    emulator.domains.add({ name: "shop.example" });
-    const idsOf = async (...args: string[]) => {
-      const { stdout, stderr } = await exported("--dry-run", "--json", ...args);
-      if (stderr !== "") return stderr;
-      const { resources } = JSON.parse(stdout) as { resources: { name: string }[] };
-      return resources.map(({ name }) => name).join();
-    };
-    expect(await idsOf()).toBe("shop-example,shop,other");
-    expect(await idsOf("--only", "domains")).toBe("shop-example");
-    expect(await idsOf("--only", "monitors")).toBe("shop,other");
-    expect(await idsOf("--search", "shop")).toBe("shop-example,shop");
-    expect(await idsOf("--search", "OTHER.example", "--search-by", "url")).toBe("other");
-    expect(await idsOf("--status-page", "3")).toBe("shop");
-    expect(await idsOf("--search", "nothing")).toBe("");
-    expect(await idsOf("--status-page", "main")).toContain("a whole number");
-    expect(await idsOf("--status-page", "3", "--only", "domains")).toBe(
-      "--status-page selects monitors, so it cannot be used with --only domains.\n",
-    );
+  test.each([
+    [[], "shop-example,shop,other"],
+    [["--only", "domains"], "shop-example"],
+    [["--only", "monitors"], "shop,other"],
+    [["--search", "shop"], "shop-example,shop"],
+    [["--search", "nothing"], ""],
+  ])("is what the options select: %j", async (args, names) => {
+    for (const name of ["Shop", "Other"]) addMonitor(name);
+    addDomain();
+    const { resources } = await reported("--dry-run", ...args);
+    expect((resources as { name: string }[]).map(({ name }) => name).join()).toBe(names);
   });
 
   test("is the whole account, or nothing is written", async () => {
-    for (let index = 0; index < 250; index++) emulator.monitors.add(site(`Shop ${index}`));
+    for (let index = 0; index < 250; index++) addMonitor(`Shop ${index}`);
     speak({ paging: "meta" });
     emulator.fault = ({ query }) =>
       query.some(([name, value]) => name === "page" && value === "3")
@@ -644,23 +592,19 @@ describe("what it reads", () => {
     const { code, stdout, stderr } = await exported();
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^GET .* was answered with status 404.*\n$/);
-    expect(readdirSync(folder)).toEqual([]);
+    expect(files()).toEqual(["Pulumi.yaml"]);
   });
 
   test("is the account that is named, which the program names too", async () => {
-    emulator.monitors.add(site("Ours"));
+    addMonitor("Ours");
     const theirs = await Emulator.start({ apiKey: "their-key" });
     try {
       theirs.monitors.add(site("Theirs"));
-      mkdirSync(out());
-      writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
       const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
       const env = withStack(folder, { "uptime:accounts": accounts });
-      const args = ["export", "--out", "out"];
-      expect(await cli(emulator, folder, args, { env })).toMatchObject({ code: 0 });
-      expect(await cli(emulator, folder, [...args, "--account", "theirs"], { env })).toMatchObject({
-        code: 0,
-      });
+      const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
+      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+      expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
       const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
         name,
         account,
@@ -670,22 +614,14 @@ describe("what it reads", () => {
         ["Ours", undefined, "1"],
         ["Theirs", "theirs", "1"],
       ]);
-      const again = await cli(emulator, folder, [...args, "--account", "theirs"], { env });
-      expect(again.stdout).toMatch(/^Nothing is new: 1 record known already/);
+      expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
       // As a stack knows it that has imported it.
-      const type = "pulumi-nodejs:dynamic/uptime:Monitor";
-      const known = {
-        urn: `urn:pulumi:test::mine::${type}::theirs`,
-        type,
-        id: "1",
-        outputs: { account: "theirs" },
-      };
+      const urn = `urn:pulumi:test::mine::${monitorType}::theirs`;
+      const known = { urn, type: monitorType, id: "1", outputs: { account: "theirs" } };
       withStack(folder, { "uptime:accounts": accounts }, [known]);
-      for (const file of readdirSync(out()).filter((name) => name.endsWith(".ts"))) rmSync(out(file));
-      expect((await cli(emulator, folder, [...args, "--account", "theirs"], { env })).stdout).toMatch(
-        /^Nothing is new/,
-      );
-      expect((await cli(emulator, folder, args, { env })).stdout).toMatch(/^Wrote 0 domains and 1 monitor/);
+      for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
+      expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
+      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
       expect(theirs.writes()).toEqual([]);
     } finally {
       await theirs.stop();
@@ -694,14 +630,11 @@ describe("what it reads", () => {
 
   test("lists that show whole records are believed, though one record shows a field more and others leave out empty ones", async () => {
     speak({ emptyAs: "absent" });
-    for (let index = 0; index < 250; index++) emulator.monitors.add(site(`site-${index}`));
-    emulator.monitors.add(site("Full", { ssl_alert_days: 7, alert_text_lookup: "x" }));
-    emulator.domains.add({ name: "shop.example" });
-    mkdirSync(out());
-    writeFileSync(out("Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+    for (let index = 0; index < 250; index++) addMonitor(`site-${index}`);
+    addMonitor("Full", { ssl_alert_days: 7, alert_text_lookup: "x" });
+    addDomain();
     const env = withStack(folder, { "uptime:apiKey": emulator.apiKey });
-    const args = ["export", "--out", "out", "--stack", "prod", "--state", "state.json"];
-    const { code, stdout } = await cli(emulator, folder, args, { env });
+    const { code, stdout } = await exportedWith(env, "--stack", "prod", "--state", "state.json");
     expect([code, stdout]).toEqual([0, expect.stringContaining("and 252 more resources.") as string]);
     // Pages, and one record of each kind.
     expect(emulator.requests.filter(({ path }) => !/\/(monitors|domains)$/.test(path))).toHaveLength(2);

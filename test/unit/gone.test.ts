@@ -1,5 +1,5 @@
 import { keyHash, readSettings } from "../../provider/api/settings";
-import { importedResources } from "../../provider/cli/export/imported-state";
+import { withImported } from "../../provider/cli/export/imported-state";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
@@ -539,8 +539,13 @@ describe("the digits of address and key in state", () => {
       values: new Map(Object.entries({ ...home, name: `M${index + 1}` })),
       problems: [],
     }));
-    const exported = await importedResources(records, connectTo, undefined, session.keys);
-    for (const [index, { id, outputs }] of exported.entries()) {
+    const empty = { version: 3, deployment: {} };
+    const source = { connectTo, account: undefined, keys: session.keys };
+    const { deployment } = await withImported(empty, { stack: "s", project: "p" }, records, source);
+    // The stack and the dynamic host come first.
+    const exported = deployment.resources?.slice(2) ?? [];
+    expect(exported).toHaveLength(2);
+    for (const [index, { id = "", outputs = {} }] of exported.entries()) {
       expect(outputs.__key).toBe(hashOf(myKey));
       const one = all[index];
       if (one) one.state = { id, outputs: { ...outputs }, inputs: {}, unfinished: false };

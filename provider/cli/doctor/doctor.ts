@@ -1,17 +1,17 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { styleText } from "node:util";
 
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { UptimeError } from "../../api/errors";
+import { ApiError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { plainTextKeys } from "../../definitions/setting-warnings";
 import type { CollectedProvider } from "../../engine/collect";
 import type { Session } from "../../lifecycle/session";
 import { ownPackage } from "../../definitions/package";
-import { isKeyRefused } from "../shared/account-records";
 import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { isProject, readProject } from "../shared/project";
@@ -21,7 +21,6 @@ import { visible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
-import { styled } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram } from "./program";
@@ -37,7 +36,7 @@ interface DoctorOptions extends SettingOptions {
   readonly json?: boolean;
 }
 
-/** What was checked, and what a preview would say of the program. */
+/** The output of `doctor --json`. */
 interface DoctorReport {
   readonly findings: readonly Finding[];
   readonly program?: ProgramReport;
@@ -87,7 +86,9 @@ Examples:
 const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 
 function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
-  return `${styled(colours[level], level.padEnd(7), stdout, env)}  ${visible(text)}\n`;
+  const word = level.padEnd(7);
+  const isColoured = stdout.isTTY && !env.NO_COLOR;
+  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${visible(text)}\n`;
 }
 
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */
@@ -199,7 +200,7 @@ async function stackSettings(
   }
 }
 
-/** The settings of an account, and how its server answers. */
+/** Checks the settings of an account, and its server. */
 async function accountFindings(
   name: string | undefined,
   { forAccount }: CommandSettings,
@@ -227,7 +228,7 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
   ];
 }
 
-/** How the server answers to each kind of record. */
+/** Checks the server with each kind of record. */
 async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const definition of definitions)
@@ -235,7 +236,8 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
       findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
     } catch (error) {
       findings.push(failure(`${definition.plural}-request`, error, session.keys));
-      if (isKeyRefused(error)) break;
+      // A key that is refused for one kind of record is hardly accepted for another.
+      if (error instanceof ApiError && [401, 403].includes(error.status)) break;
     }
   return findings;
 }

@@ -24,11 +24,11 @@ interface ReportedRecord extends AlikeRecord {
   readonly importer?: string | undefined;
 }
 
-/** What a preview says of a program's resources; each has a title such as `Monitor shop`. */
+/** The result of a preview of a program; resources have titles such as `Monitor shop`. */
 export interface ProgramReport {
-  /** How many resources of this package the program declares. */
+  /** The number of resources of this package that the program declares. */
   readonly resources: number;
-  /** What `pulumi up` would do, and the id of the record that an import or an adoption takes. */
+  /** The operations of a `pulumi up`, and the ids of the records that imports and adoptions take. */
   readonly planned: readonly {
     readonly title: string;
     readonly operation: Operation;
@@ -38,19 +38,19 @@ export interface ProgramReport {
   }[];
   /** The new resources that tell nobody: they have channels, and declare none. */
   readonly silent: readonly string[];
-  /** What the preview would refuse, and the id in the option `import`. */
+  /** The refused resources, with the ids in their options `import`. */
   readonly refused: readonly {
     readonly title: string;
     readonly importId: string | undefined;
     readonly reasons: readonly string[];
   }[];
-  /** Why the preview failed, apart from what was refused. */
+  /** Errors of the preview other than refused resources. */
   readonly errors: readonly string[];
-  /** What it could not check. */
+  /** A sentence for each resource that could not be checked. */
   readonly unchecked: readonly string[];
   /** The explicit providers. */
   readonly providers: readonly CollectedProvider[];
-  /** Whether a resource has no explicit provider, and so needs the stack's own settings. */
+  /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */
   readonly usesStackSettings: boolean;
 }
 
@@ -175,7 +175,7 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
     : problem;
 }
 
-/** Whether a resource can have channels, and declares none. */
+/** Tells if a resource can have channels, and declares none. */
 function isSilent({ urn, newState }: PreviewStep): boolean {
   const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
@@ -229,7 +229,7 @@ function uncheckedText({ urn, newState }: PreviewStep): string {
     : `${title} was not checked: its provider is another version of pulumi-uptime than this command.`;
 }
 
-/** How a record of the same name differs from what is declared. */
+/** Names a record of the same name, and the properties that differ. */
 export function differenceText({ id, differs, importer }: ReportedRecord): string {
   const whose = importer === undefined ? "" : `, which ${importer} imports,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;

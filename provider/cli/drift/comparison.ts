@@ -1,7 +1,8 @@
-import { AnotherRecordError, UptimeError } from "../../api/errors";
+import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
+import type { Properties } from "../../engine/request";
 import { parseUrn } from "../../definitions/urn";
 import { errorText } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/account";
@@ -11,19 +12,16 @@ import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { State } from "../../lifecycle/resource";
 import type { DriftedResource } from "./report";
-import { isKeyRefused } from "../shared/account-records";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
-/** What the comparison of one resource has found. */
+/** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
-  /** Why the resource could not be compared. */
+  /** The reason for which the resource could not be compared. */
   readonly problem?: string;
-  /** Whether the problem is the account's key. */
+  /** The problem is the account's key. */
   readonly isKeyRefused?: boolean;
-  /** Properties that are still encrypted, such as `Monitor.requestHeaders`. */
-  readonly encrypted: readonly string[];
 }
 
 /** Compares a resource with its record, with the provider's own reading and its own idea of equal. */
@@ -34,33 +32,29 @@ export async function compareResource(
   keys: Iterable<string>,
 ): Promise<ComparedResource> {
   const { urn, type, id = "" } = resource;
-  const { label, fields } = definition;
+  const { fields } = definition;
   const secrets = secretPropertiesOf(resource);
-  const declared = clearProperties(resource.inputs);
-  const stored = clearProperties(resource.outputs);
-  const encrypted = [...new Set([...declared.encrypted, ...stored.encrypted])].map(
-    (key) => `${label}.${key}`,
-  );
   const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
-  const ownSecrets = [declared.plain, stored.plain].flatMap((properties) =>
-    Object.keys(properties)
-      .filter(isSecret)
-      .flatMap((key) => stringsIn(properties[key])),
-  );
   const drift = (found: Partial<DriftedResource> & Pick<DriftedResource, "kind">): ComparedResource => ({
     drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...found },
-    encrypted,
   });
 
+  let declared: Properties = {};
+  let stored: Properties = {};
   let state: State | undefined;
   try {
-    const outputs = decodeOutputs(definition, stored.plain);
+    declared = clearProperties(resource.inputs);
+    stored = clearProperties(resource.outputs);
+    const outputs = decodeOutputs(definition, stored);
     state = await read(connect(outputs.account), id, outputs, {});
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    const message = errorText(error, [...keys, ...ownSecrets]);
+    const own = [declared, stored].flatMap((properties) =>
+      Object.keys(properties).flatMap((key) => (isSecret(key) ? stringsIn(properties[key]) : [])),
+    );
+    const message = errorText(error, [...keys, ...own]);
     if (!(error instanceof AnotherRecordError))
-      return { problem: message, isKeyRefused: isKeyRefused(error), encrypted };
+      return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
     // Its message quotes the values that tell the records apart.
     const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
     return drift({
@@ -71,19 +65,19 @@ export async function compareResource(
   if (!state) {
     const properties = identityKeys(definition).map((property) => {
       const secret = isSecret(property);
-      return { property, secret, ...(!secret && { declared: stored.plain[property] ?? null }) };
+      return { property, secret, ...(!secret && { declared: stored[property] ?? null }) };
     });
     return drift({ kind: "gone", message: "is not in the API any more", properties });
   }
 
   const actual = state.outputs.values;
-  const checked = decodeInputs(declared.plain);
+  const checked = decodeInputs(declared);
   // The inputs of an import by command leave defaults out, though they are managed.
   const defaults = Object.entries(fields).flatMap(([key, field]) =>
     field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
   );
   const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
-  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared.plain).ignoreChanges;
+  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared).ignoreChanges;
   const properties = changedKeys(definition, state.outputs, inputs)
     .filter((property) => !pathsInclude(ignoreChanges, property))
     .map((property) => {
@@ -91,7 +85,7 @@ export async function compareResource(
       const [wanted, found] = [inputs.values[property] ?? null, actual[property] ?? null];
       return { property, declared: wanted, actual: found, secret: false };
     });
-  return properties.length > 0 ? drift({ kind: "changed", properties }) : { encrypted };
+  return properties.length > 0 ? drift({ kind: "changed", properties }) : {};
 }
 
 function stringsIn(value: unknown): string[] {

@@ -3,14 +3,13 @@ import { resolve } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { UptimeError } from "../../api/errors";
+import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import type { Account } from "../../lifecycle/account";
-import { oldestFirst } from "../shared/account-records";
 import { compareResource } from "./comparison";
 import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
@@ -114,7 +113,7 @@ async function compareAll(
     const before = first.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
-      return isKeyRefused ? { ...(problem !== undefined && { problem }), encrypted: [] } : compared();
+      return isKeyRefused && problem !== undefined ? { problem } : compared();
     }
     const result = compared();
     first.set(account, result);
@@ -134,7 +133,6 @@ async function compareAll(
     checked: results.filter(({ problem }) => problem === undefined).length,
     drifted: results.flatMap(({ drift }) => drift ?? []),
     errors: results.flatMap(({ urn, problem }) => (problem === undefined ? [] : [{ urn, message: problem }])),
-    encrypted: [...new Set(results.flatMap(({ encrypted }) => encrypted))].sort(),
   };
 }
 
@@ -158,7 +156,7 @@ async function unmanagedRecords(
   const usual = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
   const isNeeded = managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === usual);
-  if (isNeeded || isUsable(usual)) for (const definition of definitions) listOf(usual, definition, undefined);
+  if (isNeeded) for (const definition of definitions) listOf(usual, definition, undefined);
   for (const { definition, resource } of managed) {
     const name = resource.outputs?.account;
     for (const listed of definitions) {
@@ -170,7 +168,8 @@ async function unmanagedRecords(
     // The comparison may have read it already.
     const list = await account.reader.wholeList(new Operation());
     const others = list.all().filter(({ id }) => !ids.has(id));
-    return oldestFirst(others).map(({ id, shown }) => ({
+    others.sort((a, b) => compareIds(a.id, b.id));
+    return others.map(({ id, shown }) => ({
       type: typeToken(account.definition),
       id,
       name: typeof shown.name === "string" ? shown.name : "",
@@ -178,14 +177,4 @@ async function unmanagedRecords(
     }));
   });
   return (await Promise.all(unmanaged)).flat();
-}
-
-function isUsable({ forAccount }: Provider): boolean {
-  try {
-    forAccount();
-    return true;
-  } catch (error) {
-    if (!(error instanceof UptimeError)) throw error;
-    return false;
-  }
 }

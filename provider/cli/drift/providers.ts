@@ -12,7 +12,7 @@ import type { StateResource } from "../shared/state";
 export interface Provider {
   readonly forAccount: AccountSettings;
   readonly connectTo: (definition: Definition) => Connect;
-  /** What the first comparison in each account has found. */
+  /** The first comparison in each account. */
   readonly first: Map<unknown, Promise<ComparedResource>>;
 }
 
@@ -33,20 +33,12 @@ export function providersOf(
 }
 
 function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): AccountSettings {
-  const { name } = parseUrn(urn);
-  const { plain, encrypted } = clearProperties(inputs);
-  const forAccount = forProvider(plain);
   return (account) => {
-    if (encrypted.length > 0)
-      throw new UptimeError(
-        `The provider ${name} has settings that are encrypted in the state (${encrypted.join(", ")}), so its resources ` +
-          "cannot be compared. `pulumi stack export --show-secrets` writes a state that can be compared.",
-      );
     try {
-      return forAccount(account);
+      return forProvider(clearProperties(inputs))(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      throw new UptimeError(`The provider ${name}: ${error.message}`, { cause: error });
+      throw new UptimeError(`The provider ${parseUrn(urn).name}: ${error.message}`, { cause: error });
     }
   };
 }

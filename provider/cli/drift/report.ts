@@ -11,7 +11,7 @@ const driftedResource = z.object({
   name: z.string(),
   id: z.string(),
   kind: z.enum(["changed", "gone", "another record"]),
-  /** What differs or, of a record that is gone, what it was known by. Values are left out of secrets. */
+  /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
   properties: z.array(
     z.object({
       property: z.string(),
@@ -20,7 +20,7 @@ const driftedResource = z.object({
       secret: z.boolean(),
     }),
   ),
-  /** What is wrong, if it is not a change. */
+  /** The explanation of anything but a change. */
   message: z.string().optional(),
 });
 
@@ -31,15 +31,13 @@ const unmanagedRecord = z.object({
   account: z.string().optional(),
 });
 
-/** What `drift --json` prints. */
+/** The output of `drift --json`. */
 export const driftReport = z.object({
-  /** How many resources were compared. */
+  /** The number of resources that were compared. */
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
   errors: z.array(z.object({ urn: z.string(), message: z.string() })),
-  /** Properties that are encrypted in the state, and so could not be compared. */
-  encrypted: z.array(z.string()),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.array(unmanagedRecord).optional(),
 });
@@ -52,7 +50,6 @@ export type DriftReport = z.infer<typeof driftReport>;
 /** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
 
-/** What is printed as a table. */
 export interface Table {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -89,30 +86,21 @@ export function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): 
 }
 
 /** The counts in one sentence. It says "no drift" only if everything was compared. */
-export function driftSummary({ checked, drifted, errors, encrypted, unmanaged }: DriftReport): string {
+export function driftSummary({ checked, drifted, errors, unmanaged }: DriftReport): string {
   const parts = [counted(checked, "resource") + " compared"];
   if (drifted.length > 0) parts.push(`${drifted.length} drifted`);
-  else if (checked > 0 && (errors.length > 0 || encrypted.length > 0))
-    parts.push("none of them drifted as far as compared");
   else if (errors.length === 0) parts.push("no drift");
+  else if (checked > 0) parts.push("none of them drifted");
   if (errors.length > 0) parts.push(`${errors.length} could not be compared`);
   if (unmanaged) parts.push(`${counted(unmanaged.length, "record")} not managed by this stack`);
   return `${parts.join(", ")}.`;
-}
-
-function notesOf({ encrypted }: DriftReport): string[] {
-  if (encrypted.length === 0) return [];
-  return [
-    `Not compared, because it is encrypted in the state: ${encrypted.join(", ")}. ` +
-      "`pulumi stack export --show-secrets` writes a state that can be compared.",
-  ];
 }
 
 /** For a person: a table of the drift, a list of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
   const tables = [driftTable(report), unmanagedTable(report, "Not managed")];
   const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...linesOf(table), ""] : []));
-  return `${[...lines, driftSummary(report), ...notesOf(report)].join("\n")}\n`;
+  return `${[...lines, driftSummary(report)].join("\n")}\n`;
 }
 
 function linesOf({ heads, rows }: Table): string[] {
@@ -129,7 +117,7 @@ function linesOf({ heads, rows }: Table): string[] {
 /** For an issue or a page of CI: everything, as Markdown. `comment` makes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
   const [drifted, unmanaged] = [driftTable(report), unmanagedTable(report)];
-  const parts = [driftSummary(report), ...notesOf(report)];
+  const parts = [driftSummary(report)];
   if (drifted.rows.length > 0) parts.push(markdownOf(drifted));
   if (report.errors.length > 0)
     parts.push(["These resources could not be compared:", "", ...uncomparedItems(report)].join("\n"));
@@ -145,7 +133,7 @@ function markdownOf({ heads, rows }: Table): string {
   return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
 }
 
-/** Why resources could not be compared, each reason once. */
+/** The reasons for which resources could not be compared, each once. */
 export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
   const found = new Map<string, { urn: string; count: number }>();
   for (const { urn, message } of errors) {

@@ -7,22 +7,21 @@ import { shownValues } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
-import { giveKey } from "./names";
-import type { Names } from "./names";
+import { giveFree, giveName } from "./names";
 import { slug } from "../shared/slug";
 
-/** A record with what a program has to declare so that it matches. */
+/** A record with the values that a program has to declare so that it matches. */
 export interface DeclaredRecord {
   readonly definition: Definition;
   readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
   readonly values: ReadonlyMap<string, Exclude<Value, null>>;
-  /** Why the provider would refuse it. */
+  /** The reasons for which the provider would refuse it. */
   readonly problems: readonly string[];
 }
 
 /**
- * What of a record a program has to declare: what the record shows, what is not empty, and what is not the default.
+ * The values of a record that a program has to declare: all that are shown, not empty, and not the default.
  *
  * @param escaped whether the server shows strings HTML-escaped
  */
@@ -55,11 +54,11 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
 export function moduleResource(
   { definition, record: { id }, values, problems }: DeclaredRecord,
   account: string | undefined,
-  names: Names,
+  names: Set<string>,
   keys: Set<string>,
 ): ModuleResource {
   const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
-  const { name, identifier } = names.give(definition.singular, id, ...texts);
+  const name = giveName(names, definition.singular, id, texts);
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
     const isSecret = definition.fields[key]?.secret === true;
@@ -67,9 +66,9 @@ export function moduleResource(
     // The API does not show whether there is a password.
     for (const [hidden, { goesWith }] of Object.entries(definition.fields))
       if (goesWith === key)
-        properties.set(hidden, new ConfigValue(giveKey(keys, `${name}-${lastWord(hidden)}`), true));
+        properties.set(hidden, new ConfigValue(giveFree(keys, `${name}-${lastWord(hidden)}`), true));
   }
-  return { definition, id, name, identifier, properties, problems };
+  return { definition, id, name, properties, problems };
 }
 
 /** The last word of a property's name, in lower case. */
@@ -86,10 +85,10 @@ function secretValue(
   if (isHeaders(value))
     return value.map(({ key, value: secret }) => ({
       key,
-      value: new ConfigValue(giveKey(keys, `${name}-${slug(key, 24) || "header"}`), false, secret),
+      value: new ConfigValue(giveFree(keys, `${name}-${slug(key, 24) || "header"}`), false, secret),
     }));
   const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(giveKey(keys, `${name}-${slug(property)}`), false, secret);
+  return new ConfigValue(giveFree(keys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

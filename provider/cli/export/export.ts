@@ -1,6 +1,6 @@
-import { basename, join, relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
@@ -8,47 +8,40 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import type { Account, Connect } from "../../lifecycle/account";
-import { isEscaped, readRecords } from "../shared/account-records";
-import type { RecordFilter } from "../shared/account-records";
-import {
-  assertFree,
-  assertPrintable,
-  exists,
-  readText,
-  writeNewFiles,
-  writeSecretFile,
-} from "../shared/files";
+import type { Connect } from "../../lifecycle/account";
+import { packageFiles, writeProject } from "../shared/dependency";
+import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { readProject } from "../shared/project";
 import { listOf } from "../shared/quoting";
 import type { Project } from "../shared/project";
 import { exportedState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { jsonText } from "../shared/json";
-import { sampleProgram } from "../shared/scaffold";
+import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
-import type { CommandContext, OutputStream } from "../shared/terminal";
-import { declaredOf, moduleResource } from "./declared-values";
+import type { CommandContext } from "../shared/terminal";
+import { moduleResource } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languages, planImport } from "./import-file";
 import type { Language } from "./import-file";
-import { importedResources, withResources } from "./imported-state";
+import { withImported } from "./imported-state";
+import type { NamedRecord } from "./imported-state";
 import { known } from "./known";
 import type { Known } from "./known";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
-import { Names } from "./names";
-import { planProgram, splits } from "./program-files";
+import { planProgram } from "./program-files";
+import { readDeclared } from "./records";
 import { exportText } from "./report";
 import type { ExportReport } from "./report";
 
-interface ExportOptions extends SettingOptions, RecordFilter {
+interface ExportOptions extends SettingOptions {
   readonly out: string;
   readonly language?: Language;
   readonly only?: string;
-  readonly split?: (typeof splits)[number];
+  readonly search?: string;
   readonly stack?: string;
   readonly account?: string;
   readonly state?: string;
@@ -69,14 +62,6 @@ export function configure(command: Command, context: CommandContext): void {
       )
       .addOption(new Option("--only <kind>", "export only this kind of record").choices(kinds))
       .option("--search <text>", "export only records that the API finds by this text")
-      .addOption(new Option("--search-by <field>", "the field to search in").choices(["name", "url"]))
-      .option("--status-page <id>", "export only monitors of this status page", statusPageId)
-      .addOption(
-        new Option(
-          "--split <rule>",
-          "one file per kind, per host, or per beginning of the name (`Shop - …`) (default: kind)",
-        ).choices(splits),
-      )
       .option("--stack <name>", "the project's stack, for settings and for what it manages already")
       .option("--account <name>", "the account of uptime:accounts to export")
       .option(
@@ -99,7 +84,7 @@ commands for that.
 
 Examples:
   pulumi-uptime export --out monitoring
-  pulumi-uptime export --out monitoring --only monitors --search shop --split host
+  pulumi-uptime export --out monitoring --only monitors --search shop
   pulumi-uptime export --out . --language yaml
   pulumi-uptime export --out . --stack prod --state state.json && pulumi stack import --file state.json
 `,
@@ -113,18 +98,17 @@ Examples:
     });
 }
 
-function statusPageId(text: string): string {
-  if (/^\d+$/.test(text)) return text;
-  throw new InvalidArgumentError("It is the id of a status page, a whole number.");
-}
-
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
   const { session, cwd } = context;
-  const { account, state, secrets, dryRun = false, language = "typescript" } = options;
+  const { only, search, account, state, secrets, dryRun = false, language = "typescript" } = options;
   const at = (path: string): string => resolve(cwd, path);
-  assertUsable(options, language, at);
-  const kinds = selectedDefinitions(options);
+  if (language !== "typescript" && state !== undefined)
+    throw new UptimeError(
+      `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
+    );
+  for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
+  const kinds = definitions.filter(({ plural }) => only === undefined || plural === only);
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
@@ -132,71 +116,81 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
-  const reading = kinds.map((kind) => readKind(connectTo(kind)(account), options, context.stderr));
+  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context.stderr));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
-  const { isManaged, importOf, names, words, unidentified } = known(project, managed, account, settings);
-
-  // No resource of a program in YAML can have the name pulumi.
-  const given = new Names([...(language === "yaml" ? ["pulumi"] : []), ...names]);
-  const keys = new Set(words);
-  const resources: ModuleResource[] = [];
-  /** What the stack does not have, with the name that it gets. */
-  const missing: (DeclaredRecord & { readonly name: string })[] = [];
-  for (const record of records.filter((one) => !isManaged(one))) {
-    const imported = importOf(record);
-    const resource = imported ?? moduleResource(record, account, given, keys);
-    if ("properties" in resource) resources.push(resource);
-    if (resource.name !== undefined) missing.push({ ...record, name: resource.name });
-  }
-  const added = state === undefined ? [] : await importedResources(missing, connectTo, account, session.keys);
+  const present = known(project, managed, account, settings);
+  const { resources, missing } = divide(records, present, account, language);
   const deployment =
-    added.length > 0 && stack.found ? await stateWith(added, stack.found, project) : undefined;
+    state === undefined || missing.length === 0 || !stack.found
+      ? undefined
+      : await withImported(
+          stack.found.deployment,
+          { stack: await shortName(stack.found), project: project.name },
+          missing,
+          { connectTo, account, keys: session.keys },
+        );
 
   // The reader of the steps is in the project's folder.
   const fromProject = (path: string | undefined): string | undefined =>
     path && relative(project.directory, at(path));
-  const index = join(project.directory, "index.ts");
-  const isSample = exists(index) && readText(index) === sampleProgram;
+  const isSample = isSampleIn(project);
   const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
   const written = { project, resources, settings, stack: options.stack, ...files, isSample };
-  const plan =
-    language === "typescript" ? planProgram(written, options.split ?? "kind") : planImport(written, language);
+  const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
+  const values = resources.flatMap((resource) =>
+    configValuesOf(resource).map((value) => ({ ...value, of: resource.name })),
+  );
   if (!dryRun) {
-    writeNewFiles(project.directory, plan.files);
-    const values = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
-    if (secrets !== undefined && values.length > 0)
-      writeSecretFile(
-        at(secrets),
-        jsonText(Object.fromEntries(values.map(({ key, secret }) => [key, secret]))),
-      );
-    if (state !== undefined && deployment) writeSecretFile(at(state), jsonText(deployment));
+    writeProject(project.directory, plan.files);
+    const found = values.filter(({ secret }) => secret !== undefined);
+    if (secrets !== undefined && found.length > 0) {
+      const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
+      writeNewFile(at(secrets), text, ownerOnly);
+    }
+    if (state !== undefined && deployment) writeNewFile(at(state), jsonText(deployment), ownerOnly);
   }
+  const isDoubtful = resources.length > 0 && present.unidentified.length > 0 && !isSample;
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
     newProject: !project.exists,
     kinds: kinds.map(({ singular }) => singular),
-    files: [...plan.files.keys()],
+    files: [...plan.files.keys(), ...packageFiles(plan.files)],
     language,
-    resources: [...plan.places].map(([{ definition, id, name, problems }, file]) => {
+    resources: resources.map(({ definition, id, name, problems }) => {
       const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
-      return { type, id, name, file, problems };
+      return { type, id, name, problems };
     }),
     known: records.length - resources.length,
-    secrets: resources.flatMap((resource) =>
-      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
-    ),
+    secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
     state: deployment && state,
-    adopted: added.length,
+    adopted: deployment ? missing.length : 0,
     next: resources.length > 0 || deployment ? plan.commands : [],
-    notes: [
-      ...stack.notes,
-      ...(resources.length > 0 && unidentified.length > 0 && !isSample
-        ? [unidentifiedText(unidentified)]
-        : []),
-    ],
+    notes: [...stack.notes, ...(isDoubtful ? [unidentifiedText(present.unidentified)] : [])],
   };
+}
+
+/** Finds the resources that the program does not have, and the records that the stack does not have. */
+function divide(
+  records: readonly DeclaredRecord[],
+  { isManaged, importOf, names, words }: Known,
+  account: string | undefined,
+  language: Language,
+): { resources: ModuleResource[]; missing: NamedRecord[] } {
+  // No resource of a program in YAML can have the name pulumi.
+  const given = new Set([...(language === "yaml" ? ["pulumi"] : []), ...names]);
+  const keys = new Set(words);
+  const resources: ModuleResource[] = [];
+  const missing: NamedRecord[] = [];
+  for (const record of records.filter((one) => !isManaged(one))) {
+    const imported = importOf(record);
+    const resource = imported ?? moduleResource(record, account, given, keys);
+    if ("properties" in resource) resources.push(resource);
+    const { name } = resource;
+    if (name !== undefined && record.problems.length === 0) missing.push({ ...record, name });
+  }
+  return { resources, missing };
 }
 
 /** An export beside a program that declares the same records would have each of them twice. */
@@ -207,39 +201,6 @@ function unidentifiedText(resources: Known["unidentified"]): string {
     "records exist already, this export declares them a second time. Then remove what it wrote, set uptime:adoptExisting to " +
     "true, run `pulumi up`, which adopts them, and export again."
   );
-}
-
-function assertUsable(
-  { out, state, secrets, split }: ExportOptions,
-  language: Language,
-  at: (path: string) => string,
-): void {
-  if (language !== "typescript" && split !== undefined)
-    throw new UptimeError(
-      `--split divides a program in TypeScript; with --language ${language}, Pulumi writes the code, to one file.`,
-    );
-  if (language !== "typescript" && state !== undefined)
-    throw new UptimeError(
-      `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
-    );
-  const paths = { "--out": out, "--state": state, "--secrets": secrets };
-  for (const [option, path] of Object.entries(paths)) if (path !== undefined) assertPrintable(path, option);
-  for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
-}
-
-/** The kinds of record that the filters apply to. */
-function selectedDefinitions({ only, searchBy, statusPage }: ExportOptions): readonly Definition[] {
-  // Of all kinds, only monitors have a URL to search in and a status page.
-  const filter =
-    statusPage !== undefined ? "--status-page" : searchBy === "url" ? "--search-by url" : undefined;
-  const possible = definitions.filter(({ fields }) => filter === undefined || "url" in fields);
-  if (only === undefined) return possible;
-  const selected = possible.filter(({ plural }) => plural === only);
-  if (selected.length === 0)
-    throw new UptimeError(
-      `${filter ?? ""} selects ${possible.map(({ plural }) => plural).join(" and ")}, so it cannot be used with --only ${only}.`,
-    );
-  return selected;
 }
 
 /** The stack that the program is for, if there is one and it can be read. */
@@ -270,24 +231,8 @@ async function readStack(
   }
 }
 
-async function readKind(
-  account: Account,
-  filter: RecordFilter,
-  stderr: OutputStream,
-): Promise<DeclaredRecord[]> {
-  const { definition } = account;
-  const records = await readRecords(account, stderr, filter);
-  const escaped = isEscaped(records);
-  return records.map((record) => declaredOf(definition, record, escaped));
-}
-
-/** The state of a stack with more resources in it. */
-async function stateWith(
-  added: Parameters<typeof withResources>[2],
-  { deployment, location }: NonNullable<ReadStack["found"]>,
-  { name: project }: Project,
-): Promise<Deployment> {
+/** The stack's name in URNs. */
+async function shortName({ deployment, location }: NonNullable<ReadStack["found"]>): Promise<string> {
   const [first] = deployment.deployment.resources ?? [];
-  const stack = first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
-  return withResources(deployment, { stack, project }, added);
+  return first ? parseUrn(first.urn).stack : basename(location.stack ?? (await stackName(location)));
 }

@@ -49,7 +49,7 @@ export function planImport(written: WrittenExport, language: GeneratedLanguage):
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
-  return { files, places: new Map(resources.map((resource) => [resource, importFile])), commands };
+  return { files, commands };
 }
 
 /** A resource in the file that `pulumi import --file` reads. */
@@ -119,7 +119,7 @@ function importSteps(
   ];
 }
 
-/** Which secrets a resource has or may have, and under which keys of the configuration they belong. */
+/** Lists the secrets that a resource has or may have, with their keys in the configuration. */
 function secretsItem({ name, definition, id, properties }: ModuleResource): string {
   const secrets = [...properties].flatMap(([property, value]) => {
     const values = configValuesOf({ properties: new Map([[property, value]]) });

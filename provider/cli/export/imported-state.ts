@@ -11,57 +11,24 @@ import { outputsOf } from "../../lifecycle/outputs";
 import type { DeclaredRecord } from "./declared-values";
 import type { Deployment, StateResource } from "../shared/state";
 
-type Properties = Readonly<Record<string, unknown>>;
-
-/** A resource as an import would have it in state, with its secrets in the clear. */
-interface ImportedResource {
-  readonly definition: Definition;
+/** A record, and the name of its resource. */
+export interface NamedRecord extends DeclaredRecord {
   readonly name: string;
-  readonly id: string;
-  readonly inputs: Properties;
-  readonly outputs: Properties;
-}
-
-/** Records as an import by the provider would have them in state. A record that it would refuse is left out. */
-export async function importedResources(
-  records: readonly (DeclaredRecord & { readonly name: string })[],
-  connectTo: (definition: Definition) => Connect,
-  account: string | undefined,
-  keys: ReadonlySet<string>,
-): Promise<ImportedResource[]> {
-  const accepted = records.filter(({ problems }) => problems.length === 0);
-  return Promise.all(
-    accepted.map(async ({ definition, record, values, name }) => {
-      const connect = connectTo(definition);
-      const owner = `${typeToken(definition)}::${name}`;
-      const declared = Object.fromEntries(values);
-      // What the record shows needs no second look at it.
-      const checked = await check(definition, connect, { declared, account, options: { owner } });
-      const inputs = { ...checked.inputs, importId: record.id };
-      const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
-      const __provider = providerCode(definition);
-      const hidden = { __options: { resource: owner }, __provider };
-      const encoded = new Encoder(definition, keys).outputs(outputs, hidden);
-      return {
-        definition,
-        name,
-        id: record.id,
-        inputs: encodeInputs(inputs, hidden),
-        outputs: { ...encoded, __provider },
-      };
-    }),
-  );
 }
 
 const dynamicHostType = "pulumi:providers:pulumi-nodejs";
 const stackType = "pulumi:pulumi:Stack";
 
-/** A stack's deployment with more resources in it, as an `up` that imports them would leave it. */
-export function withResources(
+/**
+ * A stack's deployment with more resources in it, as an `up` that imports their records would leave it, but with secrets
+ * in the clear. The provider must accept all of the records.
+ */
+export async function withImported(
   base: Deployment,
   { stack, project }: { readonly stack: string; readonly project: string },
-  added: readonly ImportedResource[],
-): Deployment {
+  records: readonly NamedRecord[],
+  { connectTo, account, keys }: StateSource,
+): Promise<Deployment> {
   const present = base.deployment.resources ?? [];
   const urnOf = (type: string, name: string): string => `urn:pulumi:${stack}::${project}::${type}::${name}`;
   const root: StateResource = present.find(({ type }) => type === stackType) ?? {
@@ -75,31 +42,52 @@ export function withResources(
     id: randomUUID(),
     type: dynamicHostType,
   };
-  const resources = added.map(({ definition, name, id, inputs, outputs }): StateResource => {
+  const imported = async ({ definition, record, values, name }: NamedRecord): Promise<StateResource> => {
     const type = typeToken(definition);
+    const connect = connectTo(definition);
+    const owner = `${type}::${name}`;
+    // What the record shows needs no second look at it.
+    const declared = Object.fromEntries(values);
+    const checked = await check(definition, connect, { declared, account, options: { owner } });
+    const inputs = { ...checked.inputs, importId: record.id };
+    const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
+    const __provider = providerCode(definition);
+    const hidden = { __options: { resource: owner }, __provider };
+    const encoded = new Encoder(definition, keys).outputs(outputs, hidden);
     const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
     return {
       urn: urnOf(type, name),
       custom: true,
-      id,
+      id: record.id,
       type,
-      inputs: encrypted(inputs, secrets),
-      outputs: encrypted(outputs, secrets),
+      inputs: marked(encodeInputs(inputs, hidden), secrets),
+      outputs: marked({ ...encoded, __provider }, secrets),
       parent: root.urn,
       protect: true,
       provider: `${host.urn}::${host.id ?? ""}`,
       ...(secrets.length > 0 && { additionalSecretOutputs: secrets }),
     };
-  });
+  };
+  const added = await Promise.all(records.map(imported));
   const rest = present.filter((resource) => resource !== root && resource !== host);
-  return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...resources] } };
+  return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...added] } };
+}
+
+/** The account that the records are in, and the keys that must not get into state. */
+interface StateSource {
+  readonly connectTo: (definition: Definition) => Connect;
+  readonly account: string | undefined;
+  readonly keys: ReadonlySet<string>;
 }
 
 /** Marks values as secrets that the engine must encrypt when it imports the state. */
-function encrypted(properties: Properties, secrets: readonly string[]): Record<string, unknown> {
-  const marked = Object.entries(properties).map(([key, value]) => {
+function marked(
+  properties: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+): Record<string, unknown> {
+  const entries = Object.entries(properties).map(([key, value]) => {
     const isSecret = secrets.includes(key) && !isEmpty(value);
     return [key, isSecret ? { [specialSigKey]: specialSecretSig, plaintext: JSON.stringify(value) } : value];
   });
-  return Object.fromEntries(marked) as Record<string, unknown>;
+  return Object.fromEntries(entries) as Record<string, unknown>;
 }

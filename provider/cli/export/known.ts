@@ -13,9 +13,8 @@ import { findDefinition } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
 import type { DeclaredRecord } from "./declared-values";
 
-/** What the project and its stack have already. */
+/** The resources that the project and its stack have already. */
 export interface Known {
-  /** Whether the stack has a record. */
   readonly isManaged: (record: DeclaredRecord) => boolean;
   /** The resource of the program that imports a record. */
   readonly importOf: (record: DeclaredRecord) => DeclaredResource | undefined;
@@ -45,44 +44,39 @@ export function known(
   account: string | undefined,
   settings: Settings,
 ): Known {
-  const sources = exists(directory) ? sourcesIn(directory) : [];
-  const resources = [
-    ...sources.flatMap(resourcesIn),
+  const texts = exists(directory) ? textsIn(directory) : [];
+  const declared = [
+    ...texts.flatMap(resourcesIn),
     ...(runtime === "yaml" ? resourcesInYaml(yaml.resources) : []),
   ];
   const keyOf = (label: string, id: string): string => `${label} ${id}`;
   const imports = new Map(
-    resources
+    declared
       .filter((resource) => resource.account === (account && literalText(account)))
       .map((resource) => [keyOf(resource.label, resource.import ?? ""), resource]),
   );
-  const own = state.filter(({ type }) => findDefinition(type));
-  const managed = new Set(
-    own.flatMap(({ type, id = "", external, outputs }) => {
-      const definition = findDefinition(type);
-      if (!definition || external === true || outputs?.account !== account) return [];
-      // On another server, the same id is another record.
-      const servers: unknown[] = [undefined, settings[definition.baseUrl].hash, ...settings.movedFrom];
-      return servers.includes(outputs?.__server) ? [keyOf(definition.label, id)] : [];
-    }),
-  );
-  const inState = new Set(
-    own.map(({ urn, type }) => keyOf(findDefinition(type)?.label ?? "", parseUrn(urn).name)),
-  );
-  const stacks = exists(directory)
-    ? readdirSync(directory).filter((name) => /^Pulumi\..+\.ya?ml$/.test(name))
-    : [];
-  const texts = [...sources, ...stacks.map((name) => readText(join(directory, name)))];
+  const own = state.flatMap(({ type, urn, id = "", external, outputs }) => {
+    const definition = findDefinition(type);
+    if (!definition) return [];
+    // On another server, the same id is another record.
+    const servers: unknown[] = [undefined, settings[definition.baseUrl].hash, ...settings.movedFrom];
+    const isHere = outputs?.account === account && servers.includes(outputs?.__server);
+    return [
+      { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
+    ];
+  });
+  const managed = new Set(own.flatMap(({ label, id, isManaged }) => (isManaged ? [keyOf(label, id)] : [])));
+  const labels = new Set(own.map(({ label }) => label));
+  const inState = new Set(own.map(({ label, name }) => keyOf(label, name)));
   return {
     isManaged: ({ definition, record }) => managed.has(keyOf(definition.label, record.id)),
     importOf: ({ definition, record }) => imports.get(keyOf(definition.label, literalText(record.id))),
-    unidentified: resources.filter(({ label, name, import: id }) => {
+    unidentified: declared.filter(({ label, name, import: id }) => {
       if (label === "" || id !== undefined) return false;
-      // The program computes the name.
-      if (name === undefined) return !own.some(({ type }) => findDefinition(type)?.label === label);
-      return !inState.has(keyOf(label, name));
+      // Without a name, the program computes it.
+      return name === undefined ? !labels.has(label) : !inState.has(keyOf(label, name));
     }),
-    names: [...resources.flatMap(({ name }) => name ?? []), ...own.map(({ urn }) => parseUrn(urn).name)],
+    names: [...declared.flatMap(({ name }) => name ?? []), ...own.map(({ name }) => name)],
     words: new Set(texts.flatMap((text) => text.match(/[a-z0-9-]+/g) ?? [])),
   };
 }
@@ -94,17 +88,18 @@ function literalText(text: string): string {
 
 const foreignFolders = ["node_modules", "dist", "bin", "build", "coverage"];
 
-/** The text of each module in a folder. */
-function sourcesIn(directory: string): string[] {
+/** The text of each module in a folder, and of each stack's configuration. */
+function textsIn(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory())
-      return foreignFolders.includes(entry.name) || entry.name.startsWith(".") ? [] : sourcesIn(path);
-    return entry.isFile() && /(?<!\.d)\.[cm]?[jt]sx?$/.test(entry.name) ? [readText(path)] : [];
+      return foreignFolders.includes(entry.name) || entry.name.startsWith(".") ? [] : textsIn(path);
+    const isText = /(?<!\.d)\.[cm]?[jt]sx?$|^Pulumi\..+\.ya?ml$/.test(entry.name);
+    return entry.isFile() && isText ? [readText(path)] : [];
   });
 }
 
-/** Where a resource begins, or one of two options; a string that follows is the fourth group, and a comma after it the fifth. */
+/** The beginning of a resource, or one of two options; a string that follows is the fourth group, and a comma after it the fifth. */
 const places =
   /\b(?:new\s+(?:[\w$]+\.)*([\w$]+)\s*\(|(account|import):)[\s/]*(?:(["'`])((?:\\.|(?!\3)[^\\\n])*)\3\s*(,)?)?/g;
 

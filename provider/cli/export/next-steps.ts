@@ -5,7 +5,7 @@ import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
-/** What an export has written, as far as the next steps depend on it. */
+/** An export, as far as the next steps depend on it. */
 export interface WrittenExport {
   readonly project: Project;
   readonly resources: readonly ModuleResource[];
@@ -14,16 +14,16 @@ export interface WrittenExport {
   /** The files with the state to import and with the values of the secrets, from the project's folder. */
   readonly stateFile: string | undefined;
   readonly secretsFile: string | undefined;
-  /** Whether the main file is the sample of a new project. */
+  /** The main file is still the sample of a new project. */
   readonly isSample: boolean;
 }
 
-/** What a person does after an export, with the reason. */
+/** A step after an export, with its reason. */
 export interface Step {
   readonly text: string;
-  /** What to type. A step with no lines is left out. */
+  /** Lines to type. A step with none is left out. */
   readonly lines: readonly string[];
-  /** Whether the page shows the lines, and the list of commands does not. */
+  /** The page shows the lines, and the list of commands does not. */
   readonly onlyOnPage?: boolean;
   readonly language?: "ts";
 }

@@ -2,7 +2,7 @@ import { visible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 import { counted } from "../../api/text";
 
-/** What an export did, or would do in a dry run. */
+/** The result of an export, or of a dry run. */
 export interface ExportReport {
   readonly directory: string;
   readonly dryRun: boolean;
@@ -13,16 +13,15 @@ export interface ExportReport {
   readonly kinds: readonly string[];
   readonly files: readonly string[];
   readonly resources: readonly ExportedResource[];
-  /** How many records the program or the stack had already. */
+  /** The number of records that the program or the stack had already. */
   readonly known: number;
   /** The keys that the stack's configuration must hold, or may hold. */
   readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
   /** The file that holds the state to import. */
   readonly state: string | undefined;
-  /** How many resources that state has more than the stack has. */
+  /** The number of resources that it adds to the stack. */
   readonly adopted: number;
   readonly next: readonly string[];
-  /** What else a person should know. */
   readonly notes: readonly string[];
 }
 
@@ -31,14 +30,13 @@ export interface ExportedResource {
   readonly type: string;
   readonly id: string;
   readonly name: string;
-  readonly file: string;
-  /** Why the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
+  /** The reasons for which the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
   readonly problems: readonly string[];
 }
 
 const kindOf = (type: string): string => labelIn(type).toLowerCase();
 
-/** What becomes of records that the provider would refuse. */
+/** The sentence above the list of refused records. */
 export function refusedText(language: string): string {
   const consequence =
     language === "typescript"
@@ -47,7 +45,7 @@ export function refusedText(language: string): string {
   return `The provider would refuse these records. ${consequence}`;
 }
 
-/** What an export did, for a person. */
+/** The report as people read it. */
 export function exportText(report: ExportReport): string {
   const { resources, directory, files, known, dryRun, secrets, notes, adopted, state, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
@@ -91,7 +89,7 @@ export function exportText(report: ExportReport): string {
   return `${lines.map(visible).join("\n")}\n`;
 }
 
-/** How many resources there are of each kind that an export was asked for. */
+/** The number of resources of each kind that was asked for. */
 function countsOf({ resources, kinds }: ExportReport): string {
   const counts = kinds.map((kind) =>
     counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind),

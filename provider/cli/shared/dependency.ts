@@ -1,20 +1,39 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { execFileSync } from "node:child_process";
+import { basename, dirname, join } from "node:path";
 
 import { z } from "zod";
 
-import { packageAbove } from "../../definitions/package";
-import { exists, readText } from "./files";
+import { ownPackage, packageAbove } from "../../definitions/package";
+import { assertFree, exists, explained, readText, writeNewFile } from "./files";
 import { parseAs } from "./json";
 
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
 
-/** The dependency that gives a project this package: its version, or the file or folder that it did not get from a registry. */
+/** The dependency that gives a project this package: its version or, if it did not come from a registry, a file of the project. */
 export function dependency(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);
-  if (basename(modules) !== "node_modules") return `file:${folder}`;
-  const project = dirname(modules);
-  const file = join(project, "package.json");
+  const file = join(dirname(modules), "package.json");
   const source = exists(file) && parseAs(manifest, readText(file))?.dependencies["pulumi-uptime"];
-  return source && source.startsWith("file:") ? `file:${resolve(project, source.slice(5))}` : `^${version}`;
+  const isInstalled = basename(modules) === "node_modules";
+  return isInstalled && !(source && source.startsWith("file:"))
+    ? `^${version}`
+    : `file:pulumi-uptime-${version}.tgz`;
+}
+
+/** The file with this package that the package.json of a new project names; none if it names a version. */
+export function packageFiles(files: ReadonlyMap<string, string>): string[] {
+  const source = dependency();
+  return files.has("package.json") && source.startsWith("file:") ? [source.slice("file:".length)] : [];
+}
+
+/** Writes files by name, none of which may exist, and the file of this package if the project needs it. */
+export function writeProject(directory: string, files: ReadonlyMap<string, string>): void {
+  const packed = packageFiles(files);
+  for (const name of [...files.keys(), ...packed]) assertFree(join(directory, name));
+  for (const [name, content] of files) writeNewFile(join(directory, name), content);
+  if (packed.length === 0) return;
+  const { folder } = ownPackage();
+  const args = ["pack", folder, "--pack-destination", directory, "--ignore-scripts", "--loglevel=error"];
+  explained(`${folder} cannot be packed`, () => execFileSync("npm", args, { stdio: "pipe" }));
 }

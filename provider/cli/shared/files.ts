@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 import { message, messageOf, UptimeError } from "../../api/errors";
 
@@ -20,36 +20,20 @@ export function explained<T>(failure: string, attempt: () => T): T {
   }
 }
 
-/** Writes files by name, none of which may exist. */
-export function writeNewFiles(directory: string, files: ReadonlyMap<string, string>): void {
-  for (const name of files.keys()) assertFree(join(directory, name));
-  for (const [name, content] of files) writeNewFile(join(directory, name), content, 0o666);
-}
-
-/** Writes a file that only its owner can read. */
-export function writeSecretFile(path: string, content: string): void {
-  writeNewFile(path, content, 0o600);
-}
-
 /** Throws if something is at a path. */
 export function assertFree(path: string): void {
   if (exists(path)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
-}
-
-/** Commands and documents show paths, so a path must be one line of visible characters. */
-export function assertPrintable(path: string, option: string): void {
-  // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(path))
-    throw new UptimeError(
-      `${option} must be a path without control characters, not ${JSON.stringify(path)}.`,
-    );
 }
 
 export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function writeNewFile(path: string, content: string, mode: number): void {
+/** The mode of a file that only its owner can read. */
+export const ownerOnly = 0o600;
+
+/** Writes a file, and the folders above it. */
+export function writeNewFile(path: string, content: string, mode = 0o666): void {
   assertFree(path);
   explained(`${path} cannot be written`, () => {
     mkdirSync(dirname(path), { recursive: true });

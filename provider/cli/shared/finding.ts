@@ -4,13 +4,13 @@ import { UptimeError } from "../../api/errors";
 import { errorText } from "../../engine/clean";
 
 const finding = z.object({
-  /** What was checked, as a fixed word for programs: `api-key`, for example. */
+  /** A fixed word for programs: `api-key`, for example. */
   code: z.string(),
   level: z.enum(["ok", "warning", "failed"]),
   text: z.string(),
 });
 
-/** What `doctor --json` prints. */
+/** The output of `doctor --json`. */
 export const findingReport = z.looseObject({ findings: z.array(finding) });
 
 /** The result of one check. */

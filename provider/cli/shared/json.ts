@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a JSON text holds; undefined if it has another form. */
+/** Parses a JSON text; undefined if it has another form. */
 export function parseAs<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.parse(JSON.parse(text));

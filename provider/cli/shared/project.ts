@@ -12,17 +12,17 @@ import { slug } from "./slug";
 /** A folder that holds a Pulumi project, or will hold one. */
 export interface Project {
   readonly directory: string;
-  /** Whether there is a Pulumi project already. */
+  /** False if the folder holds no Pulumi project yet. */
   readonly exists: boolean;
   /** The project's name in Pulumi. */
   readonly name: string;
-  /** What the program is written in, as Pulumi calls it: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
+  /** Pulumi's word for the language: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
   readonly runtime: string | undefined;
-  /** Whether the project has this package. */
+  /** True if this package is installed in the project. */
   readonly hasPackage: boolean;
-  /** Whether Pulumi.yaml says where the provider plugin is. */
+  /** True if Pulumi.yaml says where the provider plugin is. */
   readonly namesPlugin: boolean;
-  /** What modules of the program append to a module's name when they import it. */
+  /** The ending of a module's name in an import. */
   readonly extension: "" | ".js";
   /** Pulumi.yaml, which holds the whole program if that is in YAML. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -33,8 +33,8 @@ export interface Project {
 const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
 
 /**
- * Whether a folder is a Pulumi project. The folders above do not count, although Pulumi searches them: what is there may be
- * a project that this folder is no part of, such as a clone in which somebody works on something else.
+ * Tells if a folder holds a Pulumi project. Pulumi searches the folders above too, but a project there may have nothing to do
+ * with this folder: that of a clone in which somebody works on something else, for example.
  */
 export function isProject(directory: string): boolean {
   return projectFiles.some((file) => exists(join(directory, file)));
@@ -69,7 +69,7 @@ function newName(folder: string): string {
   return name === "" || name === "uptime" ? "monitoring" : name;
 }
 
-/** What a YAML file holds, if that is a map. */
+/** The map in a YAML file; an empty one if it holds something else. */
 export function readYaml(path: string): Readonly<Record<string, unknown>> {
   const text = readText(path);
   const content = explained(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));

@@ -26,13 +26,13 @@ export interface ConfiguredValue {
   readonly isSecret: boolean;
 }
 
-/** What a command of the Pulumi CLI has printed. */
+/** The result of a command of the Pulumi CLI. */
 interface Printed {
   readonly code: number | null;
   readonly out: string;
-  /** What the command and its failure are, for an error. */
+  /** The command and its failure, as an error tells them. */
   readonly failure: string;
-  /** What it has said of its failure; the CLI prints no secret of the stack to its standard error. */
+  /** Its own words about the failure; the CLI prints no secret of the stack to its standard error. */
   readonly said: string;
 }
 
@@ -81,7 +81,6 @@ function onStack(args: readonly string[], { cwd, stack }: StackLocation): string
 /** The lowest version of the Pulumi CLI and of its SDK for Node.js that this package is tested with. */
 export const minimumPulumi = "3.200.0";
 
-/** Whether a version of the Pulumi CLI is recent enough. */
 export function isSupported(version: string): boolean {
   return version.localeCompare(minimumPulumi, "en", { numeric: true }) >= 0;
 }
@@ -103,7 +102,7 @@ export async function installPlugin(
   );
 }
 
-/** What a preview would do. A preview that fails says why; it is an error only if it says nothing at all. */
+/** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
   const { code, out, failure, said } = await run(onStack(["preview", "--json"], location), location);
   const preview = parseAs(previewReport, out);

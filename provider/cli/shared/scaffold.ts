@@ -1,4 +1,7 @@
+import { join } from "node:path";
+
 import { dependency } from "./dependency";
+import { exists, readText } from "./files";
 import { jsonText } from "./json";
 import { minimumPulumi } from "./pulumi-cli";
 import type { Project } from "./project";
@@ -21,10 +24,10 @@ const scripts = {
   drift: "pulumi-uptime drift",
 };
 
-/** What exports write with secrets in it, under the names that help and docs use. */
+/** The files with secrets that exports write, under the names that help and docs use. */
 const usualSecretFiles = ["secrets.json", "state.json"];
 
-/** The program of a new project. An export replaces it if nobody has changed it. */
+/** The program of a new project. */
 export const sampleProgram = `import { Monitor } from "pulumi-uptime";
 
 const home = new Monitor("home", {
@@ -36,25 +39,28 @@ const home = new Monitor("home", {
 export const homeId = home.id;
 `;
 
+/** Tells if nobody has changed the sample since `init` wrote it. */
+export function isSampleIn({ directory }: Project): boolean {
+  const index = join(directory, "index.ts");
+  return exists(index) && readText(index) === sampleProgram;
+}
+
 /**
  * The files of a new project by name, all but the modules that declare its resources.
- * @param more.uptime the dependency that gives the project this package
- * @param more.secretFiles what else git must not take
+ *
+ * @param secretFiles further files that git must not take
  */
 export function scaffold(
-  { name }: Pick<Project, "name">,
+  { name }: Project,
   program: string,
-  {
-    uptime = dependency(),
-    secretFiles = [],
-  }: { readonly uptime?: string; readonly secretFiles?: readonly string[] } = {},
+  secretFiles: readonly string[] = [],
 ): Map<string, string> {
   const manifest = {
     name,
     private: true,
     main: "index.ts",
     scripts,
-    dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": uptime },
+    dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": dependency() },
     devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
   };
   return new Map([
@@ -69,10 +75,6 @@ export function scaffold(
       jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
     [".gitignore", [...new Set(["node_modules/", ...usualSecretFiles, ...secretFiles]), ""].join("\n")],
-    // npm links to a folder otherwise, and a program then has two copies of @pulumi/pulumi.
-    ...(uptime.startsWith("file:") && !uptime.endsWith(".tgz")
-      ? ([[".npmrc", "install-links=true\n"]] as const)
-      : []),
     ["index.ts", program],
   ]);
 }

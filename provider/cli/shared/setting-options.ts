@@ -39,9 +39,9 @@ export function addSettingOptions(command: Command): Command {
 
 /** The settings of a command. */
 export interface CommandSettings {
-  /** What is set by options and by the stack's configuration, by full key. */
+  /** The values of options and of the stack's configuration, by full key. */
   readonly config: ReadonlyMap<string, string>;
-  /** Which keys of the stack's configuration are kept as secrets. */
+  /** The keys of the stack's configuration whose values are secrets. */
   readonly secretKeys: ReadonlySet<string>;
   /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
   readonly accounts: () => readonly (string | undefined)[];

@@ -29,7 +29,7 @@ const deployment = z.looseObject({
 
 /** A resource in state. */
 export type StateResource = z.infer<typeof stateResource>;
-/** What `pulumi stack export` prints and `pulumi stack import` reads. */
+/** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type Deployment = z.infer<typeof deployment>;
 
 /** The deployment in the text of a file or an output. */
@@ -63,14 +63,13 @@ export function secretPropertiesOf({
   return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
 }
 
-/** Properties of state with their secrets in the clear, and the names of those that are still encrypted. */
-export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): {
-  plain: Record<string, unknown>;
-  encrypted: string[];
-} {
+/** Properties of state with their secrets in the clear. Throws if some are encrypted. */
+export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const entries = Object.entries(properties).map(([key, value]) => [key, unmarked(value)] as const);
-  return {
-    plain: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
-    encrypted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
-  };
+  const encrypted = entries.flatMap(([key, value]) => (value === undefined ? [key] : []));
+  if (encrypted.length === 0) return Object.fromEntries(entries);
+  throw new UptimeError(
+    `The state has ${encrypted.join(", ")} encrypted, so there is nothing to compare. ` +
+      "`pulumi stack export --show-secrets` writes a state that can be compared.",
+  );
 }

@@ -1,5 +1,3 @@
-import { styleText } from "node:util";
-
 import type { Session } from "../../lifecycle/session";
 
 /** Where a command writes: a stream of the process, or of a test. */
@@ -8,14 +6,14 @@ export interface OutputStream {
   readonly isTTY?: boolean | undefined;
 }
 
-/** What a command gets from the process that runs it. */
+/** The surroundings of a command: its process, or a test. */
 export interface CommandContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths begin at. */
   readonly cwd: string;
-  /** What all connections of the command share; its keys are in no error. */
+  /** Shared by all connections of the command; its keys are in no error. */
   readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exit: (code: number) => void;
@@ -34,12 +32,4 @@ export async function withProgress<T>(
   } finally {
     rewrite("");
   }
-}
-
-type Style = "bold" | "green" | "red" | "yellow";
-
-/** A text in colour, if it goes to a terminal that shows colours and nobody has switched them off. */
-export function styled(style: Style, text: string, stream: OutputStream, env: NodeJS.ProcessEnv): string {
-  const isPlain = !stream.isTTY || Boolean(env.NO_COLOR) || env.TERM === "dumb";
-  return isPlain ? text : styleText(style, text, { validateStream: false });
 }

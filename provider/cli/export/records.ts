@@ -1,0 +1,39 @@
+import { compareIds } from "../../api/answer";
+import type { ApiRecord } from "../../api/answer";
+import { Operation } from "../../api/operation";
+import type { Account } from "../../lifecycle/account";
+import { completeRecords } from "../../lifecycle/records";
+import { withProgress } from "../shared/terminal";
+import type { OutputStream } from "../shared/terminal";
+import { declaredOf } from "./declared-values";
+import type { DeclaredRecord } from "./declared-values";
+
+/** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
+export async function readDeclared(
+  account: Account,
+  search: string | undefined,
+  stderr: OutputStream,
+): Promise<DeclaredRecord[]> {
+  const { definition, collection } = account;
+  const records = await withProgress(stderr, async (show) => {
+    show(`Reading ${definition.plural} …`);
+    const operation = new Operation();
+    const listed: ApiRecord[] = [];
+    for await (const page of collection.list(operation, search === undefined ? {} : { search })) {
+      listed.push(...page);
+      show(`Reading ${definition.plural}: ${listed.length} …`);
+    }
+    return completeRecords(account, operation, listed);
+  });
+  const escaped = isEscaped(records);
+  return [...records]
+    .sort((a, b) => compareIds(a.id, b.id))
+    .map((record) => declaredOf(definition, record, escaped));
+}
+
+/** Tells if the server may show strings HTML-escaped: no string has a character that would be escaped. */
+function isEscaped(records: readonly ApiRecord[]): boolean {
+  return !records.some(({ shown }) =>
+    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  );
+}
