@@ -8,20 +8,13 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
 import { layOut } from "./layout";
 import type { CommentSection } from "./layout";
+import { digestOf, lossFaults, reviewFaults } from "./review";
 import { driftReport, driftSummary, driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
 import type { DriftReport, Table } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import {
-  byWeight,
-  countsOf,
-  countTexts,
-  errorsIn,
-  plannedChanges,
-  previewReport,
-  summaryOf,
-} from "../shared/preview";
-import type { OperationCounts, PlannedChange, PlannedProperty } from "../shared/preview";
+import { countsOf, countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
+import type { OperationCounts, PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
 import { parseAs } from "../shared/json";
 import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
@@ -33,10 +26,9 @@ interface CommentOptions {
   readonly doctor?: string;
   readonly fullAt?: string;
   readonly limit: number;
+  readonly reviewed?: string;
+  readonly maxDeletes?: string;
 }
-
-/** By its first line the comment is found again, to be updated. */
-const marker = "<!-- uptime-preview -->";
 
 /** A longer value is folded, so that the list of changes stays readable. */
 const shortValue = 120;
@@ -49,6 +41,12 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
     .option("--full-at <url>", "address of the page that has everything, such as the job's log")
     .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
+    .option("--reviewed <digest>", "fail if the changes or the drift are not those of this digest")
+    .option(
+      "--max-deletes <number>",
+      "fail if more resources of this package, or a larger share such as 20%, would be deleted or replaced",
+      deleteLimit,
+    )
     .addHelpText(
       "after",
       `
@@ -56,14 +54,20 @@ Prints a Markdown comment for a pull request or an issue: a summary, the program
 what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
 the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist counts as not given.
 
-Example:
+The comment's first line has a digest of the changes and the drift. --reviewed accepts that line too. --max-deletes with a
+share needs --drift, which counts the resources.
+
+Examples:
   pulumi preview --json > preview.json
   pulumi-uptime drift --json > drift.json
   pulumi-uptime comment --preview preview.json --drift drift.json > comment.md
+  pulumi-uptime comment --preview preview.json --drift drift.json --reviewed "$(head -n 1 comment.md)" --max-deletes 20%
 `,
     )
     .action((options: CommentOptions) => {
-      context.stdout.write(writeComment(options, context.cwd));
+      const { comment, faults } = review(options, context.cwd);
+      context.stdout.write(comment);
+      if (faults.length > 0) throw new UptimeError(faults.join(" "));
     });
 }
 
@@ -73,8 +77,13 @@ function byteLimit(text: string): number {
   throw new InvalidArgumentError("It is a whole number of at least 1000, or 0 for no limit.");
 }
 
-/** The comment, from the files that the options name. */
-function writeComment(options: CommentOptions, cwd: string): string {
+function deleteLimit(text: string): string {
+  if (/^\d+%?$/.test(text)) return text;
+  throw new InvalidArgumentError("It is a whole number, or a share such as 20%.");
+}
+
+/** The comment, from the files that the options name, and why it must not be applied. */
+function review(options: CommentOptions, cwd: string): { comment: string; faults: string[] } {
   // In CI, a command that failed is the reason why a later one has left no file.
   const textOf = (option: "preview" | "previewLog" | "drift" | "doctor"): string | undefined => {
     const path = resolve(cwd, options[option] ?? "");
@@ -87,12 +96,15 @@ function writeComment(options: CommentOptions, cwd: string): string {
     );
 
   const preview = parseAs(previewReport, previewText ?? "");
-  const { own, others } = plannedChanges(preview ?? {});
-  own.sort(byWeight);
+  const changes = plannedChanges(preview ?? {});
   const drift = parseAs(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
-  const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
-  const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
+  const errors = preview ? errorsIn(preview) : [];
+  if (previewText !== undefined && !preview)
+    errors.push([previewText, textOf("previewLog")].join("\n").trim() || "`pulumi preview` printed nothing.");
+  const isDriftKnown = driftText === undefined || drift?.errors.length === 0;
+  const digest =
+    preview && errors.length + checks.length === 0 && isDriftKnown ? digestOf(changes, drift) : undefined;
 
   const counts = summaryOf(preview ?? {});
   const sentences: string[] = [];
@@ -103,42 +115,43 @@ function writeComment(options: CommentOptions, cwd: string): string {
   if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
   else if (driftText !== undefined)
     sentences.push("Drift: it could not be looked for; see the log of the job.");
-  const isFailed = errors.length > 0 || (previewText !== undefined && !preview);
   const head = [
-    marker,
-    headingOf(checks.length > 0, isFailed, previewText !== undefined),
+    // By its first line the comment is found again, to be updated.
+    `<!-- ${["uptime-preview", digest ?? []].flat().join(" ")} -->`,
+    headingOf(checks.length > 0, errors.length > 0, previewText !== undefined),
     ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
   ];
-  const isNew = ({ operation }: PlannedChange): boolean => operation !== "update" && operation !== "import";
-  const otherCounts = countTexts(countsOf(others)).join(", ");
   const sections = {
     program: [
       listSection("checks", checks),
       listSection("errors", errors.map(errorBlock)),
-      changesSection("Replaced, deleted and created", own.filter(isNew), false),
-      changesSection(
-        "Updated",
-        own.filter(({ operation }) => operation === "update"),
-      ),
-      listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
+      ...programSections(changes),
     ],
     drift: drift ? driftSections(drift) : [],
     details: [
-      listSection(
-        "long values",
-        longValues(
-          own.filter((one) => one.operation !== "import"),
-          drift,
-        ),
-      ),
-      changesSection(
-        "Imported",
-        own.filter(({ operation }) => operation === "import"),
-        true,
-      ),
+      listSection("long values", longValues(changes, drift)),
+      changesSection("Imported", changes.own.filter(isImport), true),
     ],
   };
-  return layOut(head, sections, options.limit, options.fullAt);
+  return {
+    comment: layOut(head, sections, options.limit, options.fullAt),
+    faults: faultsIn(digest, changes, drift, options),
+  };
+}
+
+/** Why this must not be applied: it is not what was reviewed, or loses too much. */
+function faultsIn(
+  digest: string | undefined,
+  { own }: PlannedChanges,
+  drift: DriftReport | undefined,
+  { reviewed, maxDeletes }: CommentOptions,
+): string[] {
+  if (reviewed === undefined && maxDeletes === undefined) return [];
+  if (digest === undefined) return ["It is not known what would be done: see the errors above."];
+  return [
+    ...(reviewed === undefined ? [] : reviewFaults(digest, reviewed)),
+    ...(maxDeletes === undefined ? [] : lossFaults(own, maxDeletes, drift?.checked)),
+  ];
 }
 
 /** How many resources the program would lose, of those that the stack has. */
@@ -170,13 +183,28 @@ function listSection(noun: string, entries: readonly string[], heading = ""): Co
   return { noun, heading, open: "", close: "", entries };
 }
 
+function programSections({ own, others }: PlannedChanges): CommentSection[] {
+  const isUpdate = ({ operation }: PlannedChange): boolean => operation === "update";
+  const otherCounts = countTexts(countsOf(others)).join(", ");
+  return [
+    changesSection(
+      "Replaced, deleted and created",
+      own.filter((change) => !isUpdate(change) && !isImport(change)),
+    ),
+    changesSection("Updated", own.filter(isUpdate)),
+    listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
+  ];
+}
+
+const isImport = ({ operation }: PlannedChange): boolean => operation === "import";
+
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
 /** Changes as a diff: forges colour the lines by their first character. */
 function changesSection(
   heading: string,
   changes: readonly PlannedChange[],
-  isFolded?: boolean,
+  isFolded = false,
 ): CommentSection {
   const entries = changes.map(({ operation, importId, title, properties }) => {
     const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
@@ -196,31 +224,31 @@ function changesSection(
     open: `${fence}diff`,
     close: fence,
     entries,
-    ...(isFolded !== undefined && { isFolded }),
+    isFolded,
   };
 }
 
 const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
 
-/** Long values as they were and as they are to be, and as declared and as found. */
-function longValues(changes: readonly PlannedChange[], drift: DriftReport | undefined): string[] {
-  const changed = changes.flatMap(({ title, properties }) =>
-    properties.map(({ property, before, after }) => [`${title}: ${property}`, "- ", before, "+ ", after]),
-  );
+/** Long values before and after, in state and in the API. */
+function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): string[] {
+  const changed = own
+    .filter((change) => !isImport(change))
+    .flatMap(({ title, properties }) =>
+      properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
+    );
   const drifted = (drift ? driftTable(drift).rows : []).map(
     ([title = "", , property = "", declared, actual]) => [
-      `${title}: ${property}`,
-      "in state:   ",
+      `${title}: ${property} in state and in the API`,
       declared,
-      "in the API: ",
       actual,
     ],
   );
-  return [...changed, ...drifted].flatMap(([title = "", oldMark = "", old, newMark = "", present]) => {
-    if (!isLong(old) && !isLong(present)) return [];
+  return [...changed, ...drifted].flatMap(([title = "", before, after]) => {
+    if (!isLong(before) && !isLong(after)) return [];
     const lines = [
-      ...(old === undefined ? [] : [oldMark + old]),
-      ...(present === undefined ? [] : [newMark + present]),
+      ...(before === undefined ? [] : [`- ${before}`]),
+      ...(after === undefined ? [] : [`+ ${after}`]),
     ];
     const summary = `<code>${escapeUTF8(visible(title))}</code>`;
     return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
@@ -251,5 +279,11 @@ function driftSections(drift: DriftReport): CommentSection[] {
 }
 
 function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
-  return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
+  return {
+    noun,
+    heading,
+    open: markdownHead(heads),
+    close: "",
+    entries: rows.map(markdownRow),
+  };
 }

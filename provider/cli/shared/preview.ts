@@ -65,11 +65,6 @@ export function countTexts(counts: OperationCounts): string[] {
   });
 }
 
-/** Orders changes by what matters most. */
-export function byWeight(a: { readonly operation: Operation }, b: { readonly operation: Operation }): number {
-  return operations.indexOf(a.operation) - operations.indexOf(b.operation);
-}
-
 /** What a preview does to one resource. */
 export interface PlannedChange {
   readonly operation: Exclude<Operation, "adopt">;
@@ -88,11 +83,19 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, in its order: resources of this package, and the others. The stack itself is none. */
-export function plannedChanges({ steps }: Preview): { own: PlannedChange[]; others: PlannedChange[] } {
+/** What a preview changes, what matters most first. The stack itself is none. */
+export interface PlannedChanges {
+  /** Of this package. */
+  readonly own: readonly PlannedChange[];
+  readonly others: readonly PlannedChange[];
+}
+
+export function plannedChanges({ steps }: Preview): PlannedChanges {
   const changes = (steps ?? []).filter((step) => !isStack(step)).flatMap((step) => changeOf(step) ?? []);
+  const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
+  const sorted = changes.sort((a, b) => weight(a) - weight(b));
   const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
-  return { own: changes.filter(isOwn), others: changes.filter((change) => !isOwn(change)) };
+  return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
 }
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
