@@ -1,37 +1,31 @@
 import { resolve } from "node:path";
 
 import { InvalidArgumentError } from "commander";
-import { escapeUTF8 } from "entities";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
 import { layOut } from "./layout";
-import type { CommentSection } from "./layout";
-import { digestOf, lossFaults, reviewFaults } from "./review";
-import { driftReport, driftSummary, driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
-import type { DriftReport, Table } from "../drift/report";
+import { digestOf, faultsIn } from "./review";
+import type { ReviewOptions } from "./review";
+import { sectionsOf } from "./sections";
+import { driftReport, driftSummary } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import { countsOf, countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
-import type { OperationCounts, PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
+import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
+import type { OperationCounts } from "../shared/preview";
 import { parseAs } from "../shared/json";
-import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeSpan } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 
-interface CommentOptions {
+interface CommentOptions extends ReviewOptions {
   readonly preview?: string;
   readonly previewLog?: string;
   readonly drift?: string;
   readonly doctor?: string;
   readonly fullAt?: string;
   readonly limit: number;
-  readonly reviewed?: string;
-  readonly maxDeletes?: string;
 }
-
-/** A longer value is folded, so that the list of changes stays readable. */
-const shortValue = 120;
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -121,37 +115,10 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
     headingOf(checks.length > 0, errors.length > 0, previewText !== undefined),
     ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
   ];
-  const sections = {
-    program: [
-      listSection("checks", checks),
-      listSection("errors", errors.map(errorBlock)),
-      ...programSections(changes),
-    ],
-    drift: drift ? driftSections(drift) : [],
-    details: [
-      listSection("long values", longValues(changes, drift)),
-      changesSection("Imported", changes.own.filter(isImport), true),
-    ],
-  };
   return {
-    comment: layOut(head, sections, options.limit, options.fullAt),
-    faults: faultsIn(digest, changes, drift, options),
+    comment: layOut(head, sectionsOf(checks, errors, changes, drift), options.limit, options.fullAt),
+    faults: faultsIn(options, digest, changes, drift),
   };
-}
-
-/** Why this must not be applied: it is not what was reviewed, or loses too much. */
-function faultsIn(
-  digest: string | undefined,
-  { own }: PlannedChanges,
-  drift: DriftReport | undefined,
-  { reviewed, maxDeletes }: CommentOptions,
-): string[] {
-  if (reviewed === undefined && maxDeletes === undefined) return [];
-  if (digest === undefined) return ["It is not known what would be done: see the errors above."];
-  return [
-    ...(reviewed === undefined ? [] : reviewFaults(digest, reviewed)),
-    ...(maxDeletes === undefined ? [] : lossFaults(own, maxDeletes, drift?.checked)),
-  ];
 }
 
 /** How many resources the program would lose, of those that the stack has. */
@@ -175,115 +142,4 @@ function failedChecks(text: string): string[] {
   const report = parseAs(findingReport, text);
   if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
   return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
-}
-
-const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
-
-function listSection(noun: string, entries: readonly string[], heading = ""): CommentSection {
-  return { noun, heading, open: "", close: "", entries };
-}
-
-function programSections({ own, others }: PlannedChanges): CommentSection[] {
-  const isUpdate = ({ operation }: PlannedChange): boolean => operation === "update";
-  const otherCounts = countTexts(countsOf(others)).join(", ");
-  return [
-    changesSection(
-      "Replaced, deleted and created",
-      own.filter((change) => !isUpdate(change) && !isImport(change)),
-    ),
-    changesSection("Updated", own.filter(isUpdate)),
-    listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
-  ];
-}
-
-const isImport = ({ operation }: PlannedChange): boolean => operation === "import";
-
-const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
-
-/** Changes as a diff: forges colour the lines by their first character. */
-function changesSection(
-  heading: string,
-  changes: readonly PlannedChange[],
-  isFolded = false,
-): CommentSection {
-  const entries = changes.map(({ operation, importId, title, properties }) => {
-    const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-    // An import changes none.
-    const details = operation === "import" ? [] : properties.map(changeText);
-    // Pulumi shows a secret as [secret] before and after.
-    if (properties.length === 0 && (operation === "update" || operation === "replace"))
-      details.push("a secret, or an option of the resource");
-    const lines = [` ${title}: ${operation}${record}`, ...details.map((detail) => `     ${detail}`)];
-    return lines.map((line) => visible(signs[operation] + line)).join("\n");
-  });
-  // The fence must be longer than any in a value.
-  const [fence = "```"] = codeBlock(entries).split("\n");
-  return {
-    noun: isFolded ? "imports" : "changes",
-    heading: `#### ${heading}`,
-    open: `${fence}diff`,
-    close: fence,
-    entries,
-    isFolded,
-  };
-}
-
-const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
-
-/** Long values before and after, in state and in the API. */
-function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): string[] {
-  const changed = own
-    .filter((change) => !isImport(change))
-    .flatMap(({ title, properties }) =>
-      properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
-    );
-  const drifted = (drift ? driftTable(drift).rows : []).map(
-    ([title = "", , property = "", declared, actual]) => [
-      `${title}: ${property} in state and in the API`,
-      declared,
-      actual,
-    ],
-  );
-  return [...changed, ...drifted].flatMap(([title = "", before, after]) => {
-    if (!isLong(before) && !isLong(after)) return [];
-    const lines = [
-      ...(before === undefined ? [] : [`- ${before}`]),
-      ...(after === undefined ? [] : [`+ ${after}`]),
-    ];
-    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
-    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
-  });
-}
-
-function changeText({ property, before, after }: PlannedProperty): string {
-  const to = shortForm(after ?? "");
-  if (before === undefined) return `${property}: ${to}`;
-  return `${property}: ${shortForm(before)} => ${to || "(none)"}`;
-}
-
-function shortForm(json: string): string {
-  return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
-}
-
-function driftSections(drift: DriftReport): CommentSection[] {
-  const { heads, rows } = driftTable(drift);
-  return [
-    tableSection(
-      "drifted properties",
-      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
-      { heads, rows: rows.map((row) => row.map(shortForm)) },
-    ),
-    listSection("resources", uncomparedItems(drift), "#### Not compared"),
-    tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
-  ];
-}
-
-function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
-  return {
-    noun,
-    heading,
-    open: markdownHead(heads),
-    close: "",
-    entries: rows.map(markdownRow),
-  };
 }

@@ -3,6 +3,14 @@ import { createHash } from "node:crypto";
 import type { DriftReport } from "../drift/report";
 import type { PlannedChange, PlannedChanges } from "../shared/preview";
 
+/** What a comment must fulfil, for an `up` to follow. */
+export interface ReviewOptions {
+  /** The digest of what was reviewed, or the line of a comment that holds it. */
+  readonly reviewed?: string;
+  /** How many resources may be deleted or replaced: a number, or a share such as `20%`. */
+  readonly maxDeletes?: string;
+}
+
 /** In a digest, for no changes or no drift. */
 const nothing = "none";
 
@@ -35,11 +43,26 @@ function hashOf(entries: readonly unknown[]): string {
 }
 
 /**
- * How what would be done differs from what was reviewed. No changes and no drift need no review.
+ * Why no `up` must follow: it would do something else than was reviewed, or lose too much.
  *
- * @param reviewed a digest, or the line of a comment that holds it
+ * @param digest undefined if not all is known that it would do
  */
-export function reviewFaults(digest: string, reviewed: string): string[] {
+export function faultsIn(
+  { reviewed, maxDeletes }: ReviewOptions,
+  digest: string | undefined,
+  { own }: PlannedChanges,
+  drift: DriftReport | undefined,
+): string[] {
+  if (reviewed === undefined && maxDeletes === undefined) return [];
+  if (digest === undefined) return ["It is not known what would be done: see the errors above."];
+  return [
+    ...(reviewed === undefined ? [] : reviewFaults(digest, reviewed)),
+    ...(maxDeletes === undefined ? [] : lossFaults(own, maxDeletes, drift?.checked)),
+  ];
+}
+
+/** No changes and no drift need no review. */
+function reviewFaults(digest: string, reviewed: string): string[] {
   const [changes = "", edits = ""] = digest.split("-");
   const isReviewed = (part: string): boolean => part === nothing || reviewed.includes(part);
   const faults = [
@@ -49,18 +72,13 @@ export function reviewFaults(digest: string, reviewed: string): string[] {
   return faults.length === 0 ? [] : [...faults, `What is listed above has the digest ${digest}.`];
 }
 
-/**
- * Whether more resources would be deleted or replaced than a limit allows.
- *
- * @param limit a number, or a share such as `20%`
- * @param total how many resources of this package the stack has, if that is known
- */
-export function lossFaults(own: readonly PlannedChange[], limit: string, total = 0): string[] {
+/** @param total how many resources of this package the stack has, if that is known */
+function lossFaults(own: readonly PlannedChange[], most: string, total = 0): string[] {
   const lost = own.filter(({ operation }) => operation === "delete" || operation === "replace").length;
-  const allowed = Math.floor(limit.endsWith("%") ? (total * parseInt(limit)) / 100 : parseInt(limit));
+  const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (lost <= allowed) return [];
   const of = total > 0 ? ` of ${total}` : "";
   return [
-    `${lost}${of} resources would be deleted or replaced, and --max-deletes ${limit} allows ${allowed}.`,
+    `${lost}${of} resources would be deleted or replaced, and --max-deletes ${most} allows ${allowed}.`,
   ];
 }

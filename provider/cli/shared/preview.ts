@@ -100,22 +100,12 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
 
-/**
- * Pulumi's own counts, without the stack; to it, the import of a dynamic resource is a create. A preview that fails has none,
- * and its steps are counted.
- */
+/** The counts of all resources but the stack, as Pulumi prints them; to it, the import of a dynamic resource is a create. */
 export function summaryOf(preview: Preview): OperationCounts {
-  const { changeSummary, steps } = preview;
-  if (!changeSummary) return countsOf(Object.values(plannedChanges(preview)).flat());
-  const counts: Record<string, number> = { ...changeSummary };
-  const move = (from: string, to?: string): void => {
-    counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
-    if (to !== undefined) counts[to] = (counts[to] ?? 0) + 1;
-  };
-  move((steps ?? []).find(isStack)?.op ?? "same");
-  for (const step of steps ?? [])
-    if (step.op === "create" && changeOf(step)?.operation === "import") move("create", "import");
-  return counts;
+  const { own, others } = plannedChanges(preview);
+  const same = preview.changeSummary?.same ?? 0;
+  const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
+  return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
 }
 
 /** The errors of a preview. */
