@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import { isFull } from "../support/size";
 import { programOf, type Stack, startStack, stopStacks } from "../support/stack";
-import { bodyOf, marker, Shell } from "../support/workflow";
+import { answering, bodyOf, Shell } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 
 afterEach(stopStacks);
 
-const program = (interval: number) =>
+const program = (interval: number, others: readonly string[] = []) =>
   programOf([
     {
       kind: "Monitor",
@@ -21,11 +21,18 @@ const program = (interval: number) =>
         requestHeaders: [{ key: "X-Token", value: secretHeader }],
       },
     },
+    ...others.map((name) => ({
+      kind: "Monitor" as const,
+      name,
+      args: { name, url: `https://${name}.example/`, interval: 60 },
+    })),
   ]);
 
 /** A project as CI has it after a checkout, whose steps see the API's settings only where a workflow gives them. */
-async function checkout(): Promise<Stack & { shell: Shell; values: Record<string, string> }> {
-  const stack = await startStack({ program: program(60), env: {} });
+async function checkout(
+  others?: readonly string[],
+): Promise<Stack & { shell: Shell; values: Record<string, string> }> {
+  const stack = await startStack({ program: program(60, others), env: {} });
   const { PULUMI_BACKEND_URL = "", PULUMI_CONFIG_PASSPHRASE = "", ...env } = stack.workspace.env;
   const values = {
     "vars.PULUMI_STACK": stack.workspace.stack,
@@ -43,11 +50,29 @@ async function checkout(): Promise<Stack & { shell: Shell; values: Record<string
   return { ...stack, shell: new Shell(stack.workspace.project, env), values };
 }
 
+/** What `Find the review` found. */
+const found = (reviewed: string, most = "20%") => ({
+  "steps.review.outputs.reviewed": reviewed,
+  "steps.review.outputs.max-deletes": most,
+});
+
+const digestIn = (text: string): string => /has the digest (\S+)\./.exec(text)?.[1] ?? "";
+
+/** The first `up`, before there are workflows. */
+async function firstUp({ emulator, workspace }: Stack): Promise<void> {
+  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
+  expect(await workspace.run(["up", "--yes", "--skip-preview"], { env })).toMatchObject({ code: 0 });
+}
+
 test("GitHub: what is merged is applied, and a pull request shows the changes in one comment that is kept up to date", async () => {
   const { emulator, workspace, shell, values } = await checkout();
   expect(await shell.step("apply", "npm ci", values)).toMatchObject({ code: 0 });
   expect(shell.calls()).toEqual([{ program: "npm", args: ["ci"], files: {} }]);
-  expect(await shell.step("apply", "Apply", values)).toMatchObject({ code: 0 });
+  // Nobody has reviewed the first one, whose digest somebody gives by hand then.
+  const { code, output } = await shell.step("apply", "Apply", { ...values, ...found("") });
+  expect(code).toBe(1);
+  const byHand = { ...values, ...found(digestIn(output), "100%") };
+  expect(await shell.step("apply", "Apply", byHand)).toMatchObject({ code: 0 });
   expect(emulator.monitors.all()).toMatchObject([{ interval: 60 }]);
   // The key is nowhere, since it was in the environment only.
   expect(await workspace.stateText()).not.toContain(emulator.apiKey);
@@ -60,10 +85,10 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
   expect(preview).toMatchObject({ code: 0 });
   expect(emulator.writes()).toEqual([]);
 
-  shell.replace("gh", "");
+  shell.replace("gh", "return '[]'");
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [asked, posted] = shell.calls();
-  expect(asked?.args.slice(0, 3)).toEqual(["api", "--paginate", "repos/team/monitors/issues/12/comments"]);
+  expect(asked?.args).toEqual(["api", "--paginate", "--slurp", "repos/team/monitors/issues/12/comments"]);
   expect(posted?.args.slice(0, 5)).toEqual([
     "api",
     "--silent",
@@ -72,8 +97,8 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
     "repos/team/monitors/issues/12/comments",
   ]);
   const body = bodyOf(posted);
-  expect(body.startsWith(`${marker}\n\n### What merging this changes\n\n**Program: 1 to update, `)).toBe(
-    true,
+  expect(body).toMatch(
+    /^<!-- uptime-preview \S+ -->\n\n### What merging this changes\n\n\*\*Program: 1 to update, /,
   );
   expect(body).toContain("\n! Monitor site: update\n!     interval: 60 => 300\n");
   expect(body).toContain('| `Monitor site` | `1` | `name` | `"Site"` | `"Edited"` |');
@@ -84,7 +109,12 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
   await workspace.write(program(61));
   const failed = await shell.step("preview", "Preview", values);
   expect(failed.code).not.toBe(0);
-  shell.replace("gh", 'return args.includes("--paginate") ? "4711\\n4712\\n" : ""');
+  const user = { login: "github-actions[bot]" };
+  const comments = [4711, 4712].map((id) => ({ id, user, body }));
+  shell.replace(
+    "gh",
+    answering({ "/12/comments": [[{ id: 1, user: { login: "mallory" }, body }], comments] }),
+  );
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [, changed] = shell.calls();
   expect(changed?.args.slice(2, 5)).toEqual([
@@ -94,6 +124,61 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
   ]);
   expect(bodyOf(changed)).toContain("### The preview failed");
   expect(bodyOf(changed)).toContain("interval must be one of 60,");
+  const refused = await shell.step("apply", "Apply", { ...values, ...found(body, "100%") });
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("interval must be one of 60,");
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("what was reviewed is what is applied: other changes, new drift and too many deletes stop it", async () => {
+  const names = ["a", "b", "c"];
+  const { emulator, workspace, shell, values } = await checkout(names);
+  const apply = (reviewed: string, most?: string) =>
+    shell.step("apply", "Apply", { ...values, ...found(reviewed, most) });
+  /** What a pull request with a program shows: the first line of its comment. */
+  const review = async (interval: number, others: readonly string[]): Promise<string> => {
+    await workspace.write(program(interval, others));
+    expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 0 });
+    return readFileSync(join(workspace.project, "comment.md"), "utf8").split("\n")[0] ?? "";
+  };
+  await firstUp({ emulator, workspace });
+
+  const reviewed = await review(300, names);
+  await workspace.write(program(900, names));
+  emulator.forget();
+  const changed = await apply(reviewed);
+  expect(changed.code).toBe(1);
+  expect(changed.output).toContain(
+    "The program's changes are not the reviewed ones. What is listed above has",
+  );
+  expect(changed.output).toContain("interval: 60 => 900");
+
+  await workspace.write(program(300, names));
+  const { id } = emulator.monitors.all().find(({ name }) => name === "a") ?? {};
+  emulator.monitors.edit(Number(id), { name: "Edited" });
+  const edited = await apply(reviewed);
+  expect(edited.code).toBe(1);
+  expect(edited.output).toContain("The drift is not the reviewed one. What is listed above has the digest");
+  expect(emulator.writes()).toEqual([]);
+
+  // Somebody has read that list. The drift that others have undone since then needs no review.
+  emulator.monitors.edit(Number(id), { name: "a" });
+  expect(await apply(digestIn(edited.output))).toMatchObject({ code: 0 });
+  expect(emulator.monitors.all().map(({ interval }) => interval)).toContain(300);
+
+  const deleted = await review(300, []);
+  emulator.forget();
+  const stopped = await apply(deleted);
+  expect(stopped.code).toBe(1);
+  expect(stopped.output).toContain(
+    "3 of 4 resources would be deleted or replaced, and --max-deletes 20% allows 0.",
+  );
+  expect(emulator.writes()).toEqual([]);
+  // As with the label.
+  expect(await apply(deleted, "100%")).toMatchObject({ code: 0 });
+  expect(emulator.monitors.all()).toMatchObject([{ name: "Site" }]);
+  // Nothing is left to do, which needs no review.
+  expect(await apply("")).toMatchObject({ code: 0 });
 });
 
 /** `npx` finds the command where npm would have linked it. */
@@ -109,7 +194,7 @@ function linkCommand(project: string): void {
 
 test("drift by night, with the real command: an issue says what was edited, and nothing is written to the API", async () => {
   const { emulator, workspace, shell, values } = await checkout();
-  expect(await shell.step("apply", "Apply", values)).toMatchObject({ code: 0 });
+  await firstUp({ emulator, workspace });
   const output = join(workspace.project, ".ci-output");
   emulator.forget();
   if (isFull) {

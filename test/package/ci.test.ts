@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "../support/folder";
-import { bodyOf, gitHubWorkflow, gitLabPipeline, marker, Shell, stepOf } from "../support/workflow";
+import {
+  answering,
+  bodyOf,
+  gitHubWorkflow,
+  gitLabPipeline,
+  marker,
+  Shell,
+  stepOf,
+} from "../support/workflow";
 
 const workflows = ["preview", "apply", "drift"];
 
@@ -66,6 +74,7 @@ describe("what the workflows for GitHub may do", () => {
     expect(workflow.permissions).toEqual({
       contents: "read",
       ...(name === "preview" && { "pull-requests": "write" }),
+      ...(name === "apply" && { "pull-requests": "read" }),
       ...(name === "drift" && { issues: "write" }),
     });
     expect(Object.keys(workflow.on)).not.toContain("pull_request_target");
@@ -88,7 +97,11 @@ describe("what the workflows for GitHub may do", () => {
   test("two applies wait for each other, none is cancelled, and only what is merged is applied", () => {
     const { concurrency, on } = gitHubWorkflow("apply");
     expect(concurrency).toEqual({ group: "uptime-apply", "cancel-in-progress": false });
-    expect(on).toEqual({ push: { branches: ["main"] }, workflow_dispatch: null });
+    expect(on).toMatchObject({
+      push: { branches: ["main"] },
+      workflow_dispatch: { inputs: { reviewed: {} } },
+    });
+    expect(Object.keys(on)).toHaveLength(2);
   });
 });
 
@@ -96,7 +109,9 @@ test("the pipeline for GitLab runs the same commands, previews no fork, and appl
   const { preview, apply, drift } = gitLabPipeline();
   expect(preview.rules[0]?.if).toContain("$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID");
   expect(apply.rules).toEqual([
-    { if: '$CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH' },
+    {
+      if: '$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH && ($CI_PIPELINE_SOURCE == "push" || $CI_PIPELINE_SOURCE == "web")',
+    },
   ]);
   expect(apply.resource_group).toBe("uptime-apply");
   const commands = (text: string) =>
@@ -110,16 +125,29 @@ test("the pipeline for GitLab runs the same commands, previews no fork, and appl
   expect(commands(drift.script.join("\n"))).toEqual(commands(stepOf("drift", "Look for drift").run));
 });
 
-/** Answers as GitLab's API does to what the pipeline asks. */
-const gitLab = (list: unknown) =>
-  `return args.some((arg) => arg.includes("?")) ? ${JSON.stringify(JSON.stringify(list))} : "{}"`;
 const notes = "https://gitlab.example.com/api/v4/projects/7/merge_requests/12/notes";
+const me = { id: 77 };
+
+/** In place of `curl`: what GitLab's API answers, with these comments on the merge request. */
+const gitLab = (comments: readonly object[], labels: readonly string[] = []) =>
+  answering({
+    "/user": me,
+    "/notes?": comments,
+    "/commits/0a1b/": [
+      { iid: 13, state: "opened", labels: ["allow-deletes"] },
+      { iid: 12, state: "merged", labels },
+    ],
+  });
 
 test("GitLab: a merge request shows the changes in one comment that is kept up to date", async () => {
   const shell = newShell();
   shell.replace("npx", commands({ drift: 2, driftReport: edited }));
   shell.replace("pulumi", `return ${JSON.stringify(JSON.stringify({ steps: [update] }))}`);
-  shell.replace("curl", gitLab([{ id: 5, body: "Looks good" }]));
+  const others = [
+    { id: 4, author: { id: 5 }, body: `${marker}-->\nNot the token's own.` },
+    { id: 5, author: me, body: "Looks good" },
+  ];
+  shell.replace("curl", gitLab(others));
   expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
   const posted = shell.calls().at(-1);
   expect(posted?.args.slice(3)).toEqual([
@@ -129,19 +157,13 @@ test("GitLab: a merge request shows the changes in one comment that is kept up t
     "body@comment.md",
     notes,
   ]);
-  expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview -->\n\n### What merging this changes\n/);
+  expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview \w{16}-\w{16} -->\n\n### What merging this changes\n/);
   expect(bodyOf(posted)).toContain("\n!     interval: 60 => 300\n");
   expect(bodyOf(posted)).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
 
   // The preview fails: so does the job, and not before the comment says it.
   shell.replace("pulumi", "process.exitCode = 255");
-  shell.replace(
-    "curl",
-    gitLab([
-      { id: 5, body: "Looks good" },
-      { id: 6, body: `${marker}\n…` },
-    ]),
-  );
+  shell.replace("curl", gitLab([...others, { id: 6, author: me, body: `${marker}-->\n…` }]));
   expect((await shell.job("preview", {})).code).toBe(255);
   const changed = shell.calls().at(-1);
   expect(changed?.args.slice(5)).toEqual([
@@ -151,7 +173,54 @@ test("GitLab: a merge request shows the changes in one comment that is kept up t
     "body@comment.md",
     `${notes}/6`,
   ]);
-  expect(bodyOf(changed)).toContain("### The preview failed");
+  expect(bodyOf(changed)).toMatch(/^<!-- uptime-preview -->\n\n### The preview failed\n/);
+});
+
+describe("what was reviewed is found where nobody else can write it", () => {
+  const line = `${marker}0123456789abcdef-none -->`;
+  const body = `${line}\n\n### What merging this changes\n`;
+  const forged = { user: { login: "mallory" }, author: { id: 5 }, body };
+  const own = { user: { login: "github-actions[bot]" }, author: me, body: `${body}${marker}none-none -->\n` };
+  const label = [{ name: "allow-deletes" }];
+
+  test.each<[string, { number: number; labels: object[] }[], object[], string, string, string]>([
+    ["a pull request", [{ number: 12, labels: [] }], [forged, own], "", line, "20%"],
+    ["a label allows deletes", [{ number: 12, labels: label }], [own], "", line, "100%"],
+    ["somebody else's comment", [{ number: 12, labels: [] }], [forged], "", "", "20%"],
+    ["a push without a pull request", [], [own], "", "", "20%"],
+    ["by hand", [], [], "0123456789abcdef-none", "0123456789abcdef-none", "100%"],
+  ])("GitHub: %s", async (_, pulls, comments, given, reviewed, most) => {
+    const shell = newShell();
+    // A list of pages.
+    shell.replace("gh", answering({ "/commits/0a1b/pulls": pulls, "/issues/12/comments": [[], comments] }));
+    const inputs = { ...values, "inputs.reviewed": given };
+    expect(await shell.step("apply", "Find the review", inputs)).toMatchObject({ code: 0 });
+    const outputs = readFileSync(join(shell.folder, ".ci-output"), "utf8");
+    expect(outputs).toBe(`reviewed=${reviewed}\nmax-deletes=${most}\n`);
+  });
+
+  test.each<[string, (line: string) => object[], string[], boolean]>([
+    ["the token's own comment", (body) => [{ ...forged }, { author: me, body }], [], true],
+    ["somebody else's comment", (body) => [{ ...forged, body }], [], false],
+    ["an older comment", () => [own], [], false],
+    ["a replacement", (body) => [{ author: me, body }], [], false],
+    ["a replacement, and a label", (body) => [{ author: me, body }], ["allow-deletes"], true],
+  ])("GitLab: %s", async (title, comments, labels, isApplied) => {
+    const shell = newShell();
+    const op = title.startsWith("a replacement") ? "replace" : "update";
+    shell.replace("npx", commands({ driftReport: inOrder }));
+    shell.replace("pulumi", `return ${JSON.stringify(JSON.stringify({ steps: [{ ...update, op }] }))}`);
+    shell.replace("curl", gitLab([]));
+    expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
+    const shown = bodyOf(shell.calls().at(-1));
+    shell.replace("curl", gitLab(comments(shown), labels));
+    const { code } = await shell.job("apply", {});
+    const calls = shell.calls().filter(({ program }) => program === "pulumi");
+    expect([code === 0, calls.map(({ args }) => args[0])]).toEqual([
+      isApplied,
+      isApplied ? ["preview", "up"] : ["preview"],
+    ]);
+  });
 });
 
 test("GitHub: checks that fail are in the comment, and nothing is previewed", async () => {
@@ -160,7 +229,7 @@ test("GitHub: checks that fail are in the comment, and nothing is previewed", as
   shell.replace("pulumi", "");
   expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 1 });
   expect(shell.calls().filter(({ program }) => program === "pulumi")).toEqual([]);
-  shell.replace("gh", "");
+  shell.replace("gh", "return '[]'");
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   expect(bodyOf(shell.calls().at(-1))).toContain("### Some checks failed\n\n- `status 401`\n");
 });
@@ -208,7 +277,7 @@ describe("drift by night", () => {
   ])("GitLab: %s", async (_, code, open, sent) => {
     const shell = newShell();
     shell.replace("npx", command(code));
-    shell.replace("curl", gitLab(open));
+    shell.replace("curl", answering({ "?": open }));
     expect((await shell.job("drift", {})).code).toBe(code);
     const made = shell
       .calls()

@@ -81,8 +81,13 @@ export function bodyOf(call: Call | undefined): string {
   return Object.values(call?.files ?? {}).join("\n");
 }
 
-/** The first line of the comment, by which it is found again. */
-export const marker = "<!-- uptime-preview -->";
+/** How the comment begins; its first line has a digest too, unless something failed. */
+export const marker = "<!-- uptime-preview ";
+
+/** A body for {@link Shell.replace}: what a platform's API answers at addresses with these parts. */
+export const answering = (answers: Readonly<Record<string, unknown>>): string =>
+  `const found = Object.entries(${JSON.stringify(answers)}).find(([part]) => args.some((arg) => arg.includes(part)));
+return JSON.stringify(found ? found[1] : {})`;
 
 /** A step by its name, or by what it runs. */
 export function stepOf(workflow: string, name: string): Step & { run: string } {
@@ -100,10 +105,12 @@ export interface Outcome {
 /** What the platforms themselves put into the environment. */
 const platform = (folder: string) => ({
   GITHUB_REPOSITORY: "team/monitors",
+  GITHUB_SHA: "0a1b",
   GITHUB_OUTPUT: join(folder, ".ci-output"),
   CI_API_V4_URL: "https://gitlab.example.com/api/v4",
   CI_PROJECT_ID: "7",
   CI_MERGE_REQUEST_IID: "12",
+  CI_COMMIT_SHA: "0a1b",
   GITLAB_TOKEN: "token-of-gitlab",
 });
 

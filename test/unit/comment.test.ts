@@ -98,7 +98,7 @@ test("1000 monitors, 30 changed and 20 drifted: the comment holds every change, 
   expect(Buffer.byteLength(stdout)).toBeLessThan(65_536);
   const lines = stdout.split("\n");
   expect(lines.slice(0, 7)).toEqual([
-    "<!-- uptime-preview -->",
+    expect.stringMatching(/^<!-- uptime-preview [\da-f]{16}-[\da-f]{16} -->$/),
     "",
     "### What merging this changes",
     "",
@@ -325,4 +325,157 @@ test("a preview that fails, checks that fail, and drift that could not be looked
     stderr: expect.stringContaining("nothing to comment on") as string,
   });
   expect(await comment("--limit", "10")).toMatchObject({ code: 1, stdout: "" });
+});
+
+describe("the digest of what would be done", () => {
+  const bucket = (op: string, more: object = {}) => ({
+    op,
+    urn: "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs",
+    newState: { type: "aws:s3/bucket:Bucket", inputs: { tags: "a", ...more } },
+  });
+  const changes = [
+    step("update", "a", inputs("a"), inputs("a", { interval: 300, sslAlertDays: 14 })),
+    step("create", "b", undefined, inputs("b", { importId: "7" })),
+    step("delete", "c", inputs("c")),
+    step("create", "d", undefined, inputs("d", { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" })),
+    bucket("create"),
+  ];
+  const edits = [drifted("e", 900), drifted("f", "Edited", "name", "F")];
+  const report = (found: readonly object[] = edits, more: object = {}) => ({
+    checked: 4,
+    drifted: found,
+    errors: [],
+    encrypted: [],
+    ...more,
+  });
+  const digestOf = async (steps: readonly object[], drift: object = report()): Promise<string> => {
+    write("preview.json", preview(steps));
+    write("drift.json", drift);
+    return /^<!-- uptime-preview (\S+) -->\n/.exec((await comment()).stdout)?.[1] ?? "";
+  };
+  const changed = (at: number, present: object): object[] =>
+    changes.map((one, index) => (index === at ? present : one));
+
+  /** With the keys of each object in the opposite order, which makes no difference to JSON. */
+  const turned = (value: unknown): unknown =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .reverse()
+            .map(([key, one]) => [key, turned(one)]),
+        )
+      : value;
+  const timed = (time: string) =>
+    JSON.parse(
+      JSON.stringify(changes).replaceAll('"type":', `"created":"${time}","modified":"${time}","type":`),
+    ) as object[];
+
+  test.each<[string, readonly object[], readonly object[]]>([
+    ["the order of steps", changes.toReversed(), edits],
+    ["the order of properties", changes.map((one) => turned(one) as object), edits],
+    ["the order of drift", changes, edits.toReversed()],
+    ["times", timed("2026-01-02T03:04:05Z"), edits],
+    ["what is hidden", changed(2, step("delete", "c", inputs("c", { __provider: "other" }))), edits],
+    ["values of other packages", changed(4, bucket("create", { tags: "b" })), edits],
+    ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))], edits],
+  ])("is not another for %s", async (_, steps, found) => {
+    expect(await digestOf(steps, report(found))).toBe(await digestOf(changes));
+  });
+
+  const update = inputs("a", { interval: 300, sslAlertDays: 14 });
+  test.each<[string, readonly object[]]>([
+    ["another value", changed(0, step("update", "a", inputs("a"), { ...update, interval: 600 }))],
+    ["another value before", changed(0, step("update", "a", inputs("a", { interval: 180 }), update))],
+    ["another property", changed(0, step("update", "a", inputs("a"), { ...update, pause: true }))],
+    ["another operation", changed(0, step("replace", "a", inputs("a"), update))],
+    ["another resource", changed(2, step("delete", "x", inputs("c")))],
+    ["another record", changed(1, step("create", "b", undefined, inputs("b", { importId: "8" })))],
+    ["a value that is known now", changed(3, step("create", "d", undefined, inputs("d")))],
+    ["another package's operation", changed(4, bucket("delete"))],
+    ["another package's property", changed(4, bucket("create", { acl: "public" }))],
+    ["a change more", [...changes, step("delete", "x", inputs("x"))]],
+    ["a change less", changes.slice(1)],
+  ])("is another for %s, and the same for the drift", async (_, steps) => {
+    const [program, drift] = (await digestOf(changes)).split("-");
+    const [present, same] = (await digestOf(steps)).split("-");
+    expect(present).not.toBe(program);
+    expect(same).toBe(drift);
+  });
+
+  test("is another for other drift, and the same for the program; of no changes and no drift it says so", async () => {
+    const [program, drift] = (await digestOf(changes)).split("-");
+    for (const other of [[drifted("e", 901), edits[1]], [edits[0]], [...edits, drifted("g", 900)]]) {
+      const [same, present] = (await digestOf(changes, report(other as object[]))).split("-");
+      expect(present).not.toBe(drift);
+      expect(same).toBe(program);
+    }
+    expect(await digestOf([], report([]))).toBe("none-none");
+  });
+
+  const others = "The program's changes are not the reviewed ones. ";
+  const otherDrift = "The drift is not the reviewed one. ";
+  test.each<[string, readonly object[], readonly object[], (digest: string) => string, string]>([
+    ["the same", changes, edits, (digest) => digest, ""],
+    ["the same, as the comment has it", changes, edits, (digest) => `<!-- uptime-preview ${digest} -->`, ""],
+    ["other changes", changes.slice(1), edits, (digest) => digest, others],
+    ["other drift", changes, [drifted("e", 901)], (digest) => digest, otherDrift],
+    ["both", changes.slice(1), [drifted("e", 901)], (digest) => digest, others + otherDrift],
+    ["nothing was reviewed", changes, edits, () => "", others + otherDrift],
+    ["nothing was to change", changes, edits, () => "none-none", others + otherDrift],
+    ["no drift any more", changes, [], (digest) => digest, ""],
+    ["nothing to do", [], [], () => "", ""],
+  ])("is compared with the reviewed one: %s", async (_, steps, found, given, fault) => {
+    const reviewed = given(await digestOf(changes));
+    const digest = await digestOf(steps, report(found));
+    const { code, stdout, stderr } = await comment("--reviewed", reviewed);
+    expect(stdout).toBe((await comment()).stdout);
+    expect([code, stderr]).toEqual(
+      fault === "" ? [0, ""] : [1, `${fault}What is listed above has the digest ${digest}.\n`],
+    );
+  });
+
+  test.each<[string, string, boolean]>([
+    ["as a number", "2", true],
+    ["as a number", "1", false],
+    ["as a share", "50%", true],
+    ["as a share", "49%", false],
+    ["none", "0", false],
+  ])("deletes and replacements have a limit: %s, %s", async (_, most, isAllowed) => {
+    const steps = [
+      step("delete", "a", inputs("a")),
+      step("replace", "b", inputs("b"), update),
+      bucket("delete"),
+    ];
+    await digestOf(steps);
+    const { code, stderr } = await comment("--max-deletes", most);
+    const fault = /^2 of 4 resources would be deleted or replaced, and --max-deletes \d+%? allows [01]\.\n$/;
+    expect(code).toBe(isAllowed ? 0 : 1);
+    expect(stderr).toMatch(isAllowed ? /^$/ : fault);
+  });
+
+  test.each(["many", "-1", "20 %", ""])("a limit that is none is refused: %s", async (most) => {
+    await digestOf(changes);
+    expect(await comment("--max-deletes", most)).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  const message = "error: b has a problem";
+  const uncompared = { errors: [{ urn: urnOf("e"), message: "status 500" }] };
+  test.each<[string, unknown, unknown]>([
+    ["the preview failed", { steps: changes, diagnostics: [{ message, severity: "error" }] }, report()],
+    ["the preview printed nothing", "", report()],
+    ["drift was not looked for", preview(changes), ""],
+    ["something was not compared", preview(changes), report([], uncompared)],
+  ])("is none if not everything is known: %s", async (_, printed, drift) => {
+    write("preview.json", printed);
+    write("drift.json", drift);
+    expect((await comment()).stdout).toMatch(/^<!-- uptime-preview -->\n/);
+    for (const option of [
+      ["--reviewed", "none-none"],
+      ["--max-deletes", "100%"],
+    ])
+      expect(await comment(...option)).toMatchObject({
+        code: 1,
+        stderr: "It is not known what would be done: see the errors above.\n",
+      });
+  });
 });

@@ -1,32 +1,24 @@
 import { resolve } from "node:path";
 
 import { InvalidArgumentError } from "commander";
-import { escapeUTF8 } from "entities";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
 import { layOut } from "./layout";
-import type { CommentSection } from "./layout";
-import { driftReport, driftSummary, driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
-import type { DriftReport, Table } from "../drift/report";
+import { digestOf, faultsIn } from "./review";
+import type { ReviewOptions } from "./review";
+import { sectionsOf } from "./sections";
+import { driftReport, driftSummary } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
-import {
-  byWeight,
-  countsOf,
-  countTexts,
-  errorsIn,
-  plannedChanges,
-  previewReport,
-  summaryOf,
-} from "../shared/preview";
-import type { OperationCounts, PlannedChange, PlannedProperty } from "../shared/preview";
+import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
+import type { OperationCounts } from "../shared/preview";
 import { parseAs } from "../shared/json";
-import { codeBlock, codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeSpan } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 
-interface CommentOptions {
+interface CommentOptions extends ReviewOptions {
   readonly preview?: string;
   readonly previewLog?: string;
   readonly drift?: string;
@@ -34,12 +26,6 @@ interface CommentOptions {
   readonly fullAt?: string;
   readonly limit: number;
 }
-
-/** By its first line the comment is found again, to be updated. */
-const marker = "<!-- uptime-preview -->";
-
-/** A longer value is folded, so that the list of changes stays readable. */
-const shortValue = 120;
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -49,6 +35,12 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
     .option("--full-at <url>", "address of the page that has everything, such as the job's log")
     .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
+    .option("--reviewed <digest>", "fail if the changes or the drift are not those of this digest")
+    .option(
+      "--max-deletes <number>",
+      "fail if more resources of this package, or a larger share such as 20%, would be deleted or replaced",
+      deleteLimit,
+    )
     .addHelpText(
       "after",
       `
@@ -56,14 +48,20 @@ Prints a Markdown comment for a pull request or an issue: a summary, the program
 what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
 the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist counts as not given.
 
-Example:
+The comment's first line has a digest of the changes and the drift. --reviewed accepts that line too. --max-deletes with a
+share needs --drift, which counts the resources.
+
+Examples:
   pulumi preview --json > preview.json
   pulumi-uptime drift --json > drift.json
   pulumi-uptime comment --preview preview.json --drift drift.json > comment.md
+  pulumi-uptime comment --preview preview.json --drift drift.json --reviewed "$(head -n 1 comment.md)" --max-deletes 20%
 `,
     )
     .action((options: CommentOptions) => {
-      context.stdout.write(writeComment(options, context.cwd));
+      const { comment, faults } = review(options, context.cwd);
+      context.stdout.write(comment);
+      if (faults.length > 0) throw new UptimeError(faults.join(" "));
     });
 }
 
@@ -73,8 +71,13 @@ function byteLimit(text: string): number {
   throw new InvalidArgumentError("It is a whole number of at least 1000, or 0 for no limit.");
 }
 
-/** The comment, from the files that the options name. */
-function writeComment(options: CommentOptions, cwd: string): string {
+function deleteLimit(text: string): string {
+  if (/^\d+%?$/.test(text)) return text;
+  throw new InvalidArgumentError("It is a whole number, or a share such as 20%.");
+}
+
+/** The comment, from the files that the options name, and why it must not be applied. */
+function review(options: CommentOptions, cwd: string): { comment: string; faults: string[] } {
   // In CI, a command that failed is the reason why a later one has left no file.
   const textOf = (option: "preview" | "previewLog" | "drift" | "doctor"): string | undefined => {
     const path = resolve(cwd, options[option] ?? "");
@@ -87,12 +90,15 @@ function writeComment(options: CommentOptions, cwd: string): string {
     );
 
   const preview = parseAs(previewReport, previewText ?? "");
-  const { own, others } = plannedChanges(preview ?? {});
-  own.sort(byWeight);
+  const changes = plannedChanges(preview ?? {});
   const drift = parseAs(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
-  const printed = previewText === undefined ? [] : [previewText, textOf("previewLog") ?? ""];
-  const errors = preview ? errorsIn(preview) : printed.filter((text) => text !== "");
+  const errors = preview ? errorsIn(preview) : [];
+  if (previewText !== undefined && !preview)
+    errors.push([previewText, textOf("previewLog")].join("\n").trim() || "`pulumi preview` printed nothing.");
+  const isDriftKnown = driftText === undefined || drift?.errors.length === 0;
+  const digest =
+    preview && errors.length + checks.length === 0 && isDriftKnown ? digestOf(changes, drift) : undefined;
 
   const counts = summaryOf(preview ?? {});
   const sentences: string[] = [];
@@ -103,42 +109,16 @@ function writeComment(options: CommentOptions, cwd: string): string {
   if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
   else if (driftText !== undefined)
     sentences.push("Drift: it could not be looked for; see the log of the job.");
-  const isFailed = errors.length > 0 || (previewText !== undefined && !preview);
   const head = [
-    marker,
-    headingOf(checks.length > 0, isFailed, previewText !== undefined),
+    // By its first line the comment is found again, to be updated.
+    `<!-- ${["uptime-preview", digest ?? []].flat().join(" ")} -->`,
+    headingOf(checks.length > 0, errors.length > 0, previewText !== undefined),
     ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
   ];
-  const isNew = ({ operation }: PlannedChange): boolean => operation !== "update" && operation !== "import";
-  const otherCounts = countTexts(countsOf(others)).join(", ");
-  const sections = {
-    program: [
-      listSection("checks", checks),
-      listSection("errors", errors.map(errorBlock)),
-      changesSection("Replaced, deleted and created", own.filter(isNew), false),
-      changesSection(
-        "Updated",
-        own.filter(({ operation }) => operation === "update"),
-      ),
-      listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
-    ],
-    drift: drift ? driftSections(drift) : [],
-    details: [
-      listSection(
-        "long values",
-        longValues(
-          own.filter((one) => one.operation !== "import"),
-          drift,
-        ),
-      ),
-      changesSection(
-        "Imported",
-        own.filter(({ operation }) => operation === "import"),
-        true,
-      ),
-    ],
+  return {
+    comment: layOut(head, sectionsOf(checks, errors, changes, drift), options.limit, options.fullAt),
+    faults: faultsIn(options, digest, changes, drift),
   };
-  return layOut(head, sections, options.limit, options.fullAt);
 }
 
 /** How many resources the program would lose, of those that the stack has. */
@@ -162,94 +142,4 @@ function failedChecks(text: string): string[] {
   const report = parseAs(findingReport, text);
   if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
   return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
-}
-
-const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
-
-function listSection(noun: string, entries: readonly string[], heading = ""): CommentSection {
-  return { noun, heading, open: "", close: "", entries };
-}
-
-const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
-
-/** Changes as a diff: forges colour the lines by their first character. */
-function changesSection(
-  heading: string,
-  changes: readonly PlannedChange[],
-  isFolded?: boolean,
-): CommentSection {
-  const entries = changes.map(({ operation, importId, title, properties }) => {
-    const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-    // An import changes none.
-    const details = operation === "import" ? [] : properties.map(changeText);
-    // Pulumi shows a secret as [secret] before and after.
-    if (properties.length === 0 && (operation === "update" || operation === "replace"))
-      details.push("a secret, or an option of the resource");
-    const lines = [` ${title}: ${operation}${record}`, ...details.map((detail) => `     ${detail}`)];
-    return lines.map((line) => visible(signs[operation] + line)).join("\n");
-  });
-  // The fence must be longer than any in a value.
-  const [fence = "```"] = codeBlock(entries).split("\n");
-  return {
-    noun: isFolded ? "imports" : "changes",
-    heading: `#### ${heading}`,
-    open: `${fence}diff`,
-    close: fence,
-    entries,
-    ...(isFolded !== undefined && { isFolded }),
-  };
-}
-
-const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
-
-/** Long values as they were and as they are to be, and as declared and as found. */
-function longValues(changes: readonly PlannedChange[], drift: DriftReport | undefined): string[] {
-  const changed = changes.flatMap(({ title, properties }) =>
-    properties.map(({ property, before, after }) => [`${title}: ${property}`, "- ", before, "+ ", after]),
-  );
-  const drifted = (drift ? driftTable(drift).rows : []).map(
-    ([title = "", , property = "", declared, actual]) => [
-      `${title}: ${property}`,
-      "in state:   ",
-      declared,
-      "in the API: ",
-      actual,
-    ],
-  );
-  return [...changed, ...drifted].flatMap(([title = "", oldMark = "", old, newMark = "", present]) => {
-    if (!isLong(old) && !isLong(present)) return [];
-    const lines = [
-      ...(old === undefined ? [] : [oldMark + old]),
-      ...(present === undefined ? [] : [newMark + present]),
-    ];
-    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
-    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
-  });
-}
-
-function changeText({ property, before, after }: PlannedProperty): string {
-  const to = shortForm(after ?? "");
-  if (before === undefined) return `${property}: ${to}`;
-  return `${property}: ${shortForm(before)} => ${to || "(none)"}`;
-}
-
-function shortForm(json: string): string {
-  return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
-}
-
-function driftSections(drift: DriftReport): CommentSection[] {
-  const { heads, rows } = driftTable(drift);
-  return [
-    tableSection(
-      "drifted properties",
-      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
-      { heads, rows: rows.map((row) => row.map(shortForm)) },
-    ),
-    listSection("resources", uncomparedItems(drift), "#### Not compared"),
-    tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
-  ];
-}
-
-function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
-  return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
 }

@@ -8,7 +8,6 @@ export interface CommentSection {
   readonly close: string;
   /** Each is shown whole or not at all. */
   readonly entries: readonly string[];
-  /** Whether the section is folded; without it, a long one is. */
   readonly isFolded?: boolean;
 }
 
@@ -20,9 +19,6 @@ export interface CommentSections {
   /** Has what is left. */
   readonly details: readonly CommentSection[];
 }
-
-/** A section with more lines is folded as a whole. */
-const longSection = 200;
 
 /** Forges count characters, of which there are never more than bytes. */
 const size = (paragraphs: readonly string[]): number => Buffer.byteLength(paragraphs.join("\n\n")) + 2;
@@ -66,7 +62,7 @@ function shown(sections: readonly CommentSection[], space: number): string[] {
   let left = space;
   return sections.flatMap((section) => {
     const { entries, noun } = section;
-    const frame = size(paragraphsOf(section, [""], true)) + 2;
+    const frame = size(paragraphsOf(section, [""])) + 2;
     let room = left - frame;
     let count = 0;
     for (; count < entries.length; count++) {
@@ -80,9 +76,8 @@ function shown(sections: readonly CommentSection[], space: number): string[] {
 }
 
 function paragraphsOf(
-  { heading, open, close, noun, isFolded: isAlways }: CommentSection,
+  { heading, open, close, noun, isFolded }: CommentSection,
   entries: readonly string[],
-  isFolded = isAlways ?? entries.join("\n").split("\n").length > longSection,
 ): string[] {
   const body = [open, ...entries, close].filter((line) => line !== "").join("\n");
   const fold = isFolded

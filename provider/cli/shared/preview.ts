@@ -65,11 +65,6 @@ export function countTexts(counts: OperationCounts): string[] {
   });
 }
 
-/** Orders changes by what matters most. */
-export function byWeight(a: { readonly operation: Operation }, b: { readonly operation: Operation }): number {
-  return operations.indexOf(a.operation) - operations.indexOf(b.operation);
-}
-
 /** What a preview does to one resource. */
 export interface PlannedChange {
   readonly operation: Exclude<Operation, "adopt">;
@@ -88,31 +83,29 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, in its order: resources of this package, and the others. The stack itself is none. */
-export function plannedChanges({ steps }: Preview): { own: PlannedChange[]; others: PlannedChange[] } {
+/** What a preview changes, what matters most first. The stack itself is none. */
+export interface PlannedChanges {
+  /** Of this package. */
+  readonly own: readonly PlannedChange[];
+  readonly others: readonly PlannedChange[];
+}
+
+export function plannedChanges({ steps }: Preview): PlannedChanges {
   const changes = (steps ?? []).filter((step) => !isStack(step)).flatMap((step) => changeOf(step) ?? []);
+  const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
+  const sorted = changes.sort((a, b) => weight(a) - weight(b));
   const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
-  return { own: changes.filter(isOwn), others: changes.filter((change) => !isOwn(change)) };
+  return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
 }
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
 
-/**
- * Pulumi's own counts, without the stack; to it, the import of a dynamic resource is a create. A preview that fails has none,
- * and its steps are counted.
- */
+/** The counts of all resources but the stack, as Pulumi prints them; to it, the import of a dynamic resource is a create. */
 export function summaryOf(preview: Preview): OperationCounts {
-  const { changeSummary, steps } = preview;
-  if (!changeSummary) return countsOf(Object.values(plannedChanges(preview)).flat());
-  const counts: Record<string, number> = { ...changeSummary };
-  const move = (from: string, to?: string): void => {
-    counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
-    if (to !== undefined) counts[to] = (counts[to] ?? 0) + 1;
-  };
-  move((steps ?? []).find(isStack)?.op ?? "same");
-  for (const step of steps ?? [])
-    if (step.op === "create" && changeOf(step)?.operation === "import") move("create", "import");
-  return counts;
+  const { own, others } = plannedChanges(preview);
+  const same = preview.changeSummary?.same ?? 0;
+  const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
+  return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
 }
 
 /** The errors of a preview. */

@@ -1,0 +1,142 @@
+import { escapeUTF8 } from "entities";
+
+import type { CommentSection, CommentSections } from "./layout";
+import { driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
+import type { DriftReport, Table } from "../drift/report";
+import { countsOf, countTexts } from "../shared/preview";
+import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
+import { codeBlock, markdownHead, markdownRow, visible } from "../shared/quoting";
+
+/** A longer value is folded, so that the list of changes stays readable. */
+const shortValue = 120;
+
+/**
+ * What a comment has below its summary.
+ *
+ * @param checks items of a list
+ */
+export function sectionsOf(
+  checks: readonly string[],
+  errors: readonly string[],
+  changes: PlannedChanges,
+  drift: DriftReport | undefined,
+): CommentSections {
+  const { own, others } = changes;
+  const isUpdate = ({ operation }: PlannedChange): boolean => operation === "update";
+  const otherCounts = countTexts(countsOf(others)).join(", ");
+  return {
+    program: [
+      listSection("checks", checks),
+      listSection("errors", errors.map(errorBlock)),
+      changesSection(
+        "Replaced, deleted and created",
+        own.filter((change) => !isUpdate(change) && !isImport(change)),
+      ),
+      changesSection("Updated", own.filter(isUpdate)),
+      listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
+    ],
+    drift: drift ? driftSections(drift) : [],
+    details: [
+      listSection("long values", longValues(changes, drift)),
+      changesSection("Imported", own.filter(isImport), true),
+    ],
+  };
+}
+
+const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
+
+function listSection(noun: string, entries: readonly string[], heading = ""): CommentSection {
+  return { noun, heading, open: "", close: "", entries };
+}
+
+const isImport = ({ operation }: PlannedChange): boolean => operation === "import";
+
+const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
+
+/** Changes as a diff: forges colour the lines by their first character. */
+function changesSection(
+  heading: string,
+  changes: readonly PlannedChange[],
+  isFolded = false,
+): CommentSection {
+  const entries = changes.map(({ operation, importId, title, properties }) => {
+    const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
+    // An import changes none.
+    const details = operation === "import" ? [] : properties.map(changeText);
+    // Pulumi shows a secret as [secret] before and after.
+    if (properties.length === 0 && (operation === "update" || operation === "replace"))
+      details.push("a secret, or an option of the resource");
+    const lines = [` ${title}: ${operation}${record}`, ...details.map((detail) => `     ${detail}`)];
+    return lines.map((line) => visible(signs[operation] + line)).join("\n");
+  });
+  // The fence must be longer than any in a value.
+  const [fence = "```"] = codeBlock(entries).split("\n");
+  return {
+    noun: isFolded ? "imports" : "changes",
+    heading: `#### ${heading}`,
+    open: `${fence}diff`,
+    close: fence,
+    entries,
+    isFolded,
+  };
+}
+
+const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
+
+/** Long values before and after, in state and in the API. */
+function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): string[] {
+  const changed = own
+    .filter((change) => !isImport(change))
+    .flatMap(({ title, properties }) =>
+      properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
+    );
+  const drifted = (drift ? driftTable(drift).rows : []).map(
+    ([title = "", , property = "", declared, actual]) => [
+      `${title}: ${property} in state and in the API`,
+      declared,
+      actual,
+    ],
+  );
+  return [...changed, ...drifted].flatMap(([title = "", before, after]) => {
+    if (!isLong(before) && !isLong(after)) return [];
+    const lines = [
+      ...(before === undefined ? [] : [`- ${before}`]),
+      ...(after === undefined ? [] : [`+ ${after}`]),
+    ];
+    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
+    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
+  });
+}
+
+function changeText({ property, before, after }: PlannedProperty): string {
+  const to = shortForm(after ?? "");
+  if (before === undefined) return `${property}: ${to}`;
+  return `${property}: ${shortForm(before)} => ${to || "(none)"}`;
+}
+
+function shortForm(json: string): string {
+  return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
+}
+
+function driftSections(drift: DriftReport): CommentSection[] {
+  const { heads, rows } = driftTable(drift);
+  return [
+    tableSection(
+      "drifted properties",
+      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
+      { heads, rows: rows.map((row) => row.map(shortForm)) },
+    ),
+    listSection("resources", uncomparedItems(drift), "#### Not compared"),
+    tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
+  ];
+}
+
+function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
+  return {
+    noun,
+    heading,
+    open: markdownHead(heads),
+    close: "",
+    entries: rows.map(markdownRow),
+  };
+}
