@@ -3,13 +3,12 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-import { Client } from "../../provider/api/client";
 import { Collection } from "../../provider/api/collection";
 import { ApiError, MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { errorText } from "../../provider/engine/clean";
-import { readSettings } from "../../provider/api/settings";
+import { clientOf } from "../support/client";
 
 const key = "canary-key/1";
 const record = { id: 7, name: "Küche", url: "https://example.com/", interval: 60 };
@@ -56,20 +55,15 @@ const raw = (answer: (socket: Socket) => void): Promise<string> =>
     }),
   );
 
-function clientOf(url: string, config: Record<string, string> = {}): Client {
-  const all: Record<string, string> = {
+function collection(url: string, more: Record<string, string> = {}): Collection {
+  const settings = {
     "uptime:baseUrl": url,
     "uptime:apiKey": key,
     "uptime:timeoutSeconds": "1",
     "uptime:maxRetries": "0",
-    ...config,
+    ...more,
   };
-  const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Client(settings.baseUrl, settings);
-}
-
-function collection(url: string, config: Record<string, string> = {}): Collection {
-  return new Collection(monitor, clientOf(url, config), []);
+  return new Collection(monitor, clientOf(settings), []);
 }
 
 const soon = (): Operation => new Operation();
@@ -77,7 +71,7 @@ const soon = (): Operation => new Operation();
 const show = (url: string) => collection(url).show("7", soon());
 
 /** The sentence that a person reads; it must come in time and hold no key. */
-async function failureOf(operation: Promise<unknown>): Promise<string> {
+async function sentenceOf(operation: Promise<unknown>): Promise<string> {
   const started = Date.now();
   const error: unknown = await operation.then(
     () => "no error",
@@ -107,7 +101,7 @@ describe("a body", () => {
       pump();
     });
     const before = process.memoryUsage.rss();
-    expect(await failureOf(collection(url, { "uptime:timeoutSeconds": "5" }).show("7", soon()))).toContain(
+    expect(await sentenceOf(collection(url, { "uptime:timeoutSeconds": "5" }).show("7", soon()))).toContain(
       "was answered with more than 32 MiB",
     );
     expect(sent).toBeLessThan(64 * 1024 * 1024);
@@ -122,12 +116,12 @@ describe("a body", () => {
         clearInterval(timer);
       });
     });
-    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
+    expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test.each([`${head("Content-Length: 5000")}{"id":7`, ""])("that breaks off (%j) was cut", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
-    expect(await failureOf(show(url))).toContain("was cut before the whole answer was there");
+    expect(await sentenceOf(show(url))).toContain("was cut before the whole answer was there");
   });
 
   test.each([
@@ -139,12 +133,12 @@ describe("a body", () => {
     `${head().trimEnd()}\r\n${`X: ${"x".repeat(100)}\r\n`.repeat(2000)}`,
   ])("that is no HTTP is an error: %#", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
-    await failureOf(show(url));
+    await sentenceOf(show(url));
   });
 
   test("never comes where the server says nothing", async () => {
     const url = await raw(() => undefined);
-    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
+    expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test("is read in HTTP/1.0, up to the end of the connection", async () => {
@@ -195,7 +189,7 @@ describe("a body", () => {
     ["the request, as text", `Bearer ${key}`, /: "\(the server repeats a secret\)"/],
   ])("that is %s", async (_what, text, message) => {
     const url = await http((_request, response) => response.end(text));
-    expect(await failureOf(show(url))).toMatch(message);
+    expect(await sentenceOf(show(url))).toMatch(message);
   });
 
   test("with keys that mean something to JavaScript changes nothing", async () => {
@@ -218,7 +212,7 @@ describe("a body", () => {
         '{"errors":{"__proto__":["a"],"toString":null,"x":{"message":"b"}},"message":{"toString":1}}',
       );
     });
-    expect(await failureOf(show(url))).toContain("status 422");
+    expect(await sentenceOf(show(url))).toContain("status 422");
   });
 });
 
@@ -291,7 +285,7 @@ describe("a redirect", () => {
     } as const;
     for (const write of writes) {
       const [path, run] = operations[write];
-      expect(await failureOf(run())).toContain(
+      expect(await sentenceOf(run())).toContain(
         `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
       );
     }
@@ -311,7 +305,7 @@ describe("a redirect", () => {
         response.writeHead(status, { location: location.replace("//", "//hidden:hidden@") });
         response.end();
       });
-      const failure = await failureOf(show(url));
+      const failure = await sentenceOf(show(url));
       expect(failure).toContain(
         `It redirects to ${new URL(target, url).href}api/v1/monitors/7, which is not followed; if the API is there now, set uptime:baseUrl`,
       );
@@ -325,7 +319,7 @@ describe("a redirect", () => {
       response.writeHead(302, { location: `https://elsewhere.example/${key}/login` });
       response.end();
     });
-    expect(await failureOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
+    expect(await sentenceOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
   });
 
   test("in circles ends", async () => {
@@ -335,7 +329,7 @@ describe("a redirect", () => {
       response.writeHead(302, { location: request.url });
       response.end();
     });
-    expect(await failureOf(show(url))).toContain("status 302");
+    expect(await sentenceOf(show(url))).toContain("status 302");
     expect(count).toBeLessThan(6);
   });
 
@@ -344,7 +338,7 @@ describe("a redirect", () => {
       response.writeHead(302, { location });
       response.end();
     });
-    expect(await failureOf(show(url))).toMatch(
+    expect(await sentenceOf(show(url))).toMatch(
       /status 302\. This is not an answer of the API: check uptime:baseUrl\.$/,
     );
   });
@@ -409,6 +403,6 @@ test("an id with a path in it stays one segment of the path", async () => {
     response.end("{}");
   });
   for (const id of ["../domains/1", "1?x=y", "1#", "1\r\nX: y", "..", "."])
-    await failureOf(collection(url).show(id, soon()));
+    await sentenceOf(collection(url).show(id, soon()));
   expect(seen.every((path) => path?.startsWith("/api/v1/monitors/"))).toBe(true);
 });
