@@ -1,19 +1,17 @@
 import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { parseJson } from "./answer";
-import { systemClock } from "./clock";
 import type { Clock } from "./clock";
 import { LostAnswerError } from "./errors";
 import type { UptimeError } from "./errors";
 import { notSent, outcomeOf, refused, unanswered, unreadable } from "./failed-attempt";
 import type { FailedAttempt, Response } from "./failed-attempt";
-import { Log } from "./log";
+import type { Log } from "./log";
 import type { Operation } from "./operation";
 import { RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Address, Settings } from "./settings";
-import { httpTransport } from "./transport";
 import type { Transport } from "./transport";
 import type { WaitNotices } from "./wait-notices";
 
@@ -54,18 +52,14 @@ export class Client {
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
-    {
-      clock = systemClock,
-      log = new Log(settings.logLevel),
-      transport = httpTransport(),
-      notices,
-    }: {
-      readonly clock?: Clock;
-      readonly log?: Log;
-      readonly transport?: Transport;
+    surroundings: {
+      readonly clock: Clock;
+      readonly log: Log;
+      readonly transport: Transport;
       readonly notices?: WaitNotices;
-    } = {},
+    },
   ) {
+    const { clock, log, transport, notices } = surroundings;
     this.clock = clock;
     this.log = log;
     this.transport = transport;

@@ -4,13 +4,12 @@ import type { AddressInfo } from "node:net";
 
 import type * as Undici from "undici";
 
-import { Client } from "../../provider/api/client";
-import type { Answer, ApiRequest } from "../../provider/api/client";
+import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
 import { ApiError, LostAnswerError, Quote, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
-import { readSettings } from "../../provider/api/settings";
 import { messageText } from "../../provider/engine/clean";
+import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
 const undici = jest.requireActual<typeof Undici>("undici");
@@ -41,16 +40,8 @@ const answering = (status: number, body: unknown, headers: Record<string, string
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   });
 
-function clientOf(url: string, config: Record<string, string> = {}, clock?: Clock): Client {
-  const all: Record<string, string> = {
-    "uptime:baseUrl": url,
-    "uptime:apiKey": key,
-    "uptime:maxRetries": "0",
-    ...config,
-  };
-  const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Client(settings.baseUrl, settings, clock && { clock });
-}
+const clientAt = (url: string, more: Record<string, string> = {}, clock?: Clock): Client =>
+  clientOf({ "uptime:baseUrl": url, "uptime:apiKey": key, "uptime:maxRetries": "0", ...more }, clock);
 
 function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer> {
   return client.send({
@@ -76,7 +67,7 @@ describe("an error of the connection", () => {
     request.mockRejectedValue(Object.assign(new Error("it failed"), error));
   };
   const post = (): Promise<UptimeError> =>
-    errorOf(send(clientOf("http://127.0.0.1:1"), { method: "POST", form: [] }));
+    errorOf(send(clientAt("http://127.0.0.1:1"), { method: "POST", form: [] }));
 
   test.each([
     { code: "ECONNREFUSED", syscall: "connect" },
@@ -112,7 +103,7 @@ describe("an error of the connection", () => {
 
   test("is sent again if nothing was sent", async () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
-    const client = clientOf(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
+    const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
   });
 });
@@ -125,7 +116,7 @@ describe("the server's words in an error", () => {
     ["a page", `<html><style>x</style><p>${encodeURIComponent(key)}</p>`],
     ["a message that is cut", JSON.stringify({ message: ".".repeat(290) + key })],
   ])("are kept apart from ours, so that none with a secret is shown: %s", async (_where, body) => {
-    const error = await errorOf(send(clientOf(await answering(422, body)), { method: "POST" }));
+    const error = await errorOf(send(clientAt(await answering(422, body)), { method: "POST" }));
     if (!(error instanceof ApiError)) throw error;
     const words = [
       ...error.parts.filter((part) => part instanceof Quote),
@@ -149,7 +140,7 @@ describe("the hint of an error", () => {
     ["DELETE", "/api/v1/monitors/1", 404, false, false],
     ["GET", "/api/v1/monitors", 409, false, false],
   ] as const)("of %s %s with status %i", async (method, path, status, mayBeOld, isAddress) => {
-    const client = clientOf(await answering(status, ""));
+    const client = clientAt(await answering(status, ""));
     for (const mayHaveOldSettings of [true, false]) {
       const operation = new Operation({ mayHaveOldSettings });
       const error = await errorOf(send(client, { method, path, operation }));
@@ -174,7 +165,7 @@ describe("a clock that somebody sets", () => {
 
   test.each([-1, 1, -24_000])("by %i hours changes nothing of requestsPerMinute", async (hours) => {
     const { clock, set } = settable();
-    const client = clientOf(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
+    const client = clientAt(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
     const again = () => send(client, { operation: new Operation({ clock, timeout: 10_000 }) });
     await again();
     set(hours);
@@ -201,7 +192,7 @@ describe("a clock that somebody sets", () => {
         const { clock, set } = settable();
         set(hours);
         expect(
-          (await send(clientOf(url, {}, clock), { operation: new Operation({ clock, timeout: 10_000 }) }))
+          (await send(clientAt(url, {}, clock), { operation: new Operation({ clock, timeout: 10_000 }) }))
             .status,
         ).toBe(200);
         expect(clock.now()).toBeLessThan(4000);
@@ -212,7 +203,7 @@ describe("a clock that somebody sets", () => {
 
 test("the answer to a write says its status, so that 202 and 204 can be told from 200", async () => {
   for (const status of [200, 201, 202, 204])
-    expect(await send(clientOf(await answering(status, "")), { method: "DELETE" })).toMatchObject({
+    expect(await send(clientAt(await answering(status, "")), { method: "DELETE" })).toMatchObject({
       status,
       body: undefined,
     });

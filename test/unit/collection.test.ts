@@ -1,9 +1,8 @@
-import { Client } from "../../provider/api/client";
 import { Collection } from "../../provider/api/collection";
 import { ApiError, LostAnswerError, MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
-import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
+import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
 const record = { id: 7, name: "Home", url: "https://example.com/", interval: 60 };
@@ -14,26 +13,22 @@ function collectionOf(answer: (query: URLSearchParams) => unknown): {
   monitors: Collection;
   asked: URLSearchParams[];
 } {
-  const config: Record<string, string> = {
+  const settings = {
     "uptime:baseUrl": "https://uptime.example.com",
     "uptime:apiKey": "key",
     "uptime:maxConcurrency": "3",
   };
-  const settings = readSettings({ get: (name) => config[name] }, {});
   const asked: URLSearchParams[] = [];
-  const client = new Client(settings.baseUrl, settings, {
-    clock: instantClock(),
-    transport: ({ url }) => {
-      asked.push(url.searchParams);
-      const body = answer(url.searchParams);
-      const text = typeof body === "string" ? body : JSON.stringify(body);
-      return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(text) });
-    },
+  const client = clientOf(settings, instantClock(), ({ url }) => {
+    asked.push(url.searchParams);
+    const body = answer(url.searchParams);
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(text) });
   });
   return { monitors: new Collection(monitor, client, []), asked };
 }
 
-const failureOf = (operation: Promise<unknown>): Promise<unknown> =>
+const errorOf = (operation: Promise<unknown>): Promise<unknown> =>
   operation.then(
     () => undefined,
     (error: unknown) => error,
@@ -68,7 +63,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],
   ])("(%j) is a refusal in the server's words", async (body, said) => {
     for (const request of all) {
-      const error = await failureOf(requests[request](collectionOf(() => body).monitors));
+      const error = await errorOf(requests[request](collectionOf(() => body).monitors));
       expect(error).toBeInstanceOf(ApiError);
       // A create had no effect, so nobody looks for it.
       expect(error).not.toBeInstanceOf(LostAnswerError);
@@ -78,7 +73,7 @@ describe("an answer with status 200 that holds no record and says that it failed
 
   test("says what is wrong with each field", async () => {
     const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
-    const error = await failureOf(collectionOf(() => body).monitors.store([], start()));
+    const error = await errorOf(collectionOf(() => body).monitors.store([], start()));
     expect(error).toMatchObject({ isRefusal: true });
     expect((error as ApiError).fields.get("name")?.map(({ text }) => text)).toEqual(["is taken"]);
   });
@@ -105,7 +100,7 @@ describe("a record is missing", () => {
   test.each(["", "null", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
     "where its address holds nothing (%j)",
     async (body) => {
-      const error = await failureOf(collectionOf(() => body).monitors.show("7", start()));
+      const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
       expect(error).toBeInstanceOf(MissingError);
     },
   );
@@ -113,7 +108,7 @@ describe("a record is missing", () => {
   test.each([{ id: 7 }, { data: { id: 7 } }, { message: "Hello" }, [1]])(
     "not where its address holds something else (%j)",
     async (body) => {
-      const error = await failureOf(collectionOf(() => body).monitors.show("7", start()));
+      const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
       expect(error).toBeInstanceOf(UptimeError);
       expect(error).not.toBeInstanceOf(MissingError);
     },
@@ -128,7 +123,7 @@ describe("a record is missing", () => {
   ];
   test.each(marks)("where it is marked as deleted (%j), and lists leave it out", async (mark) => {
     const one = collectionOf(() => ({ data: { ...record, ...mark } }));
-    expect(await failureOf(one.monitors.show("7", start()))).toBeInstanceOf(MissingError);
+    expect(await errorOf(one.monitors.show("7", start()))).toBeInstanceOf(MissingError);
     const { monitors } = collectionOf(() => ({ data: [{ ...record, ...mark }, ...records(6)], total: 2 }));
     expect(await listed(monitors)).toEqual(["6"]);
   });
@@ -176,7 +171,7 @@ describe("a list", () => {
     ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
     ["a larger total", { data: records(9), total: 2 }],
   ])("that says by %s that it has more, and cannot be followed, is an error", async (_how, body) => {
-    const error = await failureOf(listed(collectionOf(() => body).monitors));
+    const error = await errorOf(listed(collectionOf(() => body).monitors));
     expect(error).toBeInstanceOf(UptimeError);
     expect((error as UptimeError).message).toContain("cannot be read completely");
   });

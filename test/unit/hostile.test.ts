@@ -3,13 +3,12 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-import { Client } from "../../provider/api/client";
 import { Collection } from "../../provider/api/collection";
 import { ApiError, MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { errorText } from "../../provider/engine/clean";
-import { readSettings } from "../../provider/api/settings";
+import { clientOf } from "../support/client";
 
 const key = "canary-key/1";
 const record = { id: 7, name: "Küche", url: "https://example.com/", interval: 60 };
@@ -63,14 +62,13 @@ const raw = (answer: (socket: Socket) => void): Promise<string> =>
   );
 
 function collection(url: string, timeoutSeconds = "1"): Collection {
-  const all: Record<string, string> = {
+  const settings = {
     "uptime:baseUrl": url,
     "uptime:apiKey": key,
     "uptime:timeoutSeconds": timeoutSeconds,
     "uptime:maxRetries": "0",
   };
-  const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Collection(monitor, new Client(settings.baseUrl, settings), []);
+  return new Collection(monitor, clientOf(settings), []);
 }
 
 const soon = (): Operation => new Operation();
@@ -78,7 +76,7 @@ const soon = (): Operation => new Operation();
 const show = (url: string, timeoutSeconds?: string) => collection(url, timeoutSeconds).show("7", soon());
 
 /** The sentence that a person reads; it must come in time and hold no key. */
-async function failureOf(operation: Promise<unknown>): Promise<string> {
+async function sentenceOf(operation: Promise<unknown>): Promise<string> {
   const started = Date.now();
   const error: unknown = await operation.then(
     () => "no error",
@@ -108,7 +106,7 @@ describe("a body", () => {
       pump();
     });
     const before = process.memoryUsage.rss();
-    expect(await failureOf(show(url, "5"))).toContain("was answered with more than 32 MiB");
+    expect(await sentenceOf(show(url, "5"))).toContain("was answered with more than 32 MiB");
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
   });
@@ -121,12 +119,12 @@ describe("a body", () => {
         clearInterval(timer);
       });
     });
-    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
+    expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test.each([`${head("Content-Length: 5000")}{"id":7`, ""])("that breaks off (%j) was cut", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
-    expect(await failureOf(show(url))).toContain("was cut before the whole answer was there");
+    expect(await sentenceOf(show(url))).toContain("was cut before the whole answer was there");
   });
 
   test.each([
@@ -138,12 +136,12 @@ describe("a body", () => {
     `${head().trimEnd()}\r\n${`X: ${"x".repeat(100)}\r\n`.repeat(2000)}`,
   ])("that is no HTTP is an error: %#", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
-    await failureOf(show(url));
+    await sentenceOf(show(url));
   });
 
   test("never comes where the server says nothing", async () => {
     const url = await raw(() => undefined);
-    expect(await failureOf(show(url))).toContain("was not answered within 1 second ");
+    expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
 
   test("is read in HTTP/1.0, up to the end of the connection", async () => {
@@ -191,7 +189,7 @@ describe("a body", () => {
     ],
     ["the request, as text", `Bearer ${key}`, /: "\(the server repeats a secret\)"/],
   ])("that is %s", async (_what, text, message) => {
-    expect(await failureOf(show(await answering(text)))).toMatch(message);
+    expect(await sentenceOf(show(await answering(text)))).toMatch(message);
   });
 
   test("with keys that mean something to JavaScript changes nothing", async () => {
@@ -208,7 +206,7 @@ describe("a body", () => {
   test("with the errors of a refusal that mean something to JavaScript is a refusal", async () => {
     const text =
       '{"errors":{"__proto__":["a"],"toString":null,"x":{"message":"b"}},"message":{"toString":1}}';
-    expect(await failureOf(show(await answering(text, {}, 422)))).toContain("status 422");
+    expect(await sentenceOf(show(await answering(text, {}, 422)))).toContain("status 422");
   });
 });
 
@@ -276,7 +274,7 @@ describe("a redirect", () => {
       ["/7", monitors.remove("7", soon())],
     ];
     for (const [path, write] of writes)
-      expect(await failureOf(write)).toContain(
+      expect(await sentenceOf(write)).toContain(
         `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
       );
     expect(seen).toHaveLength(writes.length);
@@ -292,7 +290,7 @@ describe("a redirect", () => {
     for (const target of targets) {
       const location = `${target}/api/v1/monitors/7?session=hidden&back=${key}#hidden`;
       const url = await redirecting(location.replace("//", "//hidden:hidden@"), status);
-      const failure = await failureOf(show(url));
+      const failure = await sentenceOf(show(url));
       expect(failure).toContain(
         `It redirects to ${new URL(target, url).href}api/v1/monitors/7, which is not followed; if the API is there now, set uptime:baseUrl`,
       );
@@ -303,7 +301,7 @@ describe("a redirect", () => {
 
   test("that repeats the key in its path does not make it known", async () => {
     const url = await redirecting(`https://elsewhere.example/${key}/login`);
-    expect(await failureOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
+    expect(await sentenceOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
   });
 
   test("in circles ends", async () => {
@@ -313,12 +311,12 @@ describe("a redirect", () => {
       response.writeHead(302, { location: request.url });
       response.end();
     });
-    expect(await failureOf(show(url))).toContain("status 302");
+    expect(await sentenceOf(show(url))).toContain("status 302");
     expect(count).toBeLessThan(6);
   });
 
   test.each(["http://[", "", "javascript:alert(1)", "//"])("to %j is refused", async (location) => {
-    expect(await failureOf(show(await redirecting(location)))).toMatch(
+    expect(await sentenceOf(show(await redirecting(location)))).toMatch(
       /status 302\. This is not an answer of the API: check uptime:baseUrl\.$/,
     );
   });
@@ -381,6 +379,6 @@ test("an id with a path in it stays one segment of the path", async () => {
     response.end("{}");
   });
   for (const id of ["../domains/1", "1?x=y", "1#", "1\r\nX: y", "..", "."])
-    await failureOf(collection(url).show(id, soon()));
+    await sentenceOf(collection(url).show(id, soon()));
   expect(seen.every((path) => path?.startsWith("/api/v1/monitors/"))).toBe(true);
 });

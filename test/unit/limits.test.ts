@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
-import { Client } from "../../provider/api/client";
+import type { Client } from "../../provider/api/client";
 import type { Answer } from "../../provider/api/client";
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
@@ -9,12 +9,12 @@ import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
 import { announcedWait } from "../../provider/api/rate-limit-headers";
 import type { Denial, Ended, Turn } from "../../provider/api/rate-limit";
-import { readSettings } from "../../provider/api/settings";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { Session } from "../../provider/lifecycle/session";
+import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
@@ -24,11 +24,8 @@ const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
 withEmulator();
 
-function client(config: Record<string, string> = {}, url = emulator.url, time: Clock = clock): Client {
-  const all = settingsOf({ "uptime:baseUrl": url, ...config });
-  const settings = readSettings({ get: (name) => all[name] }, {});
-  return new Client(settings.baseUrl, settings, { clock: time });
-}
+const client = (more: Record<string, string> = {}, time: Clock = clock): Client =>
+  clientOf(settingsOf(more), time);
 
 /** A read, in an operation for which a person has set a time or not. */
 const get = (of: Client, timeout?: number): Promise<Answer> =>
@@ -489,7 +486,10 @@ describe("retries", () => {
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     // In real time, which the other server needs to start.
-    const one = client({ "uptime:maxRetries": "3" }, `http://127.0.0.1:${port}`, systemClock);
+    const one = client(
+      { "uptime:maxRetries": "3", "uptime:baseUrl": `http://127.0.0.1:${port}` },
+      systemClock,
+    );
     const created = one.send({
       method: "POST",
       path: "/api/v1/domains",

@@ -1,10 +1,9 @@
 import type * as Undici from "undici";
 
-import { Client } from "../../provider/api/client";
 import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
-import { readSettings } from "../../provider/api/settings";
 import { httpTransport } from "../../provider/api/transport";
+import { clientOf } from "../support/client";
 import { failureOf, fronts, Program, Server } from "../support/program";
 import { host, Proxy } from "../support/proxy";
 
@@ -30,15 +29,13 @@ afterEach(async () => {
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
-  const config: Record<string, string> = {
+  const settings = {
     "uptime:baseUrl": url,
     "uptime:apiKey": key,
     "uptime:allowHttp": "true",
     "uptime:maxRetries": "1",
   };
-  const settings = readSettings({ get: (name) => config[name] }, {});
-  const client = new Client(settings.baseUrl, settings);
-  return client.send({ method, path: "/api/v1/domains", operation: new Operation() });
+  return clientOf(settings).send({ method, path: "/api/v1/domains", operation: new Operation() });
 }
 
 /** What a create is told that fails and surely had no effect. */
