@@ -10,6 +10,7 @@ import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
+import { startDynamic } from "../support/calls";
 import { startNative } from "../support/native-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
@@ -112,6 +113,30 @@ describe("an import", () => {
     await expect(imported("eu/8", home)).rejects.toThrow(/Monitor 8 does not exist/);
   });
 });
+
+test.each([
+  ["dynamic", startDynamic],
+  ["native", startNative],
+])(
+  "a create that fails half-way keeps its record in state, and what a program passed on: %s",
+  async (_, start) => {
+    const emulator = await Emulator.start();
+    emulator.fault = ({ method }) =>
+      method === "PATCH" ? { kind: "answer", effect: false, status: 422 } : undefined;
+    const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+    const inputs = {
+      ...{ name: "Home", url: "https://example.com/", interval: 60, pause: true },
+      ...{ __options: { ignoreChanges: ["name"] }, __provider: "code" },
+    };
+    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+    const failed = start(settings, {}).monitor.create(urn, inputs).finally(() => emulator.stop());
+    await expect(failed).rejects.toMatchObject({
+      id: "1",
+      outputs: { name: "Home", pause: false, __partial: true, __options: inputs.__options },
+      message: expect.not.stringContaining("kept without") as string,
+    });
+  },
+);
 
 test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {
   const resources = schema.resources as unknown as Record<string, Record<string, unknown>>;
