@@ -98,6 +98,8 @@ describe("an import", () => {
       inputs: { account: "eu" },
       outputs: { account: "eu", name: "Home" },
     });
+    // The engine imports by itself, so the id is no input.
+    expect(found?.inputs).not.toHaveProperty("importId");
     expect(await imported("1", { ...home, name: "Ours" })).toMatchObject({ id: "1" });
     expect([...emulator.writes(), ...other.writes()]).toEqual([]);
   });
@@ -129,7 +131,9 @@ test.each([
       ...{ __options: { ignoreChanges: ["name"] }, __provider: "code" },
     };
     const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
-    const failed = start(settings, {}).monitor.create(urn, inputs).finally(() => emulator.stop());
+    const failed = start(settings, {})
+      .monitor.create(urn, inputs)
+      .finally(() => emulator.stop());
     await expect(failed).rejects.toMatchObject({
       id: "1",
       outputs: { name: "Home", pause: false, __partial: true, __options: inputs.__options },
@@ -137,6 +141,25 @@ test.each([
     });
   },
 );
+
+test("a refused import does not repeat the program's secret in the server's words", async () => {
+  const emulator = await Emulator.start();
+  emulator.fault = () => ({
+    kind: "answer",
+    effect: false,
+    status: 400,
+    body: { message: "no correct-horse" },
+  });
+  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const inputs = {
+    ...{ name: "Home", url: "https://example.com/", interval: 60, requestAuthPassword: "correct-horse" },
+    ...{ importId: "1", __options: { resource: "home" }, __provider: "code" },
+  };
+  const { monitor } = startDynamic(settings, {});
+  const { failures } = await monitor.check("urn", {}, inputs).finally(() => emulator.stop());
+  expect(failures.join()).toContain("(the server repeats a secret)");
+  expect(failures.join()).not.toContain("correct-horse");
+});
 
 test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {
   const resources = schema.resources as unknown as Record<string, Record<string, unknown>>;
