@@ -10,6 +10,7 @@ import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
+import { startDynamic } from "../support/calls";
 import { startNative } from "../support/native-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
@@ -97,6 +98,8 @@ describe("an import", () => {
       inputs: { account: "eu" },
       outputs: { account: "eu", name: "Home" },
     });
+    // The engine imports by itself, so the id is no input.
+    expect(found?.inputs).not.toHaveProperty("importId");
     expect(await imported("1", { ...home, name: "Ours" })).toMatchObject({ id: "1" });
     expect([...emulator.writes(), ...other.writes()]).toEqual([]);
   });
@@ -111,6 +114,51 @@ describe("an import", () => {
     await expect(imported("ue/7", home)).rejects.toThrow('uptime:accounts has no account "ue"; it has eu.');
     await expect(imported("eu/8", home)).rejects.toThrow(/Monitor 8 does not exist/);
   });
+});
+
+test.each([
+  ["dynamic", startDynamic],
+  ["native", startNative],
+])(
+  "a create that fails half-way keeps its record in state, and what a program passed on: %s",
+  async (_, start) => {
+    const emulator = await Emulator.start();
+    emulator.fault = ({ method }) =>
+      method === "PATCH" ? { kind: "answer", effect: false, status: 422 } : undefined;
+    const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+    const inputs = {
+      ...{ name: "Home", url: "https://example.com/", interval: 60, pause: true },
+      ...{ __options: { ignoreChanges: ["name"] }, __provider: "code" },
+    };
+    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+    const failed = start(settings, {})
+      .monitor.create(urn, inputs)
+      .finally(() => emulator.stop());
+    await expect(failed).rejects.toMatchObject({
+      id: "1",
+      outputs: { name: "Home", pause: false, __partial: true, __options: inputs.__options },
+      message: expect.not.stringContaining("kept without") as string,
+    });
+  },
+);
+
+test("a refused import does not repeat the program's secret in the server's words", async () => {
+  const emulator = await Emulator.start();
+  emulator.fault = () => ({
+    kind: "answer",
+    effect: false,
+    status: 400,
+    body: { message: "no correct-horse" },
+  });
+  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const inputs = {
+    ...{ name: "Home", url: "https://example.com/", interval: 60, requestAuthPassword: "correct-horse" },
+    ...{ importId: "1", __options: { resource: "home" }, __provider: "code" },
+  };
+  const { monitor } = startDynamic(settings, {});
+  const { failures } = await monitor.check("urn", {}, inputs).finally(() => emulator.stop());
+  expect(failures.join()).toContain("(the server repeats a secret)");
+  expect(failures.join()).not.toContain("correct-horse");
 });
 
 test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {
