@@ -1,11 +1,10 @@
 // Builds what Pulumi starts as bundles, because it waits while they are loaded: plugin/, the provider plugin for all languages, as
 // a folder that needs nothing but Node.js, and the provider of the dynamic resources.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { build } from "esbuild";
+import { readManifest, root } from "./main.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
 
@@ -30,8 +29,7 @@ rmSync(`${provider}.map`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 await bundled(join("engine", "plugin", "main.ts"), join(folder, bundle));
-const json = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
-const { version, engines } = json("package.json");
+const { version, engines } = readManifest();
 const needsNode = `pulumi-resource-uptime needs Node.js ${engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
 // A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
 writeFileSync(
@@ -51,5 +49,6 @@ writeFileSync(
 );
 chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
 // For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
-const schema = { ...json("provider", "engine", "plugin", "schema.json"), version };
+const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
+const schema = { ...JSON.parse(readFileSync(schemaFile, "utf8")), version };
 writeFileSync(join(folder, "schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);

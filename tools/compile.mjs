@@ -3,12 +3,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { run } from "./engine/command.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { runAsCommand } from "./main.mjs";
+import { root, runAsCommand } from "./main.mjs";
 
-const schemaFile = join(dirname(fileURLToPath(import.meta.url)), "..", "plugin", "schema.json");
+const schemaFile = join(root, "plugin", "schema.json");
 const timeoutSeconds = 900;
 
 /** How each language compiles an SDK, and returns what compiles an example beside it. */

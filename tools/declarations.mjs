@@ -1,10 +1,10 @@
 // Part of the build: of the declarations that the compiler writes, only those are published that the package's types consist of.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { root } from "./main.mjs";
 
-const built = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "provider");
+const built = join(root, "dist", "provider");
 const published = new Set();
 
 publish(join(built, "index.d.ts"));

@@ -2,12 +2,9 @@
 // it only compares.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import ts from "typescript";
-import { runAsCommand, writeGenerated } from "./main.mjs";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+import { root, runAsCommand, writeGenerated } from "./main.mjs";
 
 /** The path of a resource's page. */
 const pathOf = ({ singular }) => `docs/${singular}.md`;
@@ -318,7 +315,8 @@ function code(value) {
   return `\`${value}\``;
 }
 
-function sourceOf({ singular }) {
+/** The declaration of a resource. */
+export function sourceOf({ singular }) {
   return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
 }
 

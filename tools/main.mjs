@@ -3,7 +3,8 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = join(fileURLToPath(import.meta.url), "..", "..");
+/** The folder of this repository. */
+export const root = join(fileURLToPath(import.meta.url), "..", "..");
 
 /** Runs `main` with the arguments if the module with this URL is the one that Node was told to run, and prints its error. */
 export async function runAsCommand(url, main) {
@@ -15,6 +16,9 @@ export async function runAsCommand(url, main) {
     process.exitCode = 1;
   }
 }
+
+/** What package.json says. */
+export const readManifest = () => JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** Writes a generated file; with `--check` among the arguments it must be there as it would be written. */
 export function writeGenerated(file, wantedOf, args) {

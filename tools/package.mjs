@@ -5,11 +5,8 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, posix } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runAsCommand } from "./main.mjs";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+import { readManifest, root, runAsCommand } from "./main.mjs";
 
 /** The repository's page on the web, from `repository` in package.json. */
 export function addressOf({ repository }) {
@@ -45,7 +42,7 @@ export function withAbsoluteLinks(text, { page, manifest, isPacked }) {
 export function pack(folder) {
   const work = mkdtempSync(join(tmpdir(), "pulumi-uptime-pack-"));
   try {
-    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const manifest = readManifest();
     const { files } = npmPack(root, "--dry-run");
     for (const file of files) {
       mkdirSync(dirname(join(work, file)), { recursive: true });
@@ -71,7 +68,7 @@ export function pack(folder) {
 
 /** Packs the plugin for each platform, under the names by which Pulumi downloads it; returns the archives. */
 export function packPlugin(folder) {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { version } = readManifest();
   return ["linux", "darwin", "windows"].flatMap((system) =>
     ["amd64", "arm64"].map((architecture) => {
       const archive = join(folder, `pulumi-resource-uptime-v${version}-${system}-${architecture}.tar.gz`);

@@ -1,11 +1,8 @@
 // `npm run release:check -- v0.1.0`: whether this commit can be released with that tag; by default, the tag of its version.
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runAsCommand } from "./main.mjs";
+import { join } from "node:path";
+import { readManifest, root, runAsCommand } from "./main.mjs";
 import { hasPublicAddress } from "./package.mjs";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /**
  * @typedef {object} Release
@@ -63,7 +60,7 @@ function problemsOfChangelog(changelog, version) {
 
 function main([tag]) {
   const read = (name) => readFileSync(join(root, name), "utf8");
-  const manifest = JSON.parse(read("package.json"));
+  const manifest = readManifest();
   const problems = problemsOf({
     tag: tag ?? `v${manifest.version}`,
     manifest,

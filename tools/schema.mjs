@@ -1,13 +1,11 @@
 // `npm run docs` writes the schema of the plugin for other languages, and the types of its settings for TypeScript; with `--check`
 // it only says whether they are up to date.
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { built, sentencesOf } from "./docs.mjs";
-import { runAsCommand, writeGenerated } from "./main.mjs";
+import { join } from "node:path";
+import { built, sentencesOf, sourceOf } from "./docs.mjs";
+import { readManifest, root, runAsCommand, writeGenerated } from "./main.mjs";
 import { addressOf, hasPublicAddress } from "./package.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const schemaFile = "provider/engine/plugin/schema.json";
 const argsFile = "provider/sdk/provider-args.ts";
 
@@ -300,10 +298,6 @@ function mapValues(object, map) {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 
-function sourceOf({ singular }) {
-  return readFileSync(join(root, "provider", "definitions", `${singular}.ts`), "utf8");
-}
-
 /** The types of the provider's settings for TypeScript. One of a choice offers its values and takes any string. */
 function providerArgsOf({ provider, types }, settings) {
   const interfaceOf = (name, comment, properties) => {
@@ -331,7 +325,7 @@ function typeScriptOf({ type, items }, allowed) {
 
 function main(args) {
   const all = built();
-  const schema = schemaOf(all, sourceOf, JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  const schema = schemaOf(all, sourceOf, readManifest());
   writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
   writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settings), args);
 }

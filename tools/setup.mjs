@@ -2,16 +2,14 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import canaries from "../test/support/canary.cjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
-import { runAsCommand } from "./main.mjs";
+import { root, runAsCommand } from "./main.mjs";
 
+export { root };
 const { LeakWatch } = canaries;
-
-export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const built = join(root, "dist", "provider", "index.js");
 const plugin = join(root, "plugin", "provider.cjs");
 const stamp = join(root, "dist", ".sources");

@@ -2,12 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./main.mjs";
 import { addressOf } from "./package.mjs";
-
-const root = join(fileURLToPath(import.meta.url), "..", "..");
 
 /** Builds the site into a folder, or, without one, only looks for what would be wrong in it. */
 export function buildSite(out) {
@@ -40,7 +37,7 @@ export function plainWords(page, css) {
 }
 
 /** The links in the header of each page, from `repository` in package.json. */
-export function headerLinks(manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))) {
+export function headerLinks(manifest = readManifest()) {
   const address = addressOf(manifest);
   return {
     Repository: address,

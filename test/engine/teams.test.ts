@@ -69,7 +69,7 @@ test("docs/teams.md: each block does what the page says of it", async () => {
   await runNext();
   expect(pauses()).toEqual(["1", "1", "0", "0"]);
   expect(blocks.filter(({ language }) => language === "sh")).toEqual([]);
-}, 600_000);
+});
 
 test("docs/coming-from.md: what Terraform managed is adopted, and the next preview is empty", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
@@ -99,4 +99,4 @@ test("docs/coming-from.md: what Terraform managed is adopted, and the next previ
   expect(others.at(-1)).toContain("--expect-no-changes");
   expect(Object.keys(await workspace.resources())).toHaveLength(3);
   expect(emulator.writes()).toEqual([]);
-}, 600_000);
+});

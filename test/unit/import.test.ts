@@ -234,13 +234,6 @@ describe("an import is refused in the preview", () => {
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
 
-  test("when there is no such record, with the way on", async () => {
-    const message = await failureOf(resource().preview({ ...home, importId: "7" }));
-    expect(message).toMatch(
-      /import of monitor 7 is not possible: Monitor 7 does not exist .* remove the option import/,
-    );
-  });
-
   test("when the record cannot be read, and what else is wrong is told beside it", async () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
     const message = await failureOf(one.preview({ ...home, interval: 61, importId: add() }));
@@ -254,13 +247,6 @@ describe("an import is refused in the preview", () => {
       /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
     );
     expect(emulator.requests).toEqual([]);
-  });
-
-  test("when importId is declared as if it were a property", async () => {
-    const message = await failureOf(
-      new ModelStack("monitor", settingsOf(), {}, clock).preview({ ...home, importId: "1" }),
-    );
-    expect(message).toBe(": import is an option of Monitor, and importId is not a property of it");
   });
 
   test("when two resources of the program have it, or one has the record already", async () => {
@@ -472,30 +458,15 @@ describe("with the option kept, no record is lost", () => {
   });
 });
 
-describe("with uptime:adoptExisting", () => {
-  const adopting = { "uptime:adoptExisting": "true" };
-
-  test("the import comes first, and nobody else adopts its record", async () => {
-    const [first, second] = [add(), add()];
-    const one = resource("monitor", "home", adopting);
-    await one.up({ ...home, importId: second });
-    expect(one.state?.id).toBe(second);
-    const other = one.beside({});
-    await other.up(home);
-    expect(other.state?.id).toBe(first);
-    expect(emulator.writes()).toEqual([]);
-  });
-
-  test("an adopted record is not deleted with the resource that had it before", async () => {
-    const old = new ModelStack("monitor", settingsOf(adopting), {}, clock);
-    await old.up(home);
-    const renamed = old.beside();
-    old.nextRun(renamed);
-    await renamed.up(home);
-    expect(renamed.state?.id).toBe(old.state?.id);
-    await old.drop();
-    expect(emulator.monitors.size).toBe(1);
-  });
+test("with uptime:adoptExisting the import comes first, and nobody else adopts its record", async () => {
+  const [first, second] = [add(), add()];
+  const one = resource("monitor", "home", { "uptime:adoptExisting": "true" });
+  await one.up({ ...home, importId: second });
+  expect(one.state?.id).toBe(second);
+  const other = one.beside({});
+  await other.up(home);
+  expect(other.state?.id).toBe(first);
+  expect(emulator.writes()).toEqual([]);
 });
 
 describe("what the class tells the engine", () => {
@@ -515,47 +486,41 @@ describe("what the class tells the engine", () => {
     expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("__options");
     expect(optionsOf(monitor, home, options)).not.toHaveProperty("deleteBeforeReplace");
   });
-
-  test("cannot be an import and a read at once", () => {
-    expect(() => propsOf(monitor, "home", home, { import: "7", id: "7" })).toThrow(
-      "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",
-    );
-  });
 });
 
-describe("a resource that is only read", () => {
-  test.each<["monitor" | "domain", Inputs]>([
-    ["monitor", { ...home, alert_channel_ids: [3], cache_buster: 0, pause: 1, ssl_alert_days: 0 }],
-    ["domain", { name: "a.example", homepage_url: "https://a.example/" }],
-  ])(
-    "has every field of a %s as an output, and its inputs stay what the program says",
-    async (kind, fields) => {
-      const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-      const definition = kind === "monitor" ? monitor : domain;
-      const provider = hosted(definition, settingsOf(), new Session({ clock }));
-      const id = String(table.add(fields).id);
-      const first = await provider.read(id, {});
-      const again = await provider.read(id, first.props);
-      for (const result of [first, again]) {
-        expect(result.props).toMatchObject(
-          kind === "monitor"
-            ? {
-                ...home,
-                alertChannelIds: [3],
-                cacheBuster: false,
-                pause: true,
-                sslAlertDays: 0,
-                alertTextLookup: null,
-              }
-            : { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
-        );
-        expect(Object.keys(result.props ?? {})).toEqual(
-          expect.arrayContaining(Object.keys(definition.fields)),
-        );
-        expect(result).toMatchObject({ inputs: {} });
-      }
-      table.edit(id, { name: "renamed.example" });
-      expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
+test.each<["monitor" | "domain", Inputs, Inputs]>([
+  [
+    "monitor",
+    { ...home, alert_channel_ids: [3], cache_buster: 0, pause: 1, ssl_alert_days: 0 },
+    {
+      ...home,
+      alertChannelIds: [3],
+      cacheBuster: false,
+      pause: true,
+      sslAlertDays: 0,
+      alertTextLookup: null,
     },
-  );
-});
+  ],
+  [
+    "domain",
+    { name: "a.example", homepage_url: "https://a.example/" },
+    { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
+  ],
+])(
+  "a %s that is only read has every field as an output, and its inputs stay what the program says",
+  async (kind, fields, outputs) => {
+    const table = kind === "monitor" ? emulator.monitors : emulator.domains;
+    const definition = kind === "monitor" ? monitor : domain;
+    const provider = hosted(definition, settingsOf(), new Session({ clock }));
+    const id = String(table.add(fields).id);
+    const first = await provider.read(id, {});
+    const again = await provider.read(id, first.props);
+    for (const { props, inputs } of [first, again]) {
+      expect(props).toMatchObject(outputs);
+      expect(Object.keys(props ?? {})).toEqual(expect.arrayContaining(Object.keys(definition.fields)));
+      expect(inputs).toEqual({});
+    }
+    table.edit(id, { name: "renamed.example" });
+    expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
+  },
+);

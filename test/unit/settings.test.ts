@@ -56,21 +56,6 @@ test("the environment is asked for what configuration does not set, and only the
   expect(read(complete, env)).toMatchObject({ baseUrl: { source: "uptime:baseUrl" }, apiKey: "key" });
 });
 
-test("what is not set has its default", () => {
-  expect(read(complete)).toMatchObject({
-    timeoutSeconds: 30,
-    maxRetries: 5,
-    maxConcurrency: 8,
-    requestsPerMinute: undefined,
-    goneStatuses: [],
-    adoptExisting: false,
-    sameAccount: false,
-    movedFrom: [],
-    logLevel: "off",
-    refreshAttributes: false,
-  });
-});
-
 test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
   "%s is true however it is padded",
   (name) => {
@@ -85,13 +70,6 @@ test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
     }
   },
 );
-
-test("all settings are looked for in the stack's configuration, and nothing else", () => {
-  const asked = new Set<string>();
-  const get = (key: string): undefined => void asked.add(key);
-  for (const account of [undefined, "eu"]) expect(() => readSettings({ get }, {}, account)).toThrow();
-  expect(settingNames.map((name) => `uptime:${name}`).sort()).toEqual([...asked].sort());
-});
 
 test("the hash of a key is four hex digits, which change with the key and with the address", () => {
   const hashOf = (config: Record<string, string>): string => {

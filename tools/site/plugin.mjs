@@ -1,11 +1,9 @@
 // A TypeDoc plugin: the site's pages are those that the README lists, with their own titles and file names.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Application, Converter, KindRouter } from "typedoc";
+import { root } from "../main.mjs";
 import { headerLinks } from "../site.mjs";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 /** The lists of pages under "Documentation" in the README: the heading of each, and the files that it links. */
 export function pageGroups(readme = readFileSync(join(root, "README.md"), "utf8")) {
