@@ -33,8 +33,6 @@ export interface Answer {
   /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
   readonly location: string | undefined;
-  /** The server's clock, as it says itself. */
-  readonly date: string | undefined;
   /** The request and its address, for messages. */
   readonly request: string;
 }
@@ -133,10 +131,8 @@ export class Client {
       if (status >= 300) return { result: refused(attempted, response, body), answer: response };
       if (text.trim() !== "" && body === undefined)
         return { result: unreadable(attempted, response), answer: response };
-      const [location, date] = [headers.location, headers.date].map((value) =>
-        typeof value === "string" ? value : undefined,
-      );
-      return { result: { status, body, location, date, request: name }, answer: response };
+      const location = typeof headers.location === "string" ? headers.location : undefined;
+      return { result: { status, body, location, request: name }, answer: response };
     } catch (error) {
       return { result: unanswered(attempted, error, timeout) };
     }

@@ -437,6 +437,16 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     expect(unmanaged.map(({ name }) => name).sort()).toEqual(["By hand", "hand.example", "read"]);
   });
 
+  test("needs no other settings if all of its resources have an explicit provider", async () => {
+    const settings = { baseUrl: elsewhere.url, apiKey: sealed("elsewhere-key") };
+    writeState([provider(own, settings), await native("alone", elsewhere, own)]);
+    expect(await driftWith({ url: "", apiKey: "" }, "--unmanaged")).toEqual({
+      code: 0,
+      stdout: "1 resource compared, no drift, 0 records not managed by this stack.\n",
+      stderr: "",
+    });
+  });
+
   test("whose provider's settings are encrypted or missing is an error for its resources alone", async () => {
     await mixed("ciphertext");
     const { code, stdout, stderr } = await drift();
