@@ -6,8 +6,7 @@ import type * as Kinds from "../../provider/definitions";
 import type * as Fields from "../../provider/definitions/field";
 import type { Definition } from "../../provider/definitions/field";
 import { typeToken } from "../../provider/definitions/pulumi";
-import { cli } from "../support/cli";
-import type { Outcome } from "../support/cli";
+import type * as Cli from "../support/cli";
 import { emulator, withEmulator } from "../support/emulator";
 
 // A third kind of record, in the one list and nowhere else: the command line must follow.
@@ -29,6 +28,9 @@ jest.mock("../../provider/definitions", () => {
   return { definitions: [...definitions, channel] };
 });
 
+// The commands are loaded after that.
+const { cli } = jest.requireActual<typeof Cli>("../support/cli");
+
 const channel = { id: 3, name: "On call", is_muted: true, token: "s3cret" };
 let folder: string;
 withEmulator();
@@ -49,7 +51,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const run = (...args: string[]): Promise<Outcome> => cli(emulator, folder, args);
+const run = (...args: string[]): Promise<Cli.Outcome> => cli(emulator, folder, args);
 
 test("export writes a program for a new kind of record, and --only knows it", async () => {
   expect((await run("export", "--help")).stdout).toContain('"channels"');
@@ -59,8 +61,10 @@ test("export writes a program for a new kind of record, and --only knows it", as
   });
   const source = readFileSync(join(folder, "out", "channels.ts"), "utf8");
   expect(source).toContain('import { Channel } from "pulumi-uptime";');
-  expect(source).toContain('new Channel(\n  "on-call",\n  {\n    name: "On call",\n    muted: true,\n');
-  expect(source).toContain('    token: config.requireSecret("on-call-token"),\n');
+  expect(source).toContain(
+    'new Channel(\n    "on-call",\n    {\n      name: "On call",\n      muted: true,\n',
+  );
+  expect(source).toContain('      token: config.requireSecret("on-call-token"),\n');
   expect((await run("export", "--out", "out")).stdout).toMatch(/^Nothing is new: 1 record known already/);
 });
 
