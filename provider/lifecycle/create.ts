@@ -95,8 +95,7 @@ async function make(account: Account, planned: PlannedCreate, operation: Operati
     let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
       // Keep the highest id that was known when the first POST was sent that may have had an effect.
-      const isFirst = lost === undefined;
-      const onSend = (): void => void (isFirst && ({ newestKnownId } = creates));
+      const onSend = lost ? undefined : () => ({ newestKnownId } = creates);
       const post = postOnce(account, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
@@ -140,7 +139,7 @@ async function postOnce(
   account: Account,
   { values, baseline, owner }: PlannedCreate,
   operation: Operation,
-  onSend: () => void,
+  onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
   const { creates, definition, ledger } = account;
   const { singular } = definition;

@@ -24,7 +24,7 @@ export async function sendCreate(
   account: Account,
   values: Values,
   operation: Operation,
-  onSend: () => void,
+  onSend: (() => void) | undefined,
 ): Promise<Written> {
   const { written } = await withEmptyListForm(account, values, account.traits.emptyLists, (pairs) =>
     account.collection.store(pairs, operation, onSend),
