@@ -17,5 +17,5 @@ export function parseUrn(urn: string): Urn {
 
 /** Pulumi names the providers that it makes of the stack's configuration `default`, or after a version such as `default_1_2_3`. */
 export function isDefaultProvider(urn: string): boolean {
-  return /^default(_|$)/.test(parseUrn(urn).name);
+  return /^default(_\d+_\d+_\d+(_.*)?)?$/.test(parseUrn(urn).name);
 }

@@ -116,10 +116,12 @@ async function select(
     ...(searchBy !== undefined && { search_by: searchBy }),
     ...(statusPageId !== undefined && { status_page_id: statusPageId }),
   };
-  // The API's search shortens the list. If it finds nothing, it may just read the string in another way.
+  // The API's search shortens the list. If it finds nothing, it may just read the string in another way. It would miss some of
+  // the records with a URL, because equal URLs may be written in several ways.
   const [narrowed] = columnsOf(definition).flatMap((key) => {
     const text = filter[key];
-    return text === undefined || search !== undefined ? [] : [{ search: text, search_by: key }];
+    const isNarrow = fieldOf(definition, key).type === "text" && search === undefined;
+    return text !== undefined && isNarrow ? [{ search: text, search_by: key }] : [];
   });
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -533,6 +534,22 @@ describe("where it writes", () => {
     addMonitor("Shop");
     write("index.ts", source);
     expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
+  });
+
+  test("a record is known if the stack has it from an address that it has moved from", async () => {
+    addMonitor("Shop");
+    const old = "https://old.example";
+    const __server = createHash("sha256").update(old).digest("hex").slice(0, 8);
+    const known = {
+      urn: `urn:pulumi:prod::mine::${monitorType}::shop`,
+      type: monitorType,
+      id: "1",
+      outputs: { __server },
+    };
+    const exportedFrom = (config: Record<string, string>) =>
+      exportedWith(withStack(folder, { "uptime:apiKey": emulator.apiKey, ...config }, [known]), "--dry-run");
+    expect((await exportedFrom({})).stdout).toMatch(/^Would write 0 domains and 1 monitor/);
+    expect((await exportedFrom({ "uptime:movedFrom": old })).stdout).toMatch(/^Nothing is new: 1 record/);
   });
 
   test("a program that declares what may exist without its id is told in which order to go", async () => {

@@ -122,6 +122,13 @@ describe("one record", () => {
     );
   });
 
+  test("records with equal URLs are all found, however these are written", async () => {
+    for (const url of ["https://a.example", "https://A.example/", "https://b.example/"])
+      emulator.monitors.add(site("Shop", { url }));
+    expect(await failureOf(uptime.getMonitor({ url: "https://a.example/" }))).toContain("found 2 monitors");
+    expect(await uptime.getMonitors({ url: "https://a.example" })).toHaveLength(2);
+  });
+
   test("several matches are an error that names some of them", async () => {
     for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
     expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(

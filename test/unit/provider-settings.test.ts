@@ -58,6 +58,7 @@ describe("a resource that moves to another provider is replaced if an account di
     expect(isReplaced(key("one"), key("two"), ["first", "first"])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "default_1_0_0"])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
+    expect(isReplaced(key("one"), key("two"), ["default", "default_eu"])).toBe(true);
   });
 });
 

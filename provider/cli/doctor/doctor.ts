@@ -9,6 +9,7 @@ import { ApiError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { plainTextKeys } from "../../definitions/setting-warnings";
+import { isLoopback } from "../../definitions/url";
 import type { CollectedProvider } from "../../engine/collect";
 import type { Session } from "../../lifecycle/session";
 import { ownPackage } from "../../definitions/package";
@@ -217,7 +218,7 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
   const addresses = new Map([baseUrl, monitorsBaseUrl].map(({ source, url }) => [source, url]));
   return [
     ...[...addresses].map(([source, url]) =>
-      url.startsWith("http://") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(url)
+      url.startsWith("http://") && !isLoopback(new URL(url).hostname)
         ? warning(
             "plain-http",
             `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,

@@ -59,8 +59,9 @@ export function known(
     const definition = findDefinition(type);
     if (!definition) return [];
     // On another server, the same id is another record.
-    const servers: unknown[] = [undefined, settings[definition.baseUrl].hash, ...settings.movedFrom];
-    const isHere = outputs?.account === account && servers.includes(outputs?.__server);
+    const servers = [settings[definition.baseUrl], ...settings.movedFrom].map(({ hash }) => hash);
+    const server = textOf(outputs?.__server);
+    const isHere = outputs?.account === account && (server === undefined || servers.includes(server));
     return [
       { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
     ];
