@@ -57,31 +57,33 @@ function isShallow(value: unknown, left: number): boolean {
 }
 
 /**
- * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, so the
- * innermost that shows a required field counts first, and an id beside an object that has none is not the record's.
- * Undefined if there is no record.
+ * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, and a
+ * record may hold objects with ids, so it is the one that shows most of the required fields, of several the outermost. An id
+ * beside an object that has none is not the record's. Undefined if there is no record.
  */
 export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
-  const isRecord = (record: ApiRecord): boolean => isRecordOf(definition, record);
   const wrapped = [body[definition.singular], body.data].filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
   const { id: _, ...shown } = body;
-  const own = id === undefined ? undefined : { id, shown };
-  return (
-    inner.find(isRecord) ??
-    (own && isRecord(own) ? own : undefined) ??
-    inner[0] ??
-    (wrapped.length === 0 ? own : undefined)
-  );
+  const own = id === undefined ? [] : [{ id, shown }];
+  const required = (record: ApiRecord): number => requiredShown(definition, record);
+  const [best] = [...own, ...inner].sort((a, b) => required(b) - required(a));
+  if (best && required(best) > 0) return best;
+  return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
 /** A record that shows no required field is not one of this kind. */
-export function isRecordOf({ fields }: Definition, { shown }: ApiRecord): boolean {
-  return Object.values(fields).some(
+export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
+  return requiredShown(definition, record) > 0;
+}
+
+/** How many of the required fields a record shows. */
+function requiredShown({ fields }: Definition, { shown }: ApiRecord): number {
+  return Object.values(fields).filter(
     (field) => field.required && shownNames(field).some((name) => Object.hasOwn(shown, name)),
-  );
+  ).length;
 }
 
 /** Some servers keep deleted records, and mark them. */
@@ -111,8 +113,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
   return (
     isFalse(success) ||
-    !saysNothing(error) ||
-    !saysNothing(errors) ||
+    [error, errors].some((one) => !saysNothing(one) && !isFalse(one)) ||
     // What shows an id may be a record of which nothing else is shown.
     (isWord && record === undefined) ||
     (method === "DELETE" && isFalse(deleted))

@@ -94,6 +94,34 @@ describe("an answer with status 200 that holds no record and says that it failed
     // What shows nothing but an id may be a record that was created.
     expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.store([], start())).id).toBe("7");
   });
+
+  test.each([0, "0", false, "", null, []])("is none where `error` and `errors` are %j", async (none) => {
+    const said = { success: true, error: none, errors: none, message: "OK" };
+    expect((await collectionOf(() => ({ ...said, id: 7 })).monitors.store([], start())).id).toBe("7");
+    expect(await listed(collectionOf(() => ({ ...said, data: [] })).monitors)).toEqual([]);
+  });
+});
+
+describe("of an object and one inside it, the record", () => {
+  const inner = { id: 501, name: "last result" };
+  const shownId = async (body: unknown): Promise<string> => {
+    const { id } = await collectionOf(() => body).monitors.store([], start());
+    return id ?? "none";
+  };
+
+  test.each([{ data: inner }, { monitor: { id: 3, name: "agent Paris" } }, { data: { monitor: inner } }])(
+    "is the outer one if it shows as many of the required fields (%j)",
+    async (attributes) => {
+      expect(await shownId({ ...record, ...attributes })).toBe("7");
+      expect(await shownId({ data: { ...record, ...attributes } })).toBe("7");
+      expect(await listed(collectionOf(() => [{ ...record, ...attributes }]).monitors)).toEqual(["7"]);
+    },
+  );
+
+  test("is the inner one if that shows more of them: an envelope may have an id and a name too", async () => {
+    expect(await shownId({ id: 501, name: "stored", data: record })).toBe("7");
+    expect(await shownId({ id: 501, data: { id: 502, monitor: record } })).toBe("7");
+  });
 });
 
 describe("a record is missing", () => {
