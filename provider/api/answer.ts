@@ -1,4 +1,4 @@
-import { changedDeep, isObject } from "../definitions/values";
+import { changedDeep, isObject, isZeroDate } from "../definitions/values";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
@@ -89,9 +89,7 @@ function requiredShown({ fields }: Definition, { shown }: ApiRecord): number {
 /** Some servers keep deleted records, and mark them. */
 export function isDeleted({ shown }: ApiRecord): boolean {
   const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
-  // Some servers write a date that is not set as zeros.
-  const isSet = (date: unknown): boolean =>
-    !saysNothing(date) && !/^"?[0\s:T.Z+-]*"?$/.test(JSON.stringify(date));
+  const isSet = (date: unknown): boolean => !saysNothing(date) && !isZeroDate(date);
   return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
 }
 

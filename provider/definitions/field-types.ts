@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType, RequestHeader } from "./field";
-import { isEmpty, isObject } from "./values";
+import { isEmpty, isObject, isZeroDate } from "./values";
 import type { Value } from "./values";
 
 export type Pair = readonly [name: string, value: string];
@@ -105,8 +105,8 @@ const boolean: TypeRules<boolean> = {
   parse(raw) {
     if (falseForms.includes(raw)) return false;
     if (trueForms.includes(raw)) return true;
-    // A time under a name such as `paused_at` means that it happened. Some databases write no date as zeros.
-    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !raw.startsWith("0000");
+    // A time under a name such as `paused_at` means that it happened.
+    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !isZeroDate(raw);
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new UnreadableError("true, false, 1, 0 or a date");
   },
@@ -118,7 +118,7 @@ const boolean: TypeRules<boolean> = {
 const dateTime: TypeRules<string> = {
   ...string,
   parse(raw) {
-    const value = string.parse(raw);
+    const value = isZeroDate(raw) ? null : string.parse(raw);
     const [, date, time] =
       /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:?00)?$/.exec(value ?? "") ?? [];
     // Another offset, or another form, is kept: it is then a difference that everybody sees.

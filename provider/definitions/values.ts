@@ -13,6 +13,11 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
+/** Some databases write a date that is not set as zeros. */
+export function isZeroDate(date: unknown): boolean {
+  return /^[0\s:T.Z+-]+$/.test(String(date));
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/field-types";
+import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { fieldOf, identityKeys, shownValue } from "./difference";
 import type { Values } from "./difference";
@@ -78,14 +79,19 @@ export async function readBaseline(collection: Collection, operation: Operation)
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
       newestKnownId ??= number;
       previous = number;
-      const key = nameKey(shownValue(nameField, record));
+      const key = nameKey(shownValue(nameField, record, false));
       byName.set(key, [...(byName.get(key) ?? []), record]);
     }
   // Of an empty list nothing tells how it is sorted, but then everything is new.
   return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
 }
 
-/** The same string for names that mean the same, whether or not the field is a domain's name. */
+/**
+ * The same string for names that mean the same, whether or not the field is a domain's name, and however many levels of HTML
+ * entities they have: a declared name may have some of its own.
+ */
 export function nameKey(name: Value | undefined): string {
-  return typeof name === "string" ? comparableHost(name) : "";
+  if (typeof name !== "string") return "";
+  const decoded = decodeEntities(name) as string;
+  return decoded === name ? comparableHost(name) : nameKey(decoded);
 }

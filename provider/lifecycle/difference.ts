@@ -36,12 +36,22 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
   const shown = field.writeOnly ? undefined : findShown(field, record);
   if (!shown) return { outcome: "hidden" };
   try {
-    if (equal(field, wanted, parse(field, shown.value))) return { outcome: "same", value: wanted };
+    if (isShownAs(field, wanted, shown.value)) return { outcome: "same", value: wanted };
     const value = parse(field, decodeEntities(shown.value));
     return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     return { outcome: "differs", value: undefined, problem: unreadable(field, shown.value, error) };
+  }
+}
+
+/** Compares as it stands: what is no such field then, such as escaped JSON text, may be one when it is decoded. */
+function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
+  try {
+    return equal(field, wanted, parse(field, raw));
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    return false;
   }
 }
 
@@ -68,7 +78,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
     return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new UptimeError(unreadable(field, shown.value, error), { cause: error });
+    throw new UptimeError(`${unreadable(field, shown.value, error)}.`, { cause: error });
   }
 }
 
@@ -154,5 +164,5 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
 
 function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): string {
   const text = field.secret ? "something else" : shorten(JSON.stringify(raw), 100);
-  return `The API shows ${field.wire} as ${text}, but ${expected} was expected.`;
+  return `The API shows ${field.wire} as ${text}, but ${expected} was expected`;
 }

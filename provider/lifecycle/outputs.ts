@@ -30,7 +30,9 @@ export function outputsOf(
     const wanted = valueOf(declared.values, key);
     const shown = compare(field, wanted, record);
     if (shown.outcome === "differs" && shown.value === undefined && isStrict)
-      throw new UptimeError(shown.problem ?? `The API shows ${field.wire} in a form that cannot be read.`);
+      throw new UptimeError(
+        `${shown.problem ?? `The API shows ${field.wire} in a form that cannot be read`}.`,
+      );
     values[key] = shown.outcome === "hidden" || shown.value === undefined ? wanted : shown.value;
   }
   return {

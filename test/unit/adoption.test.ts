@@ -62,6 +62,21 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect(server.emulator.writes()).toEqual([]);
   });
 
+  test.each([
+    ["Q&amp;A", false],
+    ["Q&amp;A", true],
+    ["Q&A", false],
+  ])(
+    "whose name is shown with an HTML entity is adopted: declared %s, escaped %j",
+    async (name, escapeHtml) => {
+      server.emulator.dialect = { escapeHtml };
+      const id = add({ name: "Q&amp;A" });
+      const one = resource(front);
+      await one.up({ ...home, name });
+      expect([one.state?.id, server.emulator.writes()]).toEqual([id, []]);
+    },
+  );
+
   test("that is equal is adopted, also beside others that differ", async () => {
     add({ interval: 900 });
     const id = add();
