@@ -20,7 +20,7 @@ import type { Neighbors } from "../lifecycle/account";
  * A note that the processes of one run share: which records their resources have. Each explicit provider is a process, and
  * so is the host of dynamic resources, and one may adopt, import or delete what a resource of another one has. Only this
  * user can read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several
- * lines with a name the first one counts.
+ * lines with a name the first one counts. What a process holds in state is written with its claim.
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
@@ -34,49 +34,54 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
   const written = new Set<string>();
   const held = new Set<string>();
   const lines = new NoteLines();
-  const note: Neighbors = {
-    claim(name) {
-      const path = file();
-      if (path === undefined) return;
-      try {
-        if (!written.has(path)) {
-          mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-          if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
-        }
-        appendFileSync(path, `${thisProcess} ${hashOf(name)}\n`, { mode: 0o600 });
-      } catch (error) {
-        throw new UptimeError(
-          message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${dirname(path)} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
-          { cause: error },
-        );
+  const write = (name: string, claim?: string): void => {
+    const path = file();
+    if (path === undefined) return;
+    try {
+      if (!written.has(path)) {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
       }
-      // All processes of a run end with it.
-      if (!written.has(path))
-        process.once("exit", () => {
-          rmSync(path, { force: true });
-        });
-      written.add(path);
-      if (lines.writerOf(name, path) !== thisProcess)
-        throw new UptimeError(
-          "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
-        );
+      const line = [thisProcess, hashOf(name), ...(claim === undefined ? [] : [hashOf(claim)])];
+      appendFileSync(path, `${line.join(" ")}\n`, { mode: 0o600 });
+    } catch (error) {
+      throw new UptimeError(
+        message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${dirname(path)} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
+        { cause: error },
+      );
+    }
+    // All processes of a run end with it.
+    if (!written.has(path))
+      process.once("exit", () => {
+        rmSync(path, { force: true });
+      });
+    written.add(path);
+  };
+  return {
+    claim(name) {
+      write(name);
+      const path = file();
+      if (path === undefined || lines.writerOf(name, path) === thisProcess) return;
+      throw new UptimeError(
+        "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
+      );
     },
-    hold(name) {
-      if (held.has(name)) return;
-      held.add(name);
+    hold(name, claim) {
+      const line = JSON.stringify([name, claim]);
+      if (held.has(line)) return;
+      held.add(line);
       try {
-        note.claim(name);
+        write(name, claim);
       } catch {
         // Nothing is lost by it, as long as no other process adopts or imports the record.
       }
     },
-    have(name) {
+    have(name, claim) {
       const path = file();
       if (path === undefined || !isOwn(dirname(path))) return false;
-      return ![undefined, thisProcess].includes(lines.writerOf(name, path));
+      return ![undefined, thisProcess].includes(lines.writerOf(name, path, claim));
     },
   };
-  return note;
 }
 
 function hashOf(text: string): string {
@@ -115,29 +120,39 @@ export function processName(pid: number): string | undefined {
 
 const thisProcess = processName(process.pid);
 
+interface Line {
+  readonly writer: string;
+  /** A hash of the claim, of a record that the process holds in state. */
+  readonly claim: string | undefined;
+}
+
 /** The lines of a note. There is one for each resource and a question for each, so only what is new is read. */
 class NoteLines {
   /** How many bytes were read. */
   private offset = 0;
-  private readonly writers = new Map<string, string[]>();
+  private readonly lines = new Map<string, Line[]>();
 
-  /** The first process that has written a name. */
-  writerOf(name: string, path: string): string | undefined {
+  /** The first process that has written a name; another one's line with the given claim does not count. */
+  writerOf(name: string, path: string, claim?: string): string | undefined {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size < this.offset) {
       this.offset = 0;
-      this.writers.clear();
+      this.lines.clear();
     }
     if (size > this.offset) this.parse(textOf(path, this.offset, size));
-    return this.writers.get(hashOf(name))?.find(isRunning);
+    const same = claim === undefined ? undefined : hashOf(claim);
+    const counts = (line: Line): boolean =>
+      isRunning(line.writer) &&
+      (line.writer === thisProcess || line.claim === undefined || line.claim !== same);
+    return this.lines.get(hashOf(name))?.find(counts)?.writer;
   }
 
   private parse(text: string): void {
     // Another process may be in the middle of a line.
     const end = text.lastIndexOf("\n") + 1;
     for (const line of text.slice(0, end).split("\n")) {
-      const [writer = "", hash = ""] = line.split(" ");
-      this.writers.set(hash, [...(this.writers.get(hash) ?? []), writer]);
+      const [writer = "", hash = "", claim] = line.split(" ");
+      this.lines.set(hash, [...(this.lines.get(hash) ?? []), { writer, claim }]);
     }
     this.offset += end;
   }

@@ -17,10 +17,18 @@ import type { ServerTraits } from "./server-traits";
 export interface Neighbors {
   /** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
   claim(name: string): void;
-  /** A resource of this process has a record. Whether the others hear of it is not certain. */
-  hold(name: string): void;
-  /** Whether another process was the first to claim or to hold a record. */
-  have(name: string): boolean;
+  /**
+   * A resource of this process has a record. Whether the others hear of it is not certain.
+   *
+   * @param claim in state, if it has the record there
+   */
+  hold(name: string, claim?: string): void;
+  /**
+   * Whether another process was the first to claim or to hold a record.
+   *
+   * @param claim of the resource that asks: what another process holds of the same state does not count
+   */
+  have(name: string, claim?: string): boolean;
 }
 
 /** One kind of record in one account, with all that the verbs of the lifecycle need. */
@@ -64,10 +72,14 @@ function idOnServer({ address, definition }: Account, id: string): string {
   return `${address.hash} ${definition.plural} ${id}`;
 }
 
-/** A resource of this process has a record. Returns whether one of another process with the same key has it too. */
-export function holdRecord(account: Account, id: string): boolean {
+/**
+ * A resource of this process has a record. Returns whether one of another process with the same key has it too.
+ *
+ * @param claim in state, if it has the record there
+ */
+export function holdRecord(account: Account, id: string, claim?: string): boolean {
   const name = nameByKey(account, id);
-  account.neighbors.hold(name);
+  account.neighbors.hold(name, claim);
   return account.neighbors.have(name);
 }
 
@@ -94,16 +106,24 @@ export function isElsewhere(account: Account, record: ApiRecord): boolean {
 }
 
 /** Whether a resource of another process with the same key has a record. */
-export function isElsewhereByKey(account: Account, id: string): boolean {
-  return account.neighbors.have(nameByKey(account, id));
+export function isElsewhereByKey(account: Account, id: string, claim?: string): boolean {
+  return account.neighbors.have(nameByKey(account, id), claim);
 }
 
-/** The same of a record that is only known by its id. It is read if a process with another key has claimed such an id. */
-export async function isIdElsewhere(account: Account, id: string, operation: Operation): Promise<boolean> {
-  if (isElsewhereByKey(account, id)) return true;
+/**
+ * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
+ * resource, which is replaced. The record is read if a process with another key has claimed such an id.
+ */
+export async function isHeldElsewhere(
+  account: Account,
+  id: string,
+  claim: string,
+  operation: Operation,
+): Promise<boolean> {
+  if (isElsewhereByKey(account, id, claim)) return true;
   if (!account.neighbors.have(idOnServer(account, id))) return false;
   try {
-    return isElsewhere(account, await account.reader.show(id, operation));
+    return account.neighbors.have(nameOnServer(account, await account.reader.show(id, operation)));
   } catch (error) {
     if (error instanceof MissingError) return false;
     throw error;

@@ -1,8 +1,8 @@
 import { MissingError } from "../api/errors";
-import { isIdElsewhere, operationOf } from "./account";
+import { isHeldElsewhere, operationOf } from "./account";
 import type { Account } from "./account";
 import { proveGone } from "./gone";
-import { claimOf } from "./ledger";
+import { claimInState, claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, noteState } from "./same-record";
 
@@ -18,7 +18,7 @@ export async function remove(
   const claim = claimOf(outputs, options);
   const isOthers = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });
-  if (isOthers || (await isIdElsewhere(account, id, operation))) return;
+  if (isOthers || (await isHeldElsewhere(account, id, claimInState(outputs), operation))) return;
   assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });

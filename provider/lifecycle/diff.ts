@@ -5,7 +5,7 @@ import { isUnknown } from "../definitions/unknown";
 import { holdRecord } from "./account";
 import type { Account } from "./account";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
-import { claimOf, describeOwner, unnamed } from "./ledger";
+import { claimInState, claimOf, describeOwner, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
@@ -99,7 +99,7 @@ function hold(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isOthers = holdRecord(account, id);
+  const isOthers = holdRecord(account, id, claimInState(outputs));
   const other =
     ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unnamed : undefined);
   if (other === undefined) return;

@@ -78,6 +78,11 @@ export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options):
   return claim ?? (isOwnerCertain ? owner : undefined) ?? unnamed;
 }
 
+/** The same for the other processes of the run, as each of them reads it in state: the dynamic host hears of no owner. */
+export function claimInState({ claim }: Outputs): string {
+  return claim ?? unnamed;
+}
+
 const adoptionMark = /#[0-9a-f-]{36}$/;
 
 /**

@@ -7,7 +7,9 @@ import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
 import { failureOf, fronts, otherKey, Program, Server } from "../support/program";
+import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
+import type { Holders } from "../support/simulated/process";
 
 const engine = "127.0.0.1:4000";
 const record = "server monitors 1";
@@ -68,6 +70,20 @@ describe("the note of a run", () => {
     expect(runNote(() => engine).have(record)).toBe(false);
   });
 
+  test("does not count what another process holds of the state that is asked for", () => {
+    const holdings = runNote(() => engine);
+    holdings.hold(record, "of a resource");
+    const [file = ""] = readdirSync(folder());
+    const path = join(folder(), file);
+    writeFileSync(path, readFileSync(path, "utf8").replace(ownName, otherName));
+    const have = (claim?: string): boolean => runNote(() => engine).have(record, claim);
+    expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
+    // An adoption or an import by that process does.
+    runNote(() => engine).hold(record);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownName, otherName));
+    expect(have("of a resource")).toBe(true);
+  });
+
   test("needs no name of the user, which a container may not know", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
@@ -89,7 +105,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   let server: Server;
   /** What the other key's requests go to. */
   let otherAccount: Emulator;
-  let holders: Map<string, object>;
+  let holders: Holders<object>;
   beforeEach(async () => {
     server = await Server.start();
     otherAccount = await Emulator.start({ apiKey: otherKey });
@@ -129,6 +145,35 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     for (const each of all) expect(await failureOf(each.up(home))).toBe("");
     for (const each of all) expect(await each.preview(home)).toBe("same");
     expect([server.ids(), otherAccount.monitors.size]).toEqual([["1"], 1]);
+  });
+
+  test("one deletes the record of a resource that moves to the other, which replaces it", async () => {
+    const program = processWith({});
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    holders.clear();
+    const two = processWith({}).resource();
+    two.state = structuredClone(one.state);
+    expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");
+    await one.drop();
+    expect(server.ids()).toEqual([]);
+  });
+
+  test("one deletes its record if the other has imported one with the same id in another account", async () => {
+    const program = processWith({});
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    otherAccount.monitors.add({ ...home, name: "Other" });
+    const other = inOtherAccount();
+    const two = other.resource("monitor", { importer: "home" });
+    const declared = { ...home, name: "Other" };
+    if (front === "dynamic") await two.up({ ...declared, importId: "1" });
+    else await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
+    expect(otherAccount.writes()).toEqual([]);
+    await one.drop();
+    expect(server.ids()).toEqual([]);
   });
 
   test("one deletes its record if the other has adopted one with the same id in another account", async () => {

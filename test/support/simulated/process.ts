@@ -10,14 +10,19 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
-/**
- * The note of a run, without a file.
- *
- * @param holders the first process that has claimed or held each name
- */
-export function neighborsIn<T>(holders: Map<string, T>, self: T): Neighbors {
-  const have = (name: string): boolean => ![undefined, self].includes(holders.get(name));
-  const hold = (name: string): void => void holders.set(name, holders.get(name) ?? self);
+/** The processes that have claimed or held each name, in that order, with the claim in state. */
+export type Holders<T> = Map<string, { readonly holder: T; readonly claim: string | undefined }[]>;
+
+/** The note of a run, without a file. */
+export function neighborsIn<T>(holders: Holders<T>, self: T): Neighbors {
+  const have: Neighbors["have"] = (name, asking) => {
+    const first = holders
+      .get(name)
+      ?.find(({ holder, claim }) => holder === self || claim === undefined || claim !== asking);
+    return first !== undefined && first.holder !== self;
+  };
+  const hold: Neighbors["hold"] = (name, claim) =>
+    void holders.set(name, [...(holders.get(name) ?? []), { holder: self, claim }]);
   const claim = (name: string): void => {
     hold(name);
     if (have(name)) throw new UptimeError("A resource of another provider has the record.");
@@ -34,7 +39,7 @@ export class SimulatedProcess implements Surroundings {
   private isDead = false;
 
   /** @param holders see {@link neighborsIn} */
-  constructor(time: VirtualClock, network: Network, holders = new Map<string, SimulatedProcess>()) {
+  constructor(time: VirtualClock, network: Network, holders: Holders<SimulatedProcess> = new Map()) {
     this.neighbors = neighborsIn<SimulatedProcess>(holders, this);
     this.clock = {
       now: () => time.now(),
@@ -67,7 +72,7 @@ interface Running {
 /** The processes of one run: one for each provider and each set of settings, because state keeps those of the last run. */
 export class SimulatedProcesses implements Providers {
   private readonly running = new Map<string, Running>();
-  private readonly holders = new Map<string, SimulatedProcess>();
+  private readonly holders: Holders<SimulatedProcess> = new Map();
 
   constructor(
     private readonly frontOf: (provider: string | undefined) => Front,
