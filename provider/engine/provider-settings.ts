@@ -6,7 +6,10 @@ import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
 import type { Properties } from "./request";
 
-/** The setting by which a provider's state tells its name; all default providers are one. */
+/**
+ * The setting by which a provider's state tells its name and the types of its parents; all default providers are one. Older
+ * state has the name alone.
+ */
 const providerNameKey = "__name";
 
 /** Settings of a provider that the engine reads itself. */
@@ -18,8 +21,9 @@ export function checkedSettings(
   urn: string,
   given: Properties,
 ): { settings: Properties; warnings: string[] } {
-  const name = isDefaultProvider(urn) ? defaultProvider : parseUrn(urn).name;
-  const settings: Record<string, unknown> = { ...given, [providerNameKey]: name };
+  const { types, name } = parseUrn(urn);
+  const fullName = isDefaultProvider(urn) ? defaultProvider : `${types}::${name}`;
+  const settings: Record<string, unknown> = { ...given, [providerNameKey]: fullName };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
@@ -37,7 +41,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * that stays may get another key. What is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (old[providerNameKey] === undefined || old[providerNameKey] === present[providerNameKey]) return false;
+  if (old[providerNameKey] === undefined || isSameProvider(old, present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource is of.
@@ -45,6 +49,19 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
     const [was, is] = [before, after].map((config) => usable(() => readSettings(config, env, account)));
     return was !== undefined && is !== undefined && !is.sameAccount && differ(was, is);
   });
+}
+
+function isSameProvider(old: Properties, present: Properties): boolean {
+  const [before, after] = [nameIn(old), nameIn(present)];
+  return before === after || (before === withoutTypes(before) && before === withoutTypes(after));
+}
+
+function nameIn(settings: Properties): string | undefined {
+  return stringOf(settings[providerNameKey]);
+}
+
+function withoutTypes(name: string | undefined): string | undefined {
+  return name?.replace(/^.*?pulumi:providers:uptime::/s, "");
 }
 
 function differ(one: Settings, other: Settings): boolean {
@@ -66,7 +83,7 @@ function usable<T>(read: () => T): T | undefined {
 export function configOf(settings: Properties): Config {
   return {
     get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
-    provider: stringOf(settings[providerNameKey]),
+    provider: withoutTypes(nameIn(settings)),
   };
 }
 

@@ -43,7 +43,11 @@ export async function update(
       const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
       if (value !== undefined) wanted.set(key, value);
     }
-    const settled = await sendUpdate(account, id, wanted, operation);
+    // A strict server refuses an update of nothing, as of a domain that has only a name.
+    const settled =
+      wanted.size > 0
+        ? await sendUpdate(account, id, wanted, operation)
+        : (current ?? (await reader.show(id, operation)));
     return { id, outputs: outputsOf(account, after, settled, { claim }) };
   } catch (error) {
     if (error instanceof MissingError)

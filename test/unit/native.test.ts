@@ -142,6 +142,39 @@ test.each([
   },
 );
 
+test("an update of a domain that has only a name, after a create that failed half-way, sends nothing", async () => {
+  const emulator = await Emulator.start();
+  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const id = String(emulator.domains.add({ name: "shop.example" }).id);
+  const urn = "urn:pulumi:test::shop::uptime:index:Domain::shop";
+  const inputs = { name: "shop.example" };
+  const outputs = { ...inputs, attributes: {}, __partial: true };
+  const { domain: provider } = startNative(settings, {});
+  const updated = await provider.update(urn, id, outputs, inputs, inputs).finally(() => emulator.stop());
+  expect(updated.outputs).toMatchObject(inputs);
+  expect(updated.outputs).not.toHaveProperty("__partial");
+  expect(emulator.writes()).toEqual([]);
+});
+
+test("the plugin hears of ignoreChanges, in a diff and in an update", async () => {
+  const emulator = await Emulator.start();
+  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
+  const inputs = { name: "Home", url: "https://example.com/", interval: 60 };
+  const id = String(emulator.monitors.add({ ...inputs, name: "By hand" }).id);
+  const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+  const outputs = { ...inputs, name: "By hand", attributes: {} };
+  const { monitor } = startNative(settings, {});
+  const ignored = { ignoreChanges: ["name"] };
+  const changed = { ...inputs, cacheBuster: false, alertCondition: "url_unavailable", requestMethod: "GET" };
+  const known = { ...outputs, ...changed, name: "By hand" };
+  expect(await monitor.diff(urn, id, known, changed, changed)).toMatchObject({ changes: true });
+  expect(await monitor.diff(urn, id, known, changed, changed, ignored)).toMatchObject({ changes: false });
+  await monitor
+    .update(urn, id, known, changed, { ...changed, interval: 300 }, ignored)
+    .finally(() => emulator.stop());
+  expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
+});
+
 test("a refused import does not repeat the program's secret in the server's words", async () => {
   const emulator = await Emulator.start();
   emulator.fault = () => ({

@@ -60,6 +60,17 @@ describe("a resource that moves to another provider is replaced if an account di
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
     expect(isReplaced(key("one"), key("two"), ["default", "default_eu"])).toBe(true);
   });
+
+  test("and if two providers of one name have different parents; older state has the name alone", () => {
+    const under = (parent: string, apiKey: string): Properties => {
+      const urn = urnOf("first").replace("::pulumi:", `::${parent}$pulumi:`);
+      return unmarked(checkedSettings(urn, { baseUrl: "https://a.example", apiKey }).settings) as Properties;
+    };
+    const [one, two] = [under("my:site:Front", "one"), under("my:site:Back", "two")];
+    expect(isAnotherAccount(one, two, {})).toBe(true);
+    expect(isAnotherAccount({ ...one, __name: "first" }, two, {})).toBe(false);
+    expect(isAnotherAccount({ ...one, __name: "second" }, two, {})).toBe(true);
+  });
 });
 
 test("messages name a setting as a property of the provider that has it", () => {
