@@ -103,9 +103,9 @@ export function secretsIn({ fields }: Definition, ...properties: readonly Proper
   return properties.flatMap((source) => secret.flatMap((key) => [...secretsOf(source[key])]));
 }
 
-/** The secret strings in the value of a secret field. */
+/** The secret strings in the value of a secret field; a header's also without its scheme. */
 function secretsOf(value: unknown): Set<string> {
-  if (typeof value === "string") return new Set([value]);
+  if (typeof value === "string") return new Set([value, value.replace(/^(?:Basic|Bearer) +/i, "")]);
   if (Array.isArray(value)) return new Set(value.flatMap((entry) => [...secretsOf(entry)]));
   return isObject(value) ? secretsOf(value.value) : new Set();
 }

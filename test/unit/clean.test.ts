@@ -170,6 +170,7 @@ describe("attributes", () => {
     ["as a list", [{ key: "X-Token", value: "hunter22" }]],
     ["as a map", { "X-Token": "hunter22" }],
     ["as JSON text", '[{"key":"X-Token","value":"hunter22"}]'],
+    ["with a scheme", { Authorization: "Bearer hunter22" }],
     ["as what is no list of headers", [{ "X-Token": "hunter22" }]],
   ])("repeat no secret of the record itself, shown %s", (_, request_headers) => {
     const attributes = { copy: { request_headers }, curl: "-H 'X-Token: hunter22'", header: "X-Token" };

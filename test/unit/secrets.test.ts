@@ -181,6 +181,23 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     expect(attributesOf(one).number).not.toBe(123);
   });
 
+  test.each<[string, number, unknown]>([
+    ["a value of another field", 200, { id: 1, ...home, interval: password }],
+    ["the id of another record", 200, { ...home, id: password }],
+    ["an answer that is no record", 200, { id: 1, stored: password }],
+    ["the name of a field", 422, { errors: { [`headers.${token}`]: ["is too long"] } }],
+    ["a field that is refused", 400, { errors: { name: [`is not ${token}`] } }],
+  ])("are in no error, if they are %s", async (_, status, body) => {
+    const one = new Program(server, front, settings).resource();
+    await one.up(declared);
+    server.fault = ({ method }) =>
+      method === (status === 200 ? "GET" : "PATCH") ? answer(status, body) : undefined;
+    const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
+    const failure = await failureOf(operation);
+    expect(failure).toContain("(the server repeats a secret)");
+    for (const secret of [password, token]) expect(failure).not.toContain(secret);
+  });
+
   test.each([422, 500])(
     "are in no error and no log: a quote that repeats one is left out (%i)",
     async (status) => {
