@@ -4,7 +4,7 @@ import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
 import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
-import { AnotherRecordError, ApiError, message, MissingError, UptimeError } from "./errors";
+import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages } from "./pages";
 
@@ -42,7 +42,9 @@ export class Collection {
     const record = parseRecord(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
-      throw new AnotherRecordError(`${answer.request} was answered with the record ${record.id} instead.`);
+      throw new AnotherRecordError(
+        message`${answer.request} was answered with the record ${quote(record.id)} instead.`,
+      );
     if (record && isDeleted(record))
       throw new MissingError(`${answer.request} was answered with a ${singular} that is marked as deleted.`);
     // A record that shows none of its required fields would be compared with nothing, and found equal.

@@ -4,8 +4,9 @@ import { quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { excerpt } from "../api/text";
 import { shownNames } from "../definitions/field";
-import type { Definition } from "../definitions/field";
-import { isObject } from "../definitions/values";
+import type { Definition, Field } from "../definitions/field";
+import { parse, UnreadableError } from "../definitions/field-types";
+import { changedDeep, isObject } from "../definitions/values";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -35,47 +36,78 @@ export function messageText(message: string | Message, secrets: Iterable<string>
 }
 
 /**
- * Attributes as they may be kept in state: a value that repeats a secret is replaced, and fields with the names of the
- * secret ones are left out, however deep they are.
+ * Attributes as they may be kept in state: fields with the names of the secret ones are left out, however deep they are, and
+ * a value that repeats one of these or another secret is replaced.
  */
 export function cleanAttributes(
   definition: Definition,
   attributes: Properties,
   secrets: Iterable<string>,
 ): Properties {
-  const left = new Set(
-    Object.values(definition.fields).flatMap((field) => (field.secret ? shownNames(field) : [])),
+  const known = new Set(secrets);
+  const rest = withoutSecretFields(definition, attributes, known);
+  const detector = new SecretDetector(known);
+  // A short secret is found in quotes, so numbers need them too.
+  const all = JSON.stringify(rest, (_name, value: unknown) =>
+    typeof value === "number" ? String(value) : value,
   );
-  const detector = new SecretDetector(secrets);
-  const all = JSON.stringify(attributes);
-  if (![...left].some((name) => all.includes(`"${name}"`)) && !detector.finds(all)) return attributes;
+  if (!detector.finds(all)) return rest;
   const cleanText = (text: string): string => (detector.finds(text) ? notice : text);
-  const cleanObject = (object: Properties): Properties =>
-    Object.fromEntries(
-      Object.entries(object)
-        .filter(([name]) => !left.has(name))
-        .map(([name, value]) => [cleanText(name), clean(value)]),
-    );
-  const clean = (value: unknown): unknown => {
-    if (typeof value === "string") return cleanText(value);
-    if (typeof value === "number") return detector.has(String(value)) ? notice : value;
-    if (Array.isArray(value)) return value.map(clean);
-    return isObject(value) ? cleanObject(value) : value;
+  const clean = (leaf: unknown): unknown => {
+    if (typeof leaf === "string") return cleanText(leaf);
+    return typeof leaf === "number" && detector.has(String(leaf)) ? notice : leaf;
   };
-  return cleanObject(attributes);
+  return changedDeep(rest, clean, cleanText);
+}
+
+/** Attributes without secret fields, whose values are added to the secrets that are known. */
+function withoutSecretFields({ fields }: Definition, attributes: Properties, known: Set<string>): Properties {
+  const secretFields = new Map(
+    Object.values(fields).flatMap((field) =>
+      field.secret ? shownNames(field).map((name) => [name, field] as const) : [],
+    ),
+  );
+  const all = JSON.stringify(attributes);
+  if (![...secretFields.keys()].some((name) => all.includes(`"${name}"`))) return attributes;
+  const without = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(without);
+    return isObject(value) ? withoutFields(value) : value;
+  };
+  const withoutFields = (object: Properties): Properties =>
+    Object.fromEntries(
+      Object.entries(object).flatMap(([name, value]) => {
+        const field = secretFields.get(name);
+        if (!field) return [[name, without(value)]];
+        for (const secret of secretsShown(field, value)) known.add(secret);
+        return [];
+      }),
+    );
+  return withoutFields(attributes);
+}
+
+/** The secret strings that a record shows of a field; all strings if it cannot be read. */
+function secretsShown(field: Field, raw: unknown): Set<string> {
+  try {
+    return secretsOf(parse(field, raw));
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    const strings = new Set<string>();
+    changedDeep(raw, (leaf) => ["string", "number"].includes(typeof leaf) && strings.add(String(leaf)));
+    return strings;
+  }
 }
 
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
-export function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
-  const secrets = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (typeof value === "string" && value !== "") secrets.add(value);
-    else if (Array.isArray(value)) value.forEach(collect);
-    else if (isObject(value)) collect(value.value);
-  };
-  for (const [key, field] of Object.entries(definition.fields))
-    if (field.secret) for (const source of properties) collect(source[key]);
-  return [...secrets];
+export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
+  const secret = Object.keys(fields).filter((key) => fields[key]?.secret);
+  return properties.flatMap((source) => secret.flatMap((key) => [...secretsOf(source[key])]));
+}
+
+/** The secret strings in the value of a secret field; a header's also without its scheme. */
+function secretsOf(value: unknown): Set<string> {
+  if (typeof value === "string") return new Set([value, value.replace(/^(?:Basic|Bearer) +/i, "")]);
+  if (Array.isArray(value)) return new Set(value.flatMap((entry) => [...secretsOf(entry)]));
+  return isObject(value) ? secretsOf(value.value) : new Set();
 }
 
 /** A secret as it may be found in a text. */

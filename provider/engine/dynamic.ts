@@ -125,6 +125,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
           const { outputs } = await front.save(
             (account, inputs) => update(account, id, old, inputs, optionsOf(news, "update")),
             news,
+            [olds],
           );
           return { outs: outputs };
         },

@@ -88,19 +88,20 @@ export class Front {
     return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
   }
 
-  /** Creates or updates, and encodes the state after it. */
+  /** Creates or updates, and encodes the state after it; `olds` are the inputs and outputs in state before. */
   async save(
     run: (
       account: Account,
       inputs: Inputs,
     ) => Promise<State & { readonly announcement?: Message | undefined }>,
     news: Properties,
+    olds: readonly Properties[] = [],
     urn?: string,
   ): Promise<{ id: string; outputs: Properties }> {
     const inputs = decodeInputs(news);
     const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
     this.announce(announcement, news, urn);
-    return { id, outputs: this.encode(outputs, news) };
+    return { id, outputs: this.encode(outputs, news, ...olds) };
   }
 
   async delete(id: string, outputs: Outputs, options: Options): Promise<void> {
@@ -117,13 +118,18 @@ export class Front {
     const { account } = outputs;
     const state = await readOnly(this.connect(account), id, outputs, options);
     // The program declares nothing else, and the next preview compares with that.
-    return state && { outputs: this.encode(state.outputs), inputs: account === undefined ? {} : { account } };
+    return (
+      state && {
+        outputs: this.encode(state.outputs, {}, properties),
+        inputs: account === undefined ? {} : { account },
+      }
+    );
   }
 
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param properties what the engine told of the resource, whose secrets the error must not show; new inputs first
+   * @param properties what the engine told of the resource, whose secrets neither the error nor state must show; new inputs first
    */
   async run<T>(operation: () => T | Promise<T>, ...properties: readonly Properties[]): Promise<T> {
     try {
@@ -132,13 +138,13 @@ export class Front {
       const text = this.encoder.error(error, ...properties);
       if (!(error instanceof PartialFailureError)) throw new OperationError(text);
       // State keeps the inputs that were asked for, so that the next read finds the difference.
-      throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, properties[0]) });
+      throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });
     }
   }
 
-  /** Outputs as state keeps them; `from` are the inputs or outputs that they follow. */
-  encode(outputs: Outputs, from?: Properties): Properties {
-    return this.encoder.marked(this.encoder.outputs(outputs, from));
+  /** Outputs as state keeps them; the parameters are those of {@link Encoder.outputs}. */
+  encode(...parameters: Parameters<Encoder["outputs"]>): Properties {
+    return this.encoder.marked(this.encoder.outputs(...parameters));
   }
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {

@@ -5,7 +5,7 @@ import type { Connect } from "../lifecycle/account";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";
-import { cleanAttributes, secretsIn, errorText } from "./clean";
+import { cleanAttributes, errorText } from "./clean";
 
 interface LookupResult extends Record<string, unknown> {
   readonly id: string;
@@ -19,11 +19,11 @@ export async function lookUp(
   finds: Finds,
   args: unknown,
 ): Promise<LookupResult | LookupResult[]> {
-  const resultOf = (found: FoundRecord): LookupResult => {
-    const secrets = [...session.keys, ...secretsIn(definition, found.secrets)];
-    const attributes = cleanAttributes(definition, found.attributes, secrets);
-    return { ...found.values, id: found.id, attributes };
-  };
+  const resultOf = ({ id, values, attributes }: FoundRecord): LookupResult => ({
+    ...values,
+    id,
+    attributes: cleanAttributes(definition, attributes, session.keys),
+  });
   try {
     return await session.run(async () =>
       finds === "one"

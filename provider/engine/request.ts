@@ -122,10 +122,15 @@ export class Encoder {
     );
   }
 
-  /** Outputs as the engine keeps them, not marked yet; `from` are the inputs or outputs that they follow. */
-  outputs(outputs: Outputs, from: Properties = {}): Properties {
+  /**
+   * Outputs as the engine keeps them, not marked yet.
+   *
+   * @param from the inputs or outputs that they follow
+   * @param others what else the engine has told of the resource, whose secrets the attributes must not show either
+   */
+  outputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
     const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
-    const secrets = this.secretsOf(from, values);
+    const secrets = this.secretsOf(values, from, ...others);
     return {
       ...withoutMarks(values),
       attributes: withoutMarks(cleanAttributes(this.definition, outputs.attributes, secrets)),

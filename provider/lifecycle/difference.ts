@@ -4,7 +4,6 @@ import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
-import { shorten } from "../definitions/text";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
@@ -17,7 +16,7 @@ type Comparison =
   /** The same to a person; `value` is as it was wanted. */
   | { readonly outcome: "same"; readonly value: Value }
   /** Something else; `value` is undefined if it cannot be the value of such a field, and `problem` says why. */
-  | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: string }
+  | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "hidden" };
 
@@ -28,7 +27,7 @@ export interface Difference {
   readonly wanted: Value;
   /** Undefined if it cannot be the value of such a field, and `problem` says why. */
   readonly shown: Value | undefined;
-  readonly problem?: string | undefined;
+  readonly problem?: Message | undefined;
 }
 
 /** Compares what a record shows of a field with what is wanted, as it stands and with one level of HTML entities decoded. */
@@ -78,7 +77,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
     return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new UptimeError(`${unreadable(field, shown.value, error)}.`, { cause: error });
+    throw new UptimeError(message`${unreadable(field, shown.value, error)}.`, { cause: error });
   }
 }
 
@@ -143,7 +142,8 @@ export function namedRecord(
       return [];
     }
   });
-  return shown.length > 0 ? message`${record.id} (${joined(shown, ", ")})` : [record.id];
+  const id = quote(record.id);
+  return shown.length > 0 ? message`${id} (${joined(shown, ", ")})` : [id];
 }
 
 /** A record's name, and a monitor's URL, as it shows them. */
@@ -162,7 +162,7 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
   return name === undefined ? undefined : { value: record.shown[name] };
 }
 
-function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): string {
-  const text = field.secret ? "something else" : shorten(JSON.stringify(raw), 100);
-  return `The API shows ${field.wire} as ${text}, but ${expected} was expected`;
+function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): Message {
+  const found = field.secret ? "something else" : quote(JSON.stringify(raw));
+  return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

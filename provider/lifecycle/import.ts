@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { joined, message, MissingError, quote, unfinished, UptimeError } from "../api/errors";
+import { joined, message, MissingError, unfinished, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
@@ -163,7 +163,7 @@ function problemsOfImport(
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined
-        ? message`cannot be compared: ${quote(problem)}`
+        ? message`cannot be compared: ${problem}`
         : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,

@@ -15,9 +15,8 @@ import { completeRecords, showUnlessMissing, shownValues } from "./records";
 export interface FoundRecord {
   readonly id: string;
   readonly values: Readonly<Record<string, unknown>>;
+  /** See {@link attributesOf}: with the record's secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The record's own secrets, which the attributes must not repeat. */
-  readonly secrets: Readonly<Record<string, unknown>>;
 }
 
 /** An error names up to this many matches, so that it stays readable. */
@@ -130,11 +129,10 @@ async function select(
 function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
   const shown = shownValues(definition, record);
   const values: Record<string, unknown> = { id: record.id, account };
-  const secrets: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(definition.fields))
-    (field.secret ? secrets : values)[key] = shown.get(key) ?? undefined;
+    if (!field.secret) values[key] = shown.get(key) ?? undefined;
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
-  return { id: record.id, values, attributes, secrets };
+  return { id: record.id, values, attributes };
 }
 
 function compareTexts(a: unknown, b: unknown): number {

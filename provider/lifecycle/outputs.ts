@@ -60,8 +60,9 @@ export function outputsOfRecord(
 }
 
 /**
- * Everything that a record shows and that is not managed, untouched, without fields that may hold a secret. A null says no
- * more than an absent field, and state is written many times in each run, so it is left out too.
+ * Everything that a record shows and that is not managed, untouched. Its secret fields are among it, managed or not, for the
+ * front, which removes them and what repeats them. A null says no more than an absent field, and state is written many times
+ * in each run, so it is left out.
  */
 export function attributesOf(
   definition: Definition,
@@ -70,7 +71,7 @@ export function attributesOf(
 ): Record<string, unknown> {
   const left = new Set<string>();
   for (const [key, field] of Object.entries(definition.fields))
-    if (field.secret || managed.includes(key)) for (const name of shownNames(field)) left.add(name);
+    if (!field.secret && managed.includes(key)) for (const name of shownNames(field)) left.add(name);
   return Object.fromEntries(
     Object.entries(record.shown).filter(([name, value]) => value !== null && !left.has(name)),
   );

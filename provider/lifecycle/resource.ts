@@ -16,7 +16,7 @@ export interface Inputs {
 export interface Outputs {
   /** The managed fields by property: the keys say what is managed; null is "managed as empty". */
   readonly values: Readonly<Record<string, Value>>;
-  /** Everything else that the record showed, under the API's own names. */
+  /** Everything else that the record showed, under the API's own names; its secrets too, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
   /** The id that the resource was imported with, kept to recognize an import that is done. */

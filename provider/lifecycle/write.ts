@@ -142,7 +142,7 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
 function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
-  if (problem !== undefined) return message`${sent}, and ${quote(problem)}`;
+  if (problem !== undefined) return message`${sent}, and ${problem}`;
   const hasOffset = field.type === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
   return message`${sent} and is ${quoteValue(shown)}${hint}`;
@@ -153,7 +153,7 @@ function explained({ fields }: Definition, error: ApiError): UptimeError {
   const reasons = [...error.fields].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
     const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
-    return message`${path}: ${joined(texts, " ")}`;
+    return message`${quote(path)}: ${joined(texts, " ")}`;
   });
   if (reasons.length === 0) return error;
   const whole = error.reason.length > 0 ? message` (${error.reason})` : "";

@@ -166,6 +166,21 @@ describe("attributes", () => {
     });
   });
 
+  test.each([
+    ["as a list", [{ key: "X-Token", value: "hunter22" }]],
+    ["as a map", { "X-Token": "hunter22" }],
+    ["as JSON text", '[{"key":"X-Token","value":"hunter22"}]'],
+    ["with a scheme", { Authorization: "Bearer hunter22" }],
+    ["as what is no list of headers", [{ "X-Token": "hunter22" }]],
+  ])("repeat no secret of the record itself, shown %s", (_, request_headers) => {
+    const attributes = { copy: { request_headers }, curl: "-H 'X-Token: hunter22'", header: "X-Token" };
+    expect(attributesOf(attributes)).toEqual({ copy: {}, curl: notice, header: "X-Token" });
+  });
+
+  test("hold no number that is a secret, whatever else is there", () => {
+    expect(attributesOf({ pin: 123, port: 1234 }, "123")).toEqual({ pin: notice, port: 1234 });
+  });
+
   test("without a secret are those of the record", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (attributes) => {

@@ -1,3 +1,4 @@
+import type { Properties } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { answer, failureOf, fronts, Program, Server } from "../support/program";
 import { canary } from "../support/canary.cjs";
@@ -92,6 +93,79 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     expect(JSON.stringify(read)).not.toContain(key);
   });
 
+  describe("that no program has declared", () => {
+    const header = canary("header-set-by-hand");
+    const byHand = canary("password-set-by-hand");
+    const record = {
+      ...home,
+      request_headers: [{ key: "X-Token", value: header }],
+      request_auth_password: byHand,
+      curl: `curl -H "X-Token: ${header}"`,
+      check: { basic: `bob:${byHand}`, header_name: "X-Token" },
+    };
+    const importer = { importer: "home" };
+
+    test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
+      [
+        "an adoption",
+        async (program) => {
+          const one = program.resource("monitor", importer);
+          await one.up(home);
+          return one.state;
+        },
+      ],
+      [
+        "an import",
+        async ({ providers: { monitor } }, id) =>
+          monitor.import?.("urn:pulumi:test::shop::uptime:index:Monitor::home", id, home) ??
+          monitor.create("urn", { ...home, importId: id, __options: { resource: "home" } }),
+      ],
+      ["what is only read", ({ providers }, id) => providers.monitor.read("urn", id, {}, {})],
+    ])("are only in the fields of those names after %s", async (_, operation) => {
+      const id = String(server.emulator.monitors.add(record).id);
+      const program = new Program(server, front, { ...settings, "uptime:adoptExisting": "true" });
+      const attributes = (await operation(program, id))?.outputs.attributes;
+      for (const secret of [header, byHand]) expect(JSON.stringify(attributes)).not.toContain(secret);
+      expect(attributes).toMatchObject({ check: { header_name: "X-Token" } });
+      expect(server.posts).toBe(0);
+    });
+  });
+
+  describe("that were in state before", () => {
+    const replaced = canary("password-before");
+    const byHand = canary("header-by-hand");
+    const shown = { last_request: `curl -u bob:${replaced} -H "X-Token: ${byHand}"`, checks: 7 };
+
+    test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+      ["an update", (one) => one.up(declared)],
+      [
+        "an update that fails after it was sent",
+        async (one) => {
+          server.fault = ({ method }) => (method === "PATCH" ? answer(200, {}) : undefined);
+          await failureOf(one.up(declared));
+          expect(one.state?.unfinished).toBe(true);
+        },
+      ],
+      [
+        "a refresh",
+        async (one) => {
+          server.emulator.monitors.edit(1, { request_headers: [] });
+          await one.refresh();
+        },
+      ],
+    ])("are not in the attributes after %s", async (_, operation) => {
+      const one = new Program(server, front, settings).resource();
+      await one.up({ ...declared, requestAuthPassword: replaced });
+      server.emulator.monitors.edit(1, { request_headers: [{ key: "X-Token", value: byHand }] });
+      await one.refresh();
+      server.emulator.dialect = { extraFields: shown };
+      await operation(one);
+      expect(attributesOf(one)).toMatchObject({ checks: 7 });
+      for (const secret of [replaced, byHand])
+        expect(JSON.stringify(attributesOf(one))).not.toContain(secret);
+    });
+  });
+
   test("stay where the program has declared them", async () => {
     const one = new Program(server, front, settings).resource();
     await one.up({ ...declared, name: `Home of ${token}` });
@@ -99,11 +173,29 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
   });
 
   test("count as a whole value only if they are shorter than four characters", async () => {
-    server.emulator.dialect = { extraFields: { whole: "abc", part: "abcdef" } };
+    server.emulator.dialect = { extraFields: { whole: "123", number: 123, part: "1234" } };
     const one = new Program(server, front, settings).resource();
-    await one.up({ ...home, requestAuthPassword: "abc" });
-    expect(attributesOf(one)).toMatchObject({ part: "abcdef" });
-    expect(attributesOf(one).whole).not.toBe("abc");
+    await one.up({ ...home, requestAuthPassword: "123" });
+    expect(attributesOf(one)).toMatchObject({ part: "1234" });
+    expect(attributesOf(one).whole).not.toBe("123");
+    expect(attributesOf(one).number).not.toBe(123);
+  });
+
+  test.each<[string, number, unknown]>([
+    ["a value of another field", 200, { id: 1, ...home, interval: password }],
+    ["the id of another record", 200, { ...home, id: password }],
+    ["an answer that is no record", 200, { id: 1, stored: password }],
+    ["the name of a field", 422, { errors: { [`headers.${token}`]: ["is too long"] } }],
+    ["a field that is refused", 400, { errors: { name: [`is not ${token}`] } }],
+  ])("are in no error, if they are %s", async (_, status, body) => {
+    const one = new Program(server, front, settings).resource();
+    await one.up(declared);
+    server.fault = ({ method }) =>
+      method === (status === 200 ? "GET" : "PATCH") ? answer(status, body) : undefined;
+    const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
+    const failure = await failureOf(operation);
+    expect(failure).toContain("(the server repeats a secret)");
+    for (const secret of [password, token]) expect(failure).not.toContain(secret);
   });
 
   test.each([422, 500])(

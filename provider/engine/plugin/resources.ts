@@ -86,7 +86,7 @@ export class PluginResources {
     const { urn, inputs: news, isPreview } = request;
     if (isPreview) return { id: "", outputs: this.expected(news) };
     const options = this.optionsOf(request);
-    return this.front.save((account, inputs) => create(account, inputs, options), news, urn);
+    return this.front.save((account, inputs) => create(account, inputs, options), news, [], urn);
   }
 
   /** Undefined if the record is gone. */
@@ -102,7 +102,7 @@ export class PluginResources {
     const old = this.decodeOutputs(request);
     const state = await read(connect(old.account), id, old, options);
     if (!state) return undefined;
-    const outputs = this.front.encode(state.outputs);
+    const outputs = this.front.encode(state.outputs, {}, oldInputs, oldOutputs);
     const present = presentInputs(definition, decodeInputs(oldInputs), state.outputs);
     if (!present) return { id, outputs };
     const mark = isImported(oldInputs) ? { [importMark]: true } : {};
@@ -110,10 +110,15 @@ export class PluginResources {
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
-    const { id, urn, inputs: news, isPreview } = request;
+    const { id, urn, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.expected(news) };
     const [old, options] = [this.decodeOutputs(request), this.optionsOf(request)];
-    return this.front.save((account, inputs) => update(account, id, old, inputs, options), news, urn);
+    return this.front.save(
+      (account, inputs) => update(account, id, old, inputs, options),
+      news,
+      [oldInputs, oldOutputs],
+      urn,
+    );
   }
 
   async delete(request: ResourceRequest): Promise<void> {
