@@ -381,7 +381,7 @@ describe("for another language", () => {
       const commands = [
         `pulumi new ${language} --force`,
         "npm install --omit=peer pulumi-uptime",
-        "npx pulumi-uptime plugin install",
+        "npx --no pulumi-uptime plugin install",
         `pulumi config set uptime:baseUrl ${emulator.url}`,
         "pulumi config set --secret uptime:apiKey",
         ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"] : []),
