@@ -6,13 +6,20 @@ import { join } from "node:path";
 import canaries from "../test/support/canary.cjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
-import { root, runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./main.mjs";
 
 export { root };
 const { LeakWatch } = canaries;
 const built = join(root, "dist", "provider", "index.js");
 const plugin = join(root, "plugin", "provider.cjs");
 const stamp = join(root, "dist", ".sources");
+
+/** Throws if this version of Node.js runs neither the tools nor the package. */
+export function assertNode(version = process.versions.node) {
+  const least = readManifest().engines.node.replace(">=", "");
+  if (version.localeCompare(least, "en", { numeric: true }) < 0)
+    throw new Error(`Node.js ${version} is too old: install ${least} or later.`);
+}
 
 /** Installs what the lockfile says, unless that is there. */
 export async function installPackages({ log }) {
@@ -24,6 +31,7 @@ export async function installPackages({ log }) {
 
 /** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
 export async function setup({ log }) {
+  assertNode();
   await installPackages({ log });
   const sources = hashOfSources();
   if (!isBuiltFrom(sources)) {

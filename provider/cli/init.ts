@@ -36,11 +36,12 @@ function initialise(folder: string, cwd: string): string {
   writeProject(directory, files);
   const place = relative(cwd, directory);
   const lines = [
-    `Wrote a project to ${place || "."}:`,
+    place === "" ? "Wrote a project here:" : `Wrote a project to ${place}:`,
     ...[...files.keys()].map((name) => `  ${name}`),
     ...packageFiles(files).map((name) => `  ${name}, the package itself`),
     "",
-    "Next, with your server's address and API key (the last `config` command asks for the key):",
+    "Next, with your server's address and API key (the last `config` command asks for the key). Without a Pulumi",
+    "account, first run `pulumi login --local`:",
     ...(place === "" ? [] : [`  cd ${shellWord(place)}`]),
     ...[...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
   ];

@@ -113,7 +113,7 @@ test("a create that would double a record is a warning, with what differs and wh
     ]) as string[],
   );
   expect(outcome.stdout).toMatch(
-    /^warning {2}Monitor home: create, although .*: record 1 differs in requestMethod, cacheBuster\. .* option import/m,
+    /^warning {2}Monitor home: create, although .*: record 1 differs in requestMethod, cacheBuster\. .* option import, or set uptime:adoptExisting for one run\.$/m,
   );
   expect(outcome.stdout).toMatch(
     /^warning {2}Monitor second: create, although .*: record 2, which Monitor again imports, is equal/m,

@@ -50,7 +50,7 @@ async function follow(workspace: Workspace, page: string, section: string): Prom
 
 test("a key is changed as the page says it: what was deleted by hand is known with the new one at once", async () => {
   const { emulator, workspace, before } = await start();
-  await follow(workspace, "settings.md", "Change the key");
+  await follow(workspace, "settings.md", "Change (rotate) the key");
   const after = await fingerprints(workspace);
   for (const [index, one] of before.entries()) expect(after[index]).not.toBe(one);
 

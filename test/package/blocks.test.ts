@@ -115,7 +115,10 @@ describe("the commands on the pages", () => {
     const words = args.filter((arg) => !arg.startsWith("-"));
     const lacking = (text: string) =>
       flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(text));
-    if (["cd", "mkdir", "export", "git", "find", "curl"].includes(command) || /^[A-Z_]+=/.test(command))
+    if (
+      ["cd", "mkdir", "export", "git", "find", "curl", "exit", "["].includes(command) ||
+      /^\w+=/.test(command)
+    )
       return undefined;
     if (command === "npm") {
       const [name = "", script = ""] = words;

@@ -48,11 +48,22 @@ test("says what is wrong: code 1", async () => {
   );
 });
 
-test.each([401, 403])("says once that the API refuses the key: status %i", async (status) => {
-  emulator.fault = () => ({ kind: "answer", effect: false, status, body: { message: "No." } });
+test("says once that the API does not know the key", async () => {
+  emulator.fault = () => ({ kind: "answer", effect: false, status: 401, body: { message: "No." } });
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
-  expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringContaining(`status ${status}: No.`)]);
+  expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringContaining("status 401: No.")]);
+});
+
+test("checks every kind of record, because a key may have rights to one only", async () => {
+  emulator.fault = ({ path }) =>
+    path.includes("/domains")
+      ? { kind: "answer", effect: false, status: 403, body: { message: "No." } }
+      : undefined;
+  const { code, stdout } = await doctor();
+  expect(code).toBe(1);
+  expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringMatching(/domains.* status 403: No\./)]);
+  expect(stdout).toContain("ok       monitors: 1 record\n");
 });
 
 test.each([

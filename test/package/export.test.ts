@@ -381,7 +381,7 @@ describe("for another language", () => {
       const commands = [
         `pulumi new ${language} --force`,
         "npm install --omit=peer pulumi-uptime",
-        "npx pulumi-uptime plugin install",
+        "npx --no pulumi-uptime plugin install",
         `pulumi config set uptime:baseUrl ${emulator.url}`,
         "pulumi config set --secret uptime:apiKey",
         ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"] : []),
@@ -462,7 +462,10 @@ describe("where it writes", () => {
     addNasty(emulator, 10);
     await exported();
     const before = files().map((file) => [file, text(file)] as const);
-    expect((await exported()).stdout).toMatch(/^Nothing is new: 14 records known already/);
+    const again = await exported("--secrets", "secrets.json");
+    expect(again.stdout).toMatch(
+      /^Nothing is new: 14 records known already[^]*secrets\.json is not written: /,
+    );
     addMonitor("Home page");
     addMonitor("odd", { interval: 1 });
     const report = await reported();
@@ -583,6 +586,12 @@ describe("where it writes", () => {
     expect(stdout).toMatch(/^Would write 4 domains and 3 monitors to out:\n {2}Pulumi.yaml\n/);
     expect(readdirSync(folder)).toEqual([]);
   });
+});
+
+test("a dry run needs no folder, and a name without Latin letters is that of the URL's host and path", async () => {
+  addMonitor("мир", { url: "https://h1.example/u?q=1&a=1#frag" });
+  const { code, stdout } = await cli(emulator, out(), ["export", "--dry-run", "--json"]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { resources: [{ name: "h1-example-u" }] }]);
 });
 
 describe("what it reads", () => {

@@ -253,7 +253,9 @@ test("imports, replacements, secrets and state that holds drift are told apart",
   );
   expect(stdout).toContain("+ Monitor imported: import of record 42, nothing is created\n");
   expect(stdout).toContain('!     url: "https://moved.example/" => "https://new.example/"\n');
-  expect(stdout).toContain("! Monitor secret: update\n!     a secret, or an option of the resource\n");
+  expect(stdout).toContain(
+    "! Monitor secret: update\n!     requestHeaders (secret), or an option of the resource\n",
+  );
   expect(stdout).toContain("! Monitor edited: update\n!     interval: 900 => 60\n");
   expect(stdout).not.toContain("__provider");
 });
@@ -287,9 +289,42 @@ test("native resources: an import names its record, and a changed secret its pro
   expect(stdout).toContain("+ Monitor hand: import of record eu/42, nothing is created\n");
   expect(stdout).toContain(
     "! Monitor home: update\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n! Monitor dynamic: update\n" +
-      "!     a secret, or an option of the resource\n",
+      "!     requestHeaders (secret), or an option of the resource\n",
   );
   expect(stdout).toContain("**Program: 2 to update, 1 to import, 0 unchanged.**");
+});
+
+test("a delete names its record, and a replacement says if the old record is deleted first", async () => {
+  const lost = (secret?: string) => {
+    const deleted = step("delete", "shop", inputs("shop", secret ? { url: secret } : {}));
+    return { ...deleted, oldState: { ...deleted.oldState, id: "155" } };
+  };
+  const moved = step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" }));
+  const first = { ...moved, oldState: { ...moved.oldState, id: "7", pendingReplacement: true } };
+  write("preview.json", preview([lost(), moved]));
+  const { stdout } = await comment();
+  expect(stdout).toContain('- Monitor shop: delete (155, "shop", "https://shop.example/")\n');
+  expect(stdout).toContain("! Monitor moved: replace\n");
+  write("preview.json", preview([lost("[secret]"), first]));
+  const { stdout: other } = await comment();
+  expect(other).toContain('- Monitor shop: delete (155, "shop")\n');
+  expect(other).toContain("! Monitor moved: replace, the old one is deleted first\n");
+});
+
+test("a result is found below the lines of a wrapper, and one that is cut short is not printed", async () => {
+  const planned = preview([step("create", "made", undefined, inputs("made"))]);
+  const text = JSON.stringify(planned, undefined, 2);
+  write("preview.json", `\n> team@ preview\n> pulumi preview --json\n\n${text}\n`);
+  const whole = await comment();
+  expect(whole.stdout).toContain("+ Monitor made: create\n");
+
+  write("preview.json", text.slice(0, -20));
+  write("preview.log", "line\n".repeat(1000));
+  const cut = await comment();
+  expect(cut.stdout).toContain("### The preview failed");
+  expect(cut.stdout).toContain('`pulumi preview --json` printed no whole result: { "steps": [');
+  expect(cut.stdout).toContain("… and 961 more lines\n");
+  expect(cut.stdout.split("\n").length).toBeLessThan(60);
 });
 
 test("a preview that fails, checks that fail, and drift that could not be looked for are said first", async () => {

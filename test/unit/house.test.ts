@@ -62,6 +62,16 @@ test("each process refuses a Node.js older than the one that package.json names"
   expect(supported.map((version) => problemOfNode(version))).toEqual(supported.map(() => undefined));
 });
 
+test("the tools refuse it before they install anything", async () => {
+  const { assertNode } = await import("../../tools/setup.mjs");
+  expect(() => {
+    assertNode("18.20.8");
+  }).toThrow("Node.js 18.20.8 is too old: install 20.18 or later.");
+  expect(() => {
+    assertNode();
+  }).not.toThrow();
+});
+
 describe("a release", () => {
   const right: Release = {
     tag: "v1.2.3",

@@ -14,9 +14,12 @@ import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
 import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
 import type { OperationCounts } from "../shared/preview";
-import { parseAs } from "../shared/json";
-import { codeSpan } from "../shared/quoting";
+import { parsePrinted } from "../shared/json";
+import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
+
+/** So many lines of a failure are shown; the log of the job has all. */
+const mostLines = 40;
 
 interface CommentOptions extends ReviewOptions {
   readonly preview?: string;
@@ -89,13 +92,13 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
       "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
     );
 
-  const preview = parseAs(previewReport, previewText ?? "");
+  const preview = parsePrinted(previewReport, previewText ?? "");
   const changes = plannedChanges(preview ?? {});
-  const drift = parseAs(driftReport, driftText ?? "");
+  const drift = parsePrinted(driftReport, driftText ?? "");
   const checks = doctorText === undefined ? [] : failedChecks(doctorText);
   const errors = preview ? errorsIn(preview) : [];
   if (previewText !== undefined && !preview)
-    errors.push([previewText, textOf("previewLog")].join("\n").trim() || "`pulumi preview` printed nothing.");
+    errors.push(unreadablePreview(previewText, textOf("previewLog") ?? ""));
   const isDriftKnown = driftText === undefined || drift?.errors.length === 0;
   const digest =
     preview && errors.length + checks.length === 0 && isDriftKnown ? digestOf(changes, drift) : undefined;
@@ -121,6 +124,19 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
   };
 }
 
+/** Says why a preview has no result: in its own words, unless these are a part of a result. */
+function unreadablePreview(text: string, log: string): string {
+  const start = text.search(/^\{/m);
+  const said =
+    start < 0
+      ? text
+      : `\`pulumi preview --json\` printed no whole result: ${firstWords(text.slice(start), 100)}`;
+  const lines = [said, log].join("\n").trim().split("\n");
+  const more = lines.length - mostLines;
+  if (more > 0) lines.splice(mostLines, more, `… and ${counted(more, "more line")}`);
+  return lines.join("\n") || "`pulumi preview` printed nothing.";
+}
+
 /** How many resources the program would lose, of those that the stack has. */
 function lossText({ replace = 0, delete: deleted = 0, update = 0, same = 0 }: OperationCounts): string {
   const losses = [
@@ -139,7 +155,7 @@ function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreview
 
 /** What failed, each as an item of a list. */
 function failedChecks(text: string): string[] {
-  const report = parseAs(findingReport, text);
+  const report = parsePrinted(findingReport, text);
   if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
   return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
 }

@@ -59,16 +59,23 @@ function changesSection(
   changes: readonly PlannedChange[],
   isFolded = false,
 ): CommentSection {
-  const entries = changes.map(({ operation, importId, title, properties }) => {
-    const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-    // An import changes none.
-    const details = operation === "import" ? [] : properties.map(changeText);
-    // Pulumi shows a secret as [secret] before and after.
-    if (properties.length === 0 && (operation === "update" || operation === "replace"))
-      details.push("a secret, or an option of the resource");
-    const lines = [` ${title}: ${operation}${record}`, ...details.map((detail) => `     ${detail}`)];
-    return lines.map((line) => visible(signs[operation] + line)).join("\n");
-  });
+  const entries = changes.map(
+    ({ operation, importId, lost = [], title, properties, secrets, isDeletedFirst }) => {
+      const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
+      const old = lost.length === 0 ? "" : ` (${lost.map(shortForm).join(", ")})`;
+      const first = isDeletedFirst ? ", the old one is deleted first" : "";
+      // An import changes none.
+      const details = operation === "import" ? [] : properties.map(changeText);
+      // Pulumi shows a secret as [secret] before and after.
+      if (properties.length === 0 && (operation === "update" || operation === "replace"))
+        details.push([...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or "));
+      const lines = [
+        ` ${title}: ${operation}${record}${old}${first}`,
+        ...details.map((detail) => `     ${detail}`),
+      ];
+      return lines.map((line) => visible(signs[operation] + line)).join("\n");
+    },
+  );
   // The fence must be longer than any in a value.
   const [fence = "```"] = codeBlock(entries).split("\n");
   return {

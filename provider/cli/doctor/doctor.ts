@@ -22,6 +22,7 @@ import { visible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram } from "./program";
@@ -125,7 +126,10 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
     const state = (await exportedState(location, false)).deployment.resources ?? [];
-    const program = await checkProgram(location, state);
+    const program = await withProgress(context.stderr, (show) => {
+      show("Running `pulumi preview`, which may take a minute …");
+      return checkProgram(location, state);
+    });
     if (unset.length > 0 && program.usesStackSettings) return { findings: [...findings, ...unset], program };
     findings.push(...program.providers.map(providerFinding));
     if (!isFailed(findings)) findings.push(...programFindings(program));
@@ -237,8 +241,8 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
       findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
     } catch (error) {
       findings.push(failure(`${definition.plural}-request`, error, session.keys));
-      // A key that is refused for one kind of record is hardly accepted for another.
-      if (error instanceof ApiError && [401, 403].includes(error.status)) break;
+      // A key that is unknown for one kind of record is so for all; one without the rights may have those to another.
+      if (error instanceof ApiError && error.status === 401) break;
     }
   return findings;
 }

@@ -30,7 +30,10 @@ export function programFindings({
       }
       const records = alike.map(differenceText).join("; ");
       const text = `${title}: ${operation}, although there is the same name already: ${records}`;
-      return warning("program-plan", `${text}. To adopt it, name its id with the option import.`);
+      return warning(
+        "program-plan",
+        `${text}. To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.`,
+      );
     }),
     ...(silent.length > 0
       ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]

@@ -98,7 +98,10 @@ type Line = z.infer<typeof collectedLine>;
 
 function reportOf(preview: Preview, lines: readonly Line[], state: readonly StateResource[]): ProgramReport {
   const checked = lines.filter((line) => "problems" in line);
-  const own = (preview.steps ?? []).filter(({ urn }) => findDefinition(parseUrn(urn).type));
+  // The engine plans them in parallel, so in another order each time.
+  const own = (preview.steps ?? [])
+    .filter(({ urn }) => findDefinition(parseUrn(urn).type))
+    .sort((a, b) => byName(a.urn, b.urn));
   const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
   const resources = checked.map((line) => ({ line, step: steps.get(line.key ?? "") }));
   const lineOf = new Map(resources.map(({ line, step }) => [step?.urn, line]));
@@ -152,12 +155,17 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
     resources: declared.size + unchanged,
     planned,
     silent,
-    refused,
+    refused: refused.sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked,
     providers: lines.filter((line) => "address" in line),
     usesStackSettings: checked.length === 0 || checked.some(({ provider }) => provider === undefined),
   };
+}
+
+/** In the order of the alphabet, with numbers as people count. */
+function byName(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
 }
 
 function collectedKeyOf({ urn, newState }: PreviewStep): string {

@@ -53,7 +53,10 @@ export function configure(command: Command, context: CommandContext): void {
   const kinds = definitions.map(({ plural }) => plural);
   addSettingOptions(
     command
-      .option("--out <dir>", "folder to write to: a Pulumi project, or a new folder for one (required)")
+      .option(
+        "--out <dir>",
+        "folder to write to: a Pulumi project, or a new folder for one (required, except with --dry-run)",
+      )
       .addOption(
         new Option(
           "--language <name>",
@@ -90,7 +93,7 @@ Examples:
 `,
     )
     .action(async (options: Omit<ExportOptions, "out"> & { out?: string; json?: boolean }) => {
-      const { out } = options;
+      const { out = options.dryRun ? "." : undefined } = options;
       // Commander would miss a required option before it notices one that does not exist.
       if (out === undefined) return command.error("error: required option '--out <dir>' not specified");
       const report = await exportAccount({ ...options, out }, context);
@@ -172,7 +175,13 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
     next: resources.length > 0 || deployment ? plan.commands : [],
-    notes: [...stack.notes, ...(isDoubtful ? [unidentifiedText(present.unidentified)] : [])],
+    notes: [
+      ...stack.notes,
+      ...(secrets !== undefined && resources.length === 0 && records.length > 0
+        ? [noSecretsText(secrets)]
+        : []),
+      ...(isDoubtful ? [unidentifiedText(present.unidentified)] : []),
+    ],
   };
 }
 
@@ -196,6 +205,11 @@ function divide(
     if (name !== undefined && record.problems.length === 0) missing.push({ ...record, name });
   }
   return { resources, missing };
+}
+
+/** The program reads them under keys that only the export knew which wrote it. */
+function noSecretsText(path: string): string {
+  return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
 }
 
 /** An export beside a program that declares the same records would have each of them twice. */

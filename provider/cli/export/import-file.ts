@@ -77,7 +77,7 @@ function importSteps(
       text: "Install the package, and its provider plugin for Pulumi.",
       lines: [
         ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
-        ...(project.namesPlugin ? [] : ["npx pulumi-uptime plugin install"]),
+        ...(project.namesPlugin ? [] : ["npx --no pulumi-uptime plugin install"]),
       ],
     },
     {

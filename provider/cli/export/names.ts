@@ -10,10 +10,15 @@ import { slug } from "../shared/slug";
  */
 export function giveName(taken: Set<string>, kind: string, id: string, texts: readonly string[]): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
-  const readable = texts.map((text) => slug(text)).find((text) => text !== "");
+  const readable = texts.map((text) => slug(withoutQuery(text))).find((text) => text !== "");
   return readable === undefined
     ? giveFree(taken, withId(kind))
     : giveFree(taken, readable, withId(readable), withId(kind));
+}
+
+/** Of a URL the host and path, which name what is there. */
+function withoutQuery(text: string): string {
+  return text.replace(/^https?:\/\/([^?#]*).*$/is, "$1");
 }
 
 /** Gives the first name that is free; if none is, the last one with a number. */

@@ -53,7 +53,7 @@ export function programSteps(written: WrittenExport, modules: readonly string[])
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [
     {
-      text: "Create a stack and set the server's address. The last command asks for the API key.",
+      text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key, for which the command asks, and check them.",
       lines: project.exists ? [] : startCommands(settings),
     },
     {
@@ -67,7 +67,10 @@ export function programSteps(written: WrittenExport, modules: readonly string[])
     {
       text:
         "The values of request headers are secrets, so the program reads them from the stack's configuration. Each of these " +
-        "must be set; a command without a value asks for it.",
+        "must be set; a command without a value asks for it." +
+        (written.secretsFile === undefined
+          ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
+          : ""),
       lines: secretCommands(written),
     },
     {
@@ -131,7 +134,13 @@ export function secretCommands(
 
 /** The commands between a new project's files and its first preview. */
 export function startCommands(settings?: Addresses): string[] {
-  return ["npm install", "pulumi stack init dev", ...settingCommands(settings)];
+  return [
+    "npm install",
+    "export PULUMI_RUN_PROGRAM=true",
+    "pulumi stack init dev",
+    ...settingCommands(settings),
+    "npx --no pulumi-uptime doctor",
+  ];
 }
 
 type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl">;

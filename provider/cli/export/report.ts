@@ -52,11 +52,15 @@ export function exportText(report: ExportReport): string {
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
   const refused = resources.filter(({ problems }) => problems.length > 0);
   const isProgram = language === "typescript";
+  const place = directory === "." ? "" : `, in ${directory}`;
   const lines: string[] = [];
 
   if (resources.length > 0) {
     const more = known > 0 ? `; ${known} more were known already` : "";
-    lines.push(`${wrote} ${countsOf(report)} to ${directory}${more}:`, ...files.map((file) => `  ${file}`));
+    lines.push(
+      `${wrote} ${countsOf(report)} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
+      ...files.map((file) => `  ${file}`),
+    );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
   else lines.push("No record matches.");
   if (state !== undefined)
@@ -82,8 +86,8 @@ export function exportText(report: ExportReport): string {
     lines.push(
       "",
       report.newProject || resources.length === 0 || !isProgram
-        ? `Next, in ${directory}:`
-        : `Import the new modules in the program, as ${page} says. Then, in ${directory}:`,
+        ? `Next${place}:`
+        : `Import the new modules in the program, as ${page} says. Then${place}:`,
       ...shortened(report.next, page).map((command) => `  ${command}`),
     );
   return `${lines.map(visible).join("\n")}\n`;

@@ -9,6 +9,12 @@ export function parseAs<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
+/** Parses what a command printed as JSON, also after lines of a wrapper such as npm; undefined if it has another form. */
+export function parsePrinted<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  const start = text.search(/^\{/m);
+  return parseAs(schema, start < 0 ? text : text.slice(start));
+}
+
 /** JSON as people read it. */
 export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;

@@ -4,10 +4,14 @@ import { z } from "zod";
 
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
+import { identityKeys } from "../../lifecycle/difference";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
   type: z.string(),
+  id: z.string().optional(),
+  /** The resource is deleted, and its replacement is not made yet. */
+  pendingReplacement: z.boolean().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   /** The provider's URN and id. */
@@ -73,7 +77,13 @@ export interface PlannedChange {
   readonly title: string;
   /** The id of the record that an import takes. */
   readonly importId: string | undefined;
+  /** Of a record that is deleted: its id, and the name or URL. */
+  readonly lost?: readonly string[];
+  /** The old record is deleted before the new one is made. */
+  readonly isDeletedFirst?: boolean;
   readonly properties: readonly PlannedProperty[];
+  /** The properties whose change Pulumi does not show, because they are secret. */
+  readonly secrets: readonly string[];
 }
 
 /** A property before and after, as JSON; undefined if it is not there. */
@@ -127,7 +137,7 @@ export function changeOf({
   newState,
   detailedDiff,
 }: PreviewStep): PlannedChange | undefined {
-  const change = { urn, title: titleOf({ urn }), importId: undefined, properties: [] };
+  const change = { urn, title: titleOf({ urn }), importId: undefined, properties: [], secrets: [] };
   const after = visibleIn(newState?.inputs);
   switch (op) {
     case "create":
@@ -152,14 +162,28 @@ export function changeOf({
       const secrets = Object.keys(detailedDiff ?? {})
         .filter(isChangedSecret)
         .map((property) => ({ property, before: secretText, after: secretText }));
-      return { ...change, operation: op, properties: [...found, ...secrets] };
+      return {
+        ...change,
+        operation: op,
+        isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
+        properties: [...found, ...secrets],
+        secrets: Object.keys(after).filter(isChangedSecret),
+      };
     }
     case "delete":
-      return { ...change, operation: op };
+      return { ...change, operation: op, lost: lostRecord(urn, oldState) };
     default:
       // Nothing changes, or it is a part of a replacement.
       return undefined;
   }
+}
+
+/** The id of a resource's record, and what people know it by. */
+function lostRecord(urn: string, state: PreviewStep["oldState"]): string[] {
+  const definition = findDefinition(parseUrn(urn).type);
+  if (state?.id === undefined || !definition) return [];
+  const known = identityKeys(definition).map((key) => state.outputs?.[key] ?? state.inputs?.[key]);
+  return [state.id, ...known.flatMap((value) => (value === secretText ? [] : (json(value) ?? [])))];
 }
 
 /** Properties without those that Pulumi hides too. */
