@@ -112,8 +112,8 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   return (
     isFalse(success) ||
     [error, errors].some((one) => !saysNothing(one) && !isFalse(one)) ||
-    // What shows an id may be a record of which nothing else is shown.
-    (isWord && record === undefined) ||
+    // What shows an id may be a record of which nothing else is shown, but after a delete nothing is left to show.
+    (isWord && (record === undefined || method === "DELETE")) ||
     (method === "DELETE" && isFalse(deleted))
   );
 }

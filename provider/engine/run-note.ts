@@ -50,10 +50,10 @@ export function runNote(engineAddress: () => string | undefined): Neighbors {
         { cause: error },
       );
     }
-    // All processes of a run end with it.
+    // The processes of a run end with it, but one of them may end before. The last one removes the file.
     if (!written.has(path))
       process.once("exit", () => {
-        rmSync(path, { force: true });
+        if (!lines.hasOtherWriters(path)) rmSync(path, { force: true });
       });
     written.add(path);
   };
@@ -134,17 +134,29 @@ class NoteLines {
 
   /** The first process that has written a name; another one's line with the given claim does not count. */
   writerOf(name: string, path: string, claim?: string): string | undefined {
+    this.read(path);
+    const same = claim === undefined ? undefined : hashOf(claim);
+    const counts = (line: Line): boolean =>
+      isRunning(line.writer) &&
+      (line.writer === thisProcess || line.claim === undefined || line.claim !== same);
+    return this.lines.get(hashOf(name))?.find(counts)?.writer;
+  }
+
+  /** Whether another process that runs has written a name. */
+  hasOtherWriters(path: string): boolean {
+    this.read(path);
+    const writers = new Set([...this.lines.values()].flat().map(({ writer }) => writer));
+    return [...writers].some((writer) => writer !== thisProcess && isRunning(writer));
+  }
+
+  /** Reads what is new. */
+  private read(path: string): void {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size < this.offset) {
       this.offset = 0;
       this.lines.clear();
     }
     if (size > this.offset) this.parse(textOf(path, this.offset, size));
-    const same = claim === undefined ? undefined : hashOf(claim);
-    const counts = (line: Line): boolean =>
-      isRunning(line.writer) &&
-      (line.writer === thisProcess || line.claim === undefined || line.claim !== same);
-    return this.lines.get(hashOf(name))?.find(counts)?.writer;
   }
 
   private parse(text: string): void {

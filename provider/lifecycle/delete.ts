@@ -14,12 +14,12 @@ export async function remove(
   options: Options,
 ): Promise<void> {
   const { collection, ledger, reader } = account;
+  assertSameServer(account, outputs, options);
   const operation = operationOf(account, options);
   const claim = claimOf(outputs, options);
   const isOthers = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });
   if (isOthers || (await isHeldElsewhere(account, id, claimInState(outputs), operation))) return;
-  assertSameServer(account, outputs, options);
   noteState(account, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });
   const isOurs = isAccountOfState(account, outputs);

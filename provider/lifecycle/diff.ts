@@ -9,7 +9,7 @@ import { claimInState, claimOf, describeOwner, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
-import { noteState } from "./same-record";
+import { assertSameServer, noteState } from "./same-record";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */
@@ -25,7 +25,7 @@ export interface Changes {
 
 /**
  * Compares what a program declares with state, and notes in the ledger of the account in state which record the resource
- * has. Throws if another resource has it too.
+ * has. Throws if another resource has it too, or if state was made with another address.
  */
 export function diff(
   account: Account,
@@ -34,6 +34,7 @@ export function diff(
   inputs: Inputs,
   options: Options,
 ): Changes {
+  assertSameServer(account, outputs, options);
   const { definition } = account;
   const { ignoreChanges, replaceOnChanges } = options;
   // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.

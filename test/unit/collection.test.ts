@@ -83,6 +83,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     await expect(monitors.remove("7", start())).rejects.toThrow("status 200: It is in use");
     await collectionOf(() => ({ deleted: true })).monitors.remove("7", start());
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.remove("7", start());
+    const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
+    await expect(failing.remove("7", start())).rejects.toThrow("It is in use");
   });
 
   test("is none where it holds a record: in that, these are fields like others", async () => {

@@ -429,6 +429,18 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(await destroyAll(all)).toEqual(times(3, "error"));
   });
 
+  test("what a program adds there neither hides nor frees the record of a resource with the same id", async () => {
+    const program = new Program(server, front, mine);
+    const [old] = await created(program, 1);
+    program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
+    expect(await failureOf(old?.preview(declared("monitor", 1)) ?? Promise.resolve())).toContain(
+      "uptime:movedFrom",
+    );
+    const [added] = await created(program, 1);
+    expect(added?.state?.id).toBe(old?.state?.id);
+    expect(await failureOf(old?.drop() ?? Promise.resolve())).toContain("uptime:movedFrom");
+  });
+
   test("the digits are compared with those of the old address", async () => {
     const [all] = await createdElsewhere(mine);
     moved.monitors.remove(1);

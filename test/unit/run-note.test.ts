@@ -84,6 +84,20 @@ describe("the note of a run", () => {
     expect(have("of a resource")).toBe(true);
   });
 
+  test("is removed by the last of its processes that ends", () => {
+    const once = jest.spyOn(process, "once").mockReturnThis();
+    runNote(() => engine).claim(record);
+    const [, end] = once.mock.calls.find(([event]) => event === "exit") ?? [];
+    const [file = ""] = readdirSync(folder());
+    const own = readFileSync(join(folder(), file), "utf8");
+    appendFileSync(join(folder(), file), own.replace(ownName, otherName));
+    end?.();
+    expect(readdirSync(folder())).toEqual([file]);
+    writeFileSync(join(folder(), file), own + own.replace(ownName, endedName));
+    end?.();
+    expect(readdirSync(folder())).toEqual([]);
+  });
+
   test("needs no name of the user, which a container may not know", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
