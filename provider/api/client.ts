@@ -7,6 +7,7 @@ import type { UptimeError } from "./errors";
 import { notSent, outcomeOf, refused, unanswered, unreadable } from "./failed-attempt";
 import type { FailedAttempt, Response } from "./failed-attempt";
 import type { Log } from "./log";
+import { eitherOf } from "./operation";
 import type { Operation } from "./operation";
 import { RateLimiter } from "./rate-limit";
 import type { Denial, Ended } from "./rate-limit";
@@ -118,14 +119,13 @@ export class Client {
     const { address, settings } = this;
     const { path, query, operation, method } = request;
     const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
-    const signals = [timeout, operation.timeSignal].filter((signal) => signal !== undefined);
     const attempted = { ...request, name, address, settings };
     try {
       const search = query?.toString();
       const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
       if (method !== "GET") operation.hasWritten = true;
       request.onSend?.();
-      const response = await this.exchange(request, url, AbortSignal.any(signals));
+      const response = await this.exchange(request, url, eitherOf(timeout, operation.timeSignal));
       const { status, headers, text } = response;
       const body = parsed(text);
       if (status >= 300) return { result: refused(attempted, response, body), answer: response };

@@ -17,6 +17,11 @@ interface OperationOptions {
   readonly interruption?: AbortSignal | undefined;
 }
 
+/** A signal that either of two aborts. Thousands of operations would notice what one more signal for each costs. */
+export function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other ? AbortSignal.any([one, other]) : one;
+}
+
 /** One operation of the engine, with all requests and waits that belong to it. */
 export class Operation {
   readonly clock: Clock;
@@ -62,11 +67,11 @@ export class Operation {
 
   /** Ends waits: the time is over, or Pulumi is interrupted. */
   get waitSignal(): AbortSignal | undefined {
-    if (this.end === Infinity && !this.interruption) return undefined;
-    if (!this.waits) {
-      const signals = [this.timeSignal, this.interruption].filter((signal) => signal !== undefined);
-      this.waits = AbortSignal.any(signals);
-      // Any number of requests of an operation may wait, which is no leak.
+    const { timeSignal, interruption } = this;
+    const first = interruption ?? timeSignal;
+    if (!this.waits && first) {
+      this.waits = eitherOf(first, interruption && timeSignal);
+      // Any number of requests may wait, which is no leak.
       setMaxListeners(0, this.waits);
     }
     return this.waits;
