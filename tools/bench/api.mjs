@@ -5,12 +5,30 @@ import { createRequire } from "node:module";
 const { Emulator } = createRequire(import.meta.url)("../../dist/provider/emulator/index.js");
 const emulator = await Emulator.start();
 
-process.on("message", ({ latency }) => {
+process.on("message", ({ latency, requestsPerMinute }) => {
   const counts = {};
   for (const { method } of emulator.requests) counts[method] = (counts[method] ?? 0) + 1;
   emulator.forget();
-  emulator.fault = latency > 0 ? () => ({ kind: "delay", delayMs: latency }) : undefined;
+  const delay = latency > 0 ? { kind: "delay", delayMs: latency } : undefined;
+  const refusal = limiter(requestsPerMinute);
+  emulator.fault = () => refusal() ?? delay;
   process.send({ counts });
 });
+
+/** Refuses what is more than so many requests in any minute. */
+function limiter(count) {
+  if (count === undefined) return () => undefined;
+  const taken = [];
+  return () => {
+    const now = Date.now();
+    while (taken[0] <= now - 60_000) taken.shift();
+    if (taken.length === count) {
+      const seconds = Math.ceil((taken[0] + 60_000 - now) / 1000);
+      return { kind: "answer", effect: false, status: 429, headers: { "retry-after": String(seconds) } };
+    }
+    taken.push(now);
+    return undefined;
+  };
+}
 process.on("disconnect", () => process.exit(0));
 process.send({ url: emulator.url, apiKey: emulator.apiKey });

@@ -1,4 +1,4 @@
-// What the benchmark says of its measurements: limits, tables and a picture. Nothing here measures.
+// What the benchmark says of its measurements: limits and tables. Nothing here measures.
 
 /** What is measured of each program, in this order. */
 export const commands = {
@@ -152,10 +152,10 @@ export function table(rows) {
 
 /** A file of what each machine has measured, with one measurement in a line. */
 export function textOf(all) {
-  const list = (name, items) => `"${name}": [\n${items.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
+  const list = ([name, items]) => `"${name}": [\n${items.map((one) => JSON.stringify(one)).join(",\n")}\n]`;
   const texts = all.map(
-    ({ machine, runs, sizes }) =>
-      `{\n"machine": ${JSON.stringify(machine)},\n${list("runs", runs)},\n${list("sizes", sizes)}\n}`,
+    ({ machine, ...lists }) =>
+      `{\n"machine": ${JSON.stringify(machine)},\n${Object.entries(lists).map(list).join(",\n")}\n}`,
   );
   return `[\n${texts.join(",\n")}\n]\n`;
 }
@@ -173,7 +173,7 @@ export function limitsOfAll(all) {
 }
 
 /** When everything was measured. */
-function whenOf(runs) {
+export function whenOf(runs) {
   const dates = runs.map(({ date }) => date).sort();
   const [first, last] = [dates[0], dates.at(-1)];
   return `Measured ${first === last ? `on ${first}` : `from ${first} to ${last}`}`;
@@ -187,30 +187,6 @@ export function markdownOf(all) {
     holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
   ]);
   return [table([["What must hold", "measured", ""], ...limits]), ...all.map(figuresOf)].join("\n\n");
-}
-
-/** What a user wants to know: the seconds of each command by the number of monitors, and its requests. */
-export function summaryOf(all) {
-  const results = mostMeasured(all);
-  const sizes = [...new Set(results.runs.map(({ n }) => n))].sort((a, b) => a - b);
-  const ours = { kind: "ours", latency: latencyOfLimits };
-  const rows = Object.entries(commands).map(([command, title]) => [
-    title,
-    ...sizes.map((n) => format(secondsOf(results, { ...ours, command, n }))),
-    format(
-      most(runsOf(results, { ...ours, command, n: sizes.at(-1) }).map(({ requests }) => total(requests))),
-    ),
-  ]);
-  const head = ["Command", ...sizes.map((n) => `${n} monitors, s`), `requests for ${sizes.at(-1)}`];
-  return [
-    table([head, ...rows]),
-    `${whenOf(results.runs)}: ${results.machine}; the API takes ${latencyOfLimits} ms to respond.`,
-  ].join("\n\n");
-}
-
-/** The results of the machine with the most figures. */
-function mostMeasured(all) {
-  return [...all].sort((a, b) => b.runs.length - a.runs.length)[0];
 }
 
 function figuresOf(results) {
@@ -291,51 +267,4 @@ export function between(text, marker, content) {
   if (before < 0 || after < before)
     throw new Error(`There is no place for the figures: ${start} and ${end}.`);
   return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
-}
-
-/** Bars of the largest size that the machine with the most figures has measured, a group for each command. */
-export function svgOf(all) {
-  const results = mostMeasured(all);
-  const n = most(results.runs.map((run) => run.n));
-  const latency = most(results.runs.filter((run) => run.n === n).map((run) => run.latency));
-  const groups = Object.entries(commands).map(([command, title]) => ({
-    title: title.replaceAll("`", ""),
-    bars: Object.keys(kinds).flatMap((kind) => {
-      const seconds = secondsOf(results, { n, latency, command, kind });
-      return seconds === undefined ? [] : [{ kind, seconds }];
-    }),
-  }));
-  const longest = most(groups.flatMap(({ bars }) => bars.map(({ seconds }) => seconds)));
-  const lines = [];
-  let y = 64;
-  for (const { title, bars } of groups) {
-    lines.push(`<text x="250" y="${y + 8 * bars.length}" text-anchor="end">${title}</text>`);
-    for (const { kind, seconds } of bars) {
-      const width = Math.max(1, (seconds / longest) * 400).toFixed(1);
-      lines.push(`<rect class="${kind}" x="260" y="${y - 4}" width="${width}" height="12" rx="2"/>`);
-      lines.push(`<text class="small" x="${265 + Number(width)}" y="${y + 6}">${format(seconds)} s</text>`);
-      y += 16;
-    }
-    y += 14;
-  }
-  const shown = Object.entries(kinds).filter(([kind]) =>
-    groups.some(({ bars }) => bars.some((bar) => bar.kind === kind)),
-  );
-  const legend = shown.map(
-    ([kind, title], index) =>
-      `<rect class="${kind}" x="${20 + index * 140}" y="32" width="12" height="12" rx="2"/>` +
-      `<text class="small" x="${38 + index * 140}" y="42">${title}</text>`,
-  );
-  const caption = `${n} monitors, ${latency} ms of latency: seconds, less is better`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 730 ${y}" role="img" aria-label="${caption}">
-<style>
-  text { font: 13px system-ui, sans-serif; fill: #333 }
-  .small { font-size: 11px }
-  .ours { fill: #2563eb } .native { fill: #16a34a } .yaml { fill: #9333ea } .floor { fill: #9ca3af } .conventional { fill: #d97706 }
-  @media (prefers-color-scheme: dark) { text { fill: #ddd } .ours { fill: #60a5fa } .floor { fill: #6b7280 } }
-</style>
-<text x="20" y="20">${caption}</text>
-${[...legend, ...lines].join("\n")}
-</svg>
-`;
 }

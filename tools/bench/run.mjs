@@ -10,7 +10,9 @@ import { ensureLanguage } from "../engine/languages.mjs";
 import { root, setup } from "../setup.mjs";
 import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
-import { measureScale, scaleLimits, scaleMarkdown } from "./scale.mjs";
+import { chartOf } from "./chart.mjs";
+import { measureScale } from "./scale.mjs";
+import { scaleLimits, scaleMarkdown, summaryOf } from "./scale-report.mjs";
 import {
   attributesBytes,
   between,
@@ -21,8 +23,6 @@ import {
   markdownOf,
   measuredOnce,
   ownBytes,
-  summaryOf,
-  svgOf,
   textOf,
 } from "./report.mjs";
 
@@ -34,7 +34,7 @@ const usage = `Usage: npm run bench -- [options]
   --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
   --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
   --quick           100 monitors at 20 ms: about two minutes
-  --scale           1000, 5000 and 10,000 monitors, three rounds: takes hours, and goes on where it was ended
+  --scale           100 to 10,000 monitors, three rounds: takes hours, and goes on where it was ended
   --fresh           with --scale: measure everything anew
   --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
   --help            this text
@@ -81,10 +81,17 @@ async function main() {
   await warmUp(engine);
   if (options.scale) {
     const runs = await measureScale(
-      { newProject: (kind) => newProject(engine, kind), end, argsOf },
+      { newProject: (kind) => newProject(engine, kind), end, argsOf, date },
       options.scale,
     );
-    console.log(`\n${scaleMarkdown(runs)}`);
+    const results = { machine, runs };
+    console.log(`\n${scaleMarkdown(results)}`);
+    if (options.scale.n === undefined) {
+      keep("scale.json", [results]);
+      print("measurements.md", "scale", scaleMarkdown(results));
+      print("performance.md", "bench", summaryOf(results));
+      writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
+    }
     judge(scaleLimits(runs), options);
     return;
   }
@@ -94,19 +101,21 @@ async function main() {
     for (const latency of options.latency) await measure(engine, results, options, n, latency);
   console.log(`\n${markdownOf([results])}`);
   if (!options.isPart) {
-    const file = join(root, "tools", "bench", "results.json");
-    writeFileSync(file, textOf([results]));
-    const pages = { "measurements.md": markdownOf([results]), "performance.md": summaryOf([results]) };
-    for (const [name, figures] of Object.entries(pages)) {
-      const page = join(root, "docs", name);
-      writeFileSync(page, between(readFileSync(page, "utf8"), "bench", figures));
-    }
-    writeFileSync(join(root, "docs", "performance.svg"), svgOf([results]));
-    console.log(
-      "\ndocs/measurements.md, docs/performance.md, docs/performance.svg and tools/bench/results.json are written.",
-    );
+    keep("results.json", [results]);
+    print("measurements.md", "bench", markdownOf([results]));
   }
   judge(limitsOf(results), options);
+}
+
+function keep(name, results) {
+  writeFileSync(join(root, "tools", "bench", name), textOf(results));
+  console.log(`\ntools/bench/${name} is written.`);
+}
+
+function print(name, marker, figures) {
+  const page = join(root, "docs", name);
+  writeFileSync(page, between(readFileSync(page, "utf8"), marker, figures));
+  console.log(`docs/${name} is written.`);
 }
 
 function judge(limits, options) {
@@ -178,9 +187,9 @@ function readOptions() {
 async function startApi() {
   const child = fork(join(root, "tools", "bench", "api.mjs"));
   const [{ url, apiKey }] = await once(child, "message");
-  /** Sets the latency and answers with the requests since the last time. */
-  const take = async (latency) => {
-    child.send({ latency });
+  /** Sets the latency and a limit, and answers with the requests since the last time. */
+  const take = async (latency, requestsPerMinute) => {
+    child.send({ latency, requestsPerMinute });
     const [{ counts }] = await once(child, "message");
     return counts;
   };
