@@ -173,7 +173,10 @@ test.each<[string, number, Record<string, string>]>([
   const emulator = await start();
   emulator.monitors.add(site);
   const [status, answer] = await ask(emulator, request, { headers: { ...headers, ...more } });
-  expect([status, answer]).toEqual([expected, expect.objectContaining({ message: expect.any(String) })]);
+  expect([status, answer]).toEqual([
+    expected,
+    expect.objectContaining({ message: expect.any(String) as string }),
+  ]);
 });
 
 test.each([

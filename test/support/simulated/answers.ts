@@ -1,4 +1,3 @@
-
 import fc from "fast-check";
 
 import type { Answer } from "../../../provider/emulator/answers";
