@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { UptimeError } from "../api/errors";
+import { message, UptimeError } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/values";
@@ -31,7 +31,7 @@ export function outputsOf(
     const shown = compare(field, wanted, record);
     if (shown.outcome === "differs" && shown.value === undefined && isStrict)
       throw new UptimeError(
-        `${shown.problem ?? `The API shows ${field.wire} in a form that cannot be read`}.`,
+        message`${shown.problem ?? `The API shows ${field.wire} in a form that cannot be read`}.`,
       );
     values[key] = shown.outcome === "hidden" || shown.value === undefined ? wanted : shown.value;
   }
