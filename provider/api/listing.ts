@@ -10,7 +10,7 @@ const maxAge = 60_000;
 /** A list begins with the newest record, or with the oldest. */
 export type Order = "desc" | "asc";
 
-/** A collection's records as its list shows them, read page by page and little further than asked for. */
+/** A collection's list, read page by page as far as it is needed. */
 export class Listing {
   pages = 0;
   /** When it was begun, on the clock. */
@@ -52,8 +52,8 @@ export class Listing {
   }
 
   /**
-   * Reads on until the record is found, no further page can hold it, or it would take more than so many pages. Asks for at
-   * least `atOnce` pages at the same time.
+   * Reads pages until the record is found, no further page can hold it, or more than `mostPages()` would be needed. Asks for
+   * at least `atOnce` pages at the same time.
    */
   async find(id: string, mostPages: () => number, atOnce = 1): Promise<ApiRecord | undefined> {
     while (!this.records.has(id)) {

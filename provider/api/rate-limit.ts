@@ -40,9 +40,9 @@ const minute = 60_000;
 const patience = 10 * minute;
 
 /**
- * All requests of the process to one account pass through here, in their order, those of operations that have written
- * something first: so many at once, so many a minute, none while the server says no. After a refusal one request goes at a
- * time, and one more with each that is accepted.
+ * All requests of the process to one account pass through here in their order; those of operations that have already written
+ * go first. It limits how many run at once and how many are sent in a minute, and sends nothing while the server refuses.
+ * After a refusal one request goes at a time, and one more with each that is accepted.
  */
 export class RateLimiter {
   private running = 0;

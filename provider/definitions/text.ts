@@ -1,4 +1,4 @@
-/** A string of at most so many characters, cut between two of them. It is well-formed Unicode, as the engine requires. */
+/** Cuts a string to `most` characters, never inside one. The result is well-formed Unicode, as the engine requires. */
 export function shorten(text: string, most: number): string {
   const whole = text.toWellFormed();
   if (whole.length <= most) return whole;

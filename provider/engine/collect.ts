@@ -41,13 +41,13 @@ export interface CollectedResource {
   /** Why a preview would refuse it; each begins with the property. */
   readonly problems: readonly string[];
   /** Of a new resource: the records that agree in what identifies them. */
-  readonly alike?: readonly AlikeRecord[] | undefined;
+  readonly namesakes?: readonly NamesakeLine[] | undefined;
   /** Its create may adopt one of them. */
-  readonly isAdopting?: boolean | undefined;
+  readonly mayAdopt?: boolean | undefined;
 }
 
 /** A record of the same name (a monitor: and URL). */
-export interface AlikeRecord {
+export interface NamesakeLine {
   readonly id: string;
   /** The properties that differ from what the program declares. */
   readonly differs: readonly string[];
@@ -87,12 +87,12 @@ class CollectingFront extends Front {
     const provider = this.context.provider?.();
     let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
     let account: Account | undefined;
-    let alike: readonly AlikeRecord[] | undefined;
+    let namesakes: readonly NamesakeLine[] | undefined;
     try {
       ({ inputs, problems } = await super.check(request));
       account = this.connect(decodeInputs(inputs).account);
       if (provider !== undefined) await this.probe(provider, account);
-      if (!isInState && importId === undefined) alike = await this.alike(account, inputs);
+      if (!isInState && importId === undefined) namesakes = await this.namesakes(account, inputs);
     } catch (error) {
       if (problems.length === 0) problems = [this.encoder.error(error, news)];
     }
@@ -104,8 +104,8 @@ class CollectingFront extends Front {
       account: account?.keyFingerprint,
       importId,
       problems,
-      alike,
-      isAdopting: account?.settings.adoptExisting,
+      namesakes,
+      mayAdopt: account?.settings.adoptExisting,
     });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
     if (isInState && problems.length === 0) return { inputs, problems };
@@ -159,7 +159,10 @@ class CollectingFront extends Front {
   }
 
   /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
-  private async alike(account: Account, inputs: Properties): Promise<readonly AlikeRecord[] | undefined> {
+  private async namesakes(
+    account: Account,
+    inputs: Properties,
+  ): Promise<readonly NamesakeLine[] | undefined> {
     const { definition } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);

@@ -109,7 +109,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         if (!state) return {};
         const plain = front.encoder.outputs(state.outputs, properties);
         const props = front.encoder.marked(plain);
-        // The engine keeps the inputs that it has, which is cheaper than to compare them with the same ones.
+        // Without inputs in the answer, the engine keeps its own and does not compare them.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
         const keys = new Set([...Object.keys(plain), ...Object.keys(properties)]);

@@ -94,7 +94,7 @@ async function make(account: Account, planned: PlannedCreate, operation: Operati
   return inTurn(creates.turns, turnKey, operation, async () => {
     let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
-      // Keep the highest id that was known when the first POST was sent that may have had an effect.
+      // Of several sends, keep the highest id that was known before the first one that may have had an effect.
       const onSend = lost ? undefined : () => ({ newestKnownId } = creates);
       const post = postOnce(account, planned, operation, onSend);
       creates.inFlight.add(post);

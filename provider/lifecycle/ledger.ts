@@ -57,7 +57,7 @@ interface Entry {
   readonly replaced: Map<string, string | undefined>;
 }
 
-/** The claim of a resource that neither state nor the engine names: it has created its record. */
+/** The claim of a resource without one in state and without an owner from the engine. It can only have created its record. */
 export const unnamed = "";
 
 /** Another owner in a message. */

@@ -20,8 +20,8 @@ import { isElsewhereByKey } from "./account";
 import type { Account } from "./account";
 
 /**
- * How often a create is sent at most, each time after looks that show that the last one had no effect. A server that cuts
- * off five in a row does so for a reason.
+ * How often a create is sent at most, each time after looks that found no effect of the last one. A server that cuts off five
+ * in a row will cut off the sixth.
  */
 const mostSends = 5;
 /** Milliseconds between two looks: enough for a server or a list that is a little behind. */

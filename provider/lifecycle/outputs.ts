@@ -61,8 +61,8 @@ export function outputsOfRecord(
 
 /**
  * Everything that a record shows and that is not managed, untouched. Its secret fields are among it, managed or not, for the
- * front, which removes them and what repeats them. A null says no more than an absent field, and state is written many times
- * in each run, so it is left out.
+ * front, which removes them and what repeats them. A null is left out: it means the same as an absent field, and state is
+ * written often.
  */
 export function attributesOf(
   definition: Definition,

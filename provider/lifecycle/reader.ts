@@ -107,7 +107,7 @@ export class RecordReader {
   private async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     const mostPages = (): number => this.asked.size / pageCost + sparePages;
     const list = await this.nearerList(id, operation, mostPages());
-    // Who has needed many pages is likely to need as many more.
+    // If the last search needed many pages, fetch as many at once for this one.
     return list.find(id, mostPages, list.pages);
   }
 

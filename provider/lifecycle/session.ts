@@ -20,7 +20,7 @@ import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
 import { ServerTraits } from "./server-traits";
 
-/** So many fit on a screen together with what a person must act on. */
+/** More lines would push what a person must act on off the screen. */
 const announcementLimit = 19;
 
 /** Everything around a process; a test has its own. */

@@ -23,12 +23,12 @@ export function programFindings({
     ...(refused.length > 0 ? [`${refused.length} refused`] : []),
   ].join(", ");
   return [
-    ...planned.map(({ title, operation, record, alike }) => {
-      if (alike.length === 0) {
+    ...planned.map(({ title, operation, record, namesakes }) => {
+      if (namesakes.length === 0) {
         const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
         return ok("program-plan", `${title}: ${operation}${taken}`);
       }
-      const records = alike.map(differenceText).join("; ");
+      const records = namesakes.map(differenceText).join("; ");
       const text = `${title}: ${operation}, although there is the same name already: ${records}`;
       return warning(
         "program-plan",

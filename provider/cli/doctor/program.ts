@@ -8,7 +8,7 @@ import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import { collectedKey, collectVariable } from "../../engine/collect";
-import type { AlikeRecord, CollectedProvider, CollectedResource } from "../../engine/collect";
+import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collect";
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
@@ -19,7 +19,7 @@ import { findDefinition, titleOf } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
 
 /** A record of the same name as a new resource, and which other one imports it. */
-interface ReportedRecord extends AlikeRecord {
+interface ReportedRecord extends NamesakeLine {
   /** The resource of the program that imports it. */
   readonly importer?: string | undefined;
 }
@@ -34,7 +34,7 @@ export interface ProgramReport {
     readonly operation: Operation;
     readonly record: string | undefined;
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
-    readonly alike: readonly ReportedRecord[];
+    readonly namesakes: readonly ReportedRecord[];
   }[];
   /** The new resources that tell nobody: they have channels, and declare none. */
   readonly silent: readonly string[];
@@ -62,8 +62,8 @@ const collectedResource = z.object({
   account: z.string().optional(),
   importId: z.string().optional(),
   problems: z.array(z.string()),
-  alike: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
-  isAdopting: z.boolean().optional(),
+  namesakes: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
+  mayAdopt: z.boolean().optional(),
 }) satisfies z.ZodType<CollectedResource>;
 
 const collectedProvider = z.object({
@@ -129,10 +129,10 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
     if (!change || (line && line.problems.length > 0)) continue;
     const { title, operation } = change;
     const isNew = operation === "create" || operation === "import";
-    if (!isNew) planned.push({ title, operation, record: undefined, alike: [] });
+    if (!isNew) planned.push({ title, operation, record: undefined, namesakes: [] });
     else if (!line) unchecked.push(uncheckedText(step));
     else {
-      const { record, alike = [], reason } = recordOf(line, state, owners);
+      const { record, namesakes = [], reason } = recordOf(line, state, owners);
       if (reason !== undefined) {
         refused.push({ title, importId: line.importId, reasons: [reason] });
         continue;
@@ -142,7 +142,7 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
         title,
         operation: record === undefined || operation === "import" ? operation : "adopt",
         record,
-        alike: alike.map((one) => ({ ...one, importer: importers.get(recordKey(line, one.id)) })),
+        namesakes: namesakes.map((one) => ({ ...one, importer: importers.get(recordKey(line, one.id)) })),
       });
       if (isSilent(step)) silent.push(title);
     }
@@ -198,8 +198,8 @@ function recordOf(
   line: CollectedResource,
   state: readonly StateResource[],
   owners: ReadonlyMap<string, string>,
-): { record?: string | undefined; reason?: string; alike?: readonly AlikeRecord[] } {
-  const { label, account, importId, alike = [], isAdopting } = line;
+): { record?: string | undefined; reason?: string; namesakes?: readonly NamesakeLine[] } {
+  const { label, account, importId, namesakes = [], mayAdopt } = line;
   const isManaged = (id: string): boolean =>
     state.some(
       (resource) =>
@@ -208,8 +208,8 @@ function recordOf(
         findDefinition(resource.type)?.label === label &&
         (resource.outputs?.__key ?? account) === account,
     );
-  const free = alike.filter(({ id }) => !isManaged(id));
-  if (importId === undefined && !isAdopting) return { alike: free };
+  const free = namesakes.filter(({ id }) => !isManaged(id));
+  if (importId === undefined && !mayAdopt) return { namesakes: free };
   const { chosen, equal } = chooseNamesake(free, ({ differs }) => differs.length === 0);
   if (importId !== undefined || free.length === 0 || chosen) {
     const record = importId ?? chosen?.id;

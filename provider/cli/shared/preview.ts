@@ -47,7 +47,7 @@ export const previewReport = z.looseObject({
 export type Preview = z.infer<typeof previewReport>;
 export type PreviewStep = NonNullable<Preview["steps"]>[number];
 
-/** What becomes of a resource, what matters most first. An adoption is a create to Pulumi, and no preview tells it. */
+/** What becomes of a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
 const operations = ["replace", "delete", "create", "update", "adopt", "import"] as const;
 export type Operation = (typeof operations)[number];
 
