@@ -122,7 +122,12 @@ export class Collection {
     const answer = await this.client.send(request);
     if (!isFailure(answer.body, this.definition, request.method)) return answer;
     const { reason, fields } = parseError(answer.body, JSON.stringify(answer.body));
-    throw new ApiError(answer.request, answer.status, reason, fields);
+    // No status tells whether the record is missing, so only a person can.
+    const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
+    const hint = mayBeMissing
+      ? `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\``
+      : "";
+    throw new ApiError(answer.request, answer.status, reason, fields, hint);
   }
 
   /** A request about one record. Throws {@link MissingError}. */

@@ -71,6 +71,16 @@ describe("an answer with status 200 that holds no record and says that it failed
     }
   });
 
+  test("names the way out of a record that may be missing, to a read and a delete of it", async () => {
+    const { monitors } = collectionOf(() => ({ success: false, message: "Not found." }));
+    const way =
+      "status 200: Not found. If the monitor no longer exists, remove it from state with `pulumi state delete URN`.";
+    for (const request of ["show", "remove"] as const)
+      await expect(requests[request](monitors)).rejects.toThrow(way);
+    for (const request of ["store", "update", "list"] as const)
+      await expect(requests[request](monitors)).rejects.not.toThrow("pulumi state delete");
+  });
+
   test("says what is wrong with each field", async () => {
     const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
     const error = await errorOf(collectionOf(() => body).monitors.store([], start()));
