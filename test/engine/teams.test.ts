@@ -86,7 +86,7 @@ test("docs/coming-from.md: what Terraform managed is adopted, and the next previ
     language === "sh" ? commandsIn(code) : [],
   );
   const [, ...others] = commands;
-  expect(commands[0]).toEqual(["npx", "pulumi-uptime", "export", "--out", "."]);
+  expect(commands[0]).toEqual(["npx", "--no", "pulumi-uptime", "export", "--out", "."]);
   expect(await cli(emulator, workspace.project, ["export", "--out", "."])).toMatchObject({ code: 0 });
   // As NEXT-STEPS.md says.
   await workspace.write('import "./domains";\nimport "./monitors";\n');
