@@ -111,7 +111,9 @@ describe("the commands on the pages", () => {
   function problemOf([command = "", ...args]: string[], page: string): string | undefined {
     const scripts = scriptsOf(page);
     const line = [command, ...args].join(" ");
-    const flags = args.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
+    // The option of npx itself stands before the command.
+    const own = command === "npx" && args[0] === "--no" ? args.slice(1) : args;
+    const flags = own.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
     const words = args.filter((arg) => !arg.startsWith("-"));
     const lacking = (text: string) =>
       flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(text));

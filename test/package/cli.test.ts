@@ -85,7 +85,9 @@ describe("init", () => {
       expect.arrayContaining(["package/package.json", "package/dist/provider/cli/main.js"]),
     );
     expect(stdout).toContain("  cd 'my site'\\''s checks'\n  npm install\n");
-    expect(stdout).toContain("  pulumi config set --secret uptime:apiKey\n  pulumi preview\n  pulumi up\n");
+    expect(stdout).toContain(
+      "  pulumi config set --secret uptime:apiKey\n  npx --no pulumi-uptime doctor\n  pulumi preview\n  pulumi up\n",
+    );
 
     const before = readdirSync(join(folder, project)).map((file) => text(project, file));
     expect(await run("init", project)).toMatchObject({
