@@ -2,6 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
 import { keyHash } from "../api/settings";
+import type { Address, Settings } from "../api/settings";
 import type { Account } from "./account";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
 import { agrees } from "./evidence";
@@ -17,14 +18,22 @@ export function isAccountOfState(
   return former !== undefined && keyHash(former, settings.apiKey) === ofState;
 }
 
+/** State was made at this address, or at one that the server has moved from. */
+export function isServerOfState(
+  address: Address,
+  { movedFrom }: Settings,
+  serverHash: string | undefined,
+): boolean {
+  return serverHash === undefined || [address, ...movedFrom].some(({ hash }) => hash === serverHash);
+}
+
 /** The ids of another server mean other records. */
 export function assertSameServer(
   { address, settings }: Account,
   { serverHash }: Outputs,
   { mayHaveOldSettings }: Options,
 ): void {
-  if (serverHash === undefined || serverHash === address.hash) return;
-  if (settings.movedFrom.some(({ hash }) => hash === serverHash)) return;
+  if (isServerOfState(address, settings, serverHash)) return;
   const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
   throw new UptimeError(
     `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +

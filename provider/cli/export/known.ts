@@ -5,6 +5,7 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { isObject } from "../../definitions/values";
 import { parseUrn } from "../../definitions/urn";
+import { isServerOfState } from "../../lifecycle/same-record";
 import { exists, readText } from "../shared/files";
 import { textOf } from "../shared/project";
 import type { Project } from "../shared/project";
@@ -59,9 +60,9 @@ export function known(
     const definition = findDefinition(type);
     if (!definition) return [];
     // On another server, the same id is another record.
-    const servers = [settings[definition.baseUrl], ...settings.movedFrom].map(({ hash }) => hash);
-    const server = textOf(outputs?.__server);
-    const isHere = outputs?.account === account && (server === undefined || servers.includes(server));
+    const isHere =
+      outputs?.account === account &&
+      isServerOfState(settings[definition.baseUrl], settings, textOf(outputs?.__server));
     return [
       { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
     ];
