@@ -45,12 +45,13 @@ export function cleanAttributes(
   secrets: Iterable<string>,
 ): Properties {
   const known = new Set(secrets);
-  const rest = withoutSecretFields(definition, attributes, known);
-  const detector = new SecretDetector(known);
   // A short secret is found in quotes, so numbers need them too.
-  const all = JSON.stringify(rest, (_name, value: unknown) =>
+  const all = JSON.stringify(attributes, (_name, value: unknown) =>
     typeof value === "number" ? String(value) : value,
   );
+  const secretFields = secretFieldsIn(definition, all);
+  const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
+  const detector = new SecretDetector(known);
   if (!detector.finds(all)) return rest;
   const cleanText = (text: string): string => (detector.finds(text) ? notice : text);
   const clean = (leaf: unknown): unknown => {
@@ -60,29 +61,32 @@ export function cleanAttributes(
   return changedDeep(rest, clean, cleanText);
 }
 
-/** Attributes without secret fields, whose values are added to the secrets that are known. */
-function withoutSecretFields({ fields }: Definition, attributes: Properties, known: Set<string>): Properties {
-  const secretFields = new Map(
-    Object.values(fields).flatMap((field) =>
-      field.secret ? shownNames(field).map((name) => [name, field] as const) : [],
-    ),
+/** The secret fields whose names stand in JSON, under these names. */
+function secretFieldsIn({ fields }: Definition, json: string): ReadonlyMap<string, Field> {
+  const named = Object.values(fields).flatMap((field) =>
+    field.secret ? shownNames(field).map((name) => [name, field] as const) : [],
   );
-  const all = JSON.stringify(attributes);
-  if (![...secretFields.keys()].some((name) => all.includes(`"${name}"`))) return attributes;
+  return new Map(named.filter(([name]) => json.includes(`"${name}"`)));
+}
+
+/** Attributes without these fields, whose values are added to the secrets that are known. */
+function withoutFields(
+  secretFields: ReadonlyMap<string, Field>,
+  attributes: Properties,
+  known: Set<string>,
+): Properties {
   const without = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(without);
-    return isObject(value) ? withoutFields(value) : value;
+    return isObject(value) ? withoutFields(secretFields, value, known) : value;
   };
-  const withoutFields = (object: Properties): Properties =>
-    Object.fromEntries(
-      Object.entries(object).flatMap(([name, value]) => {
-        const field = secretFields.get(name);
-        if (!field) return [[name, without(value)]];
-        for (const secret of secretsShown(field, value)) known.add(secret);
-        return [];
-      }),
-    );
-  return withoutFields(attributes);
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]) => {
+      const field = secretFields.get(name);
+      if (!field) return [[name, without(value)]];
+      for (const secret of secretsShown(field, value)) known.add(secret);
+      return [];
+    }),
+  );
 }
 
 /** The secret strings that a record shows of a field; all strings if it cannot be read. */

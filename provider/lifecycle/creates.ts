@@ -80,7 +80,9 @@ export async function readBaseline(collection: Collection, operation: Operation)
       newestKnownId ??= number;
       previous = number;
       const key = nameKey(shownValue(nameField, record, false));
-      byName.set(key, [...(byName.get(key) ?? []), record]);
+      const sameName = byName.get(key);
+      if (sameName) sameName.push(record);
+      else byName.set(key, [record]);
     }
   // Of an empty list nothing tells how it is sorted, but then everything is new.
   return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
