@@ -12,7 +12,8 @@ import { parseArgs } from "node:util";
 import { engineEnv } from "./engine/env.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
 import { commentPicture, shows, stable, terminalPicture } from "./picture.mjs";
-import { root, setup } from "./setup.mjs";
+import { root } from "./main.mjs";
+import { setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
 const addedMonitor =

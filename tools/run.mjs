@@ -3,7 +3,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installPackages, root, runStep, setup } from "./setup.mjs";
+import { root } from "./main.mjs";
+import { installPackages, runStep, setup } from "./setup.mjs";
 
 const full = process.argv.includes("--full");
 const quick = process.argv.includes("--quick");

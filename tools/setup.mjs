@@ -8,7 +8,6 @@ import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
 import { readManifest, root, runAsCommand } from "./main.mjs";
 
-export { root };
 const { LeakWatch } = canaries;
 const built = join(root, "dist", "provider", "index.js");
 const plugin = join(root, "plugin", "provider.cjs");

@@ -6,6 +6,7 @@ import { processName, runNote } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
+import type { ModelStack } from "../support/model";
 import { failureOf, fronts, otherKey, Program, Server } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
@@ -140,6 +141,15 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     });
   };
 
+  /** A monitor that a former run has created. */
+  const createdBefore = async (): Promise<ModelStack> => {
+    const program = processWith({});
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    return one;
+  };
+
   test("one does not take what the other has created for its own lost create", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
     let first: Promise<unknown> | undefined;
@@ -162,10 +172,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   test("one deletes the record of a resource that moves to the other, which replaces it", async () => {
-    const program = processWith({});
-    const one = program.resource();
-    await one.up(home);
-    program.nextRun();
+    const one = await createdBefore();
     holders.clear();
     const two = processWith({}).resource();
     two.state = structuredClone(one.state);
@@ -175,10 +182,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   test("one deletes its record if the other has imported one with the same id in another account", async () => {
-    const program = processWith({});
-    const one = program.resource();
-    await one.up(home);
-    program.nextRun();
+    const one = await createdBefore();
     otherAccount.monitors.add({ ...home, name: "Other" });
     const other = inOtherAccount();
     const two = other.resource("monitor", { importer: "home" });
@@ -191,10 +195,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   test("one deletes its record if the other has adopted one with the same id in another account", async () => {
-    const program = processWith({});
-    const one = program.resource();
-    await one.up(home);
-    program.nextRun();
+    const one = await createdBefore();
     otherAccount.monitors.add({ ...home, name: "Other" });
     const two = inOtherAccount(adopting).resource("monitor", { importer: "home" });
     await two.up({ ...home, name: "Other" });
@@ -204,10 +205,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   test("one does not delete its record if the other has adopted it with another key of the account", async () => {
-    const program = processWith({});
-    const one = program.resource();
-    await one.up(home);
-    program.nextRun();
+    const one = await createdBefore();
     const two = processWith({ ...others, ...adopting }).resource("monitor", { importer: "home" });
     await two.up(home);
     expect(two.state?.id).toBe("1");

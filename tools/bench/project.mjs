@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
 import { engineEnv } from "../engine/env.mjs";
-import { root } from "../setup.mjs";
+import { root } from "../main.mjs";
 import { floorPackage, sendingFloorPackage } from "./programs.mjs";
 
 const running = new Set();

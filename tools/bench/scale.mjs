@@ -1,7 +1,7 @@
 // `npm run bench -- --scale`: what each command uses with thousands of monitors, beside resources that do nothing but send.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root } from "../setup.mjs";
+import { root } from "../main.mjs";
 import { programOf } from "./programs.mjs";
 import { requestsPerMinute } from "./scale-report.mjs";
 
