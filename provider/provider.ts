@@ -4,7 +4,7 @@ import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
 import type * as engines from "./engine/engine";
-import { runNote } from "./engine/run-note";
+import { openRunNote } from "./engine/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
 import { Session } from "./lifecycle/session";
 
@@ -13,7 +13,7 @@ const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
 let engine: engines.Engine | undefined;
 const session = new Session({
-  neighbors: runNote(() => address),
+  runNote: openRunNote(() => address),
   showWait: (line) => {
     // Few runs ever wait.
     // eslint-disable-next-line @typescript-eslint/no-require-imports

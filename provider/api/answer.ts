@@ -1,4 +1,4 @@
-import { changedDeep, isObject, isZeroDate } from "../definitions/values";
+import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
@@ -33,12 +33,12 @@ export function parseJson(source: string): unknown {
   const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
   if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
   // Only an escape can say half a character, which neither state nor an error message may hold.
-  return /\\u[dD][89a-fA-F]/.test(source) ? wellFormed(value) : value;
+  return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }
 
-function wellFormed(value: unknown): unknown {
+function mendStrings(value: unknown): unknown {
   const mend = (text: string): string => text.toWellFormed();
-  return changedDeep(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
+  return mapLeaves(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
 }
 
 /** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */
@@ -68,7 +68,7 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   const id = parseId(body);
   const { id: _, ...shown } = body;
   const own = id === undefined ? [] : [{ id, shown }];
-  const required = (record: ApiRecord): number => requiredShown(definition, record);
+  const required = (record: ApiRecord): number => countRequired(definition, record);
   const [best] = [...own, ...inner].sort((a, b) => required(b) - required(a));
   if (best && required(best) > 0) return best;
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
@@ -76,11 +76,11 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
 
 /** A record that shows no required field is not one of this kind. */
 export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
-  return requiredShown(definition, record) > 0;
+  return countRequired(definition, record) > 0;
 }
 
 /** How many of the required fields a record shows. */
-function requiredShown({ fields }: Definition, { shown }: ApiRecord): number {
+function countRequired({ fields }: Definition, { shown }: ApiRecord): number {
   return Object.values(fields).filter(
     (field) => field.required && shownNames(field).some((name) => Object.hasOwn(shown, name)),
   ).length;
@@ -213,8 +213,8 @@ export function parseError(
   source: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
   const fields = new Map<string, readonly Quote[]>();
-  const quoted = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  if (!isObject(body)) return { reason: quoted(source), fields };
+  const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
+  if (!isObject(body)) return { reason: quoteUnlessEmpty(source), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
       fields.set(
@@ -222,7 +222,12 @@ export function parseError(
         (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(errorText(reason))),
       );
   const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
-  const reason = whole === undefined ? (fields.size > 0 ? [] : quoted(source)) : quoted(errorText(whole));
+  const reason =
+    whole === undefined
+      ? fields.size > 0
+        ? []
+        : quoteUnlessEmpty(source)
+      : quoteUnlessEmpty(errorText(whole));
   return { reason, fields };
 }
 

@@ -4,7 +4,13 @@ import { parseJson } from "./answer";
 import type { Clock } from "./clock";
 import { LostAnswerError } from "./errors";
 import type { UptimeError } from "./errors";
-import { notSent, outcomeOf, refused, unanswered, unreadable } from "./failed-attempt";
+import {
+  notSentError,
+  outcomeOf,
+  describeRefusal,
+  describeNoAnswer,
+  describeUnreadable,
+} from "./failed-attempt";
 import type { FailedAttempt, Response } from "./failed-attempt";
 import type { Log } from "./log";
 import { eitherOf } from "./operation";
@@ -80,21 +86,24 @@ export class Client {
     let last: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const denied = (reason: Denial): UptimeError => notSent(name, reason, operation, last);
-      const result = await this.limiter.run({ operation, isWrite: method !== "GET", denied }, async () => {
-        const begun = this.clock.now();
-        const ended = await this.attempt(request, name);
-        if (this.log.isOn)
-          this.log.sent({
-            method,
-            path: this.withoutKey(path),
-            outcome: "failure" in ended.result ? outcomeOf(ended.result.failure) : ended.result.status,
-            milliseconds: this.clock.now() - begun,
-            attempt,
-            waited: begun - ready,
-          });
-        return ended;
-      });
+      const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, last);
+      const result = await this.limiter.run(
+        { operation, isWrite: method !== "GET", denialError: denied },
+        async () => {
+          const begun = this.clock.now();
+          const ended = await this.attempt(request, name);
+          if (this.log.isOn)
+            this.log.addRequest({
+              method,
+              path: this.withoutKey(path),
+              outcome: "failure" in ended.result ? outcomeOf(ended.result.failure) : ended.result.status,
+              milliseconds: this.clock.now() - begun,
+              attempt,
+              waited: begun - ready,
+            });
+          return ended;
+        },
+      );
       if (!("failure" in result)) return result;
       last = result.error;
       const step = nextStep(method, result.failure);
@@ -127,14 +136,14 @@ export class Client {
       request.onSend?.();
       const response = await this.exchange(request, url, eitherOf(timeout, operation.timeSignal));
       const { status, headers, text } = response;
-      const body = parsed(text);
-      if (status >= 300) return { result: refused(attempted, response, body), answer: response };
+      const body = tryParseJson(text);
+      if (status >= 300) return { result: describeRefusal(attempted, response, body), answer: response };
       if (text.trim() !== "" && body === undefined)
-        return { result: unreadable(attempted, response), answer: response };
+        return { result: describeUnreadable(attempted, response), answer: response };
       const location = typeof headers.location === "string" ? headers.location : undefined;
       return { result: { status, body, location, request: name }, answer: response };
     } catch (error) {
-      return { result: unanswered(attempted, error, timeout) };
+      return { result: describeNoAnswer(attempted, error, timeout) };
     }
   }
 
@@ -183,7 +192,7 @@ function encodeForm(pairs: readonly Pair[]): string {
   return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 }
 
-function parsed(source: string): unknown {
+function tryParseJson(source: string): unknown {
   try {
     return parseJson(source);
   } catch {

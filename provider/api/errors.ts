@@ -27,7 +27,7 @@ export function message(
 }
 
 /** A message without the period at its end, for a sentence that goes on. */
-export function unfinished(given: Message | UptimeError): Message {
+export function withoutPeriod(given: Message | UptimeError): Message {
   const parts = given instanceof UptimeError ? given.parts : given;
   const last = parts.at(-1) ?? "";
   const cut = (text: string): string => text.replace(/\.\s*$/, "");
@@ -69,7 +69,7 @@ export class ApiError extends UptimeError {
     readonly isElsewhere = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
-    super(hint.length > 0 ? message`${unfinished(answer)}. ${hint}.` : answer);
+    super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
   }
 
   /** The API took the request for invalid, so it had no effect. */
@@ -136,7 +136,7 @@ export class NotStoredError extends UptimeError {
 export class SettingsUnknownError extends UptimeError {}
 
 /** Messages one after the other, with something between them. */
-export function joined(messages: readonly (Message | Quote)[], separator: string): Message {
+export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [
     ...(index > 0 ? [separator] : []),
     ...(one instanceof Quote ? [one] : one),

@@ -5,7 +5,7 @@ import {
   message,
   quote,
   TimeIsOverError,
-  unfinished,
+  withoutPeriod,
   UptimeError,
 } from "./errors";
 import type { Message } from "./errors";
@@ -57,14 +57,14 @@ export function outcomeOf(failure: Failure): number | string {
 }
 
 /** The error of a request whose turn did not come; `last` is that of the attempt before. */
-export function notSent(
+export function notSentError(
   name: string,
   reason: Denial,
   operation: Operation,
   last: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.ended(`${name} was not sent`, last);
-  const before = last ? message`${unfinished(last)}. Then ` : "";
+  if (reason === "ended") return operation.endError(`${name} was not sent`, last);
+  const before = last ? message`${withoutPeriod(last)}. Then ` : "";
   if (reason === "too late")
     return new TimeIsOverError(
       message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option
@@ -77,11 +77,11 @@ export function notSent(
 }
 
 /** An answer with a status of 300 or above. */
-export function refused(attempted: Attempted, response: Response, body: unknown) {
+export function describeRefusal(attempted: Attempted, response: Response, body: unknown) {
   const { status, headers, text, target, isElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
-  const known = [attempted.name, status, reason, fields, hint(attempted, status, target)] as const;
+  const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
   return {
     failure: { type: "status", status, hasRetryAfter },
     error:
@@ -92,7 +92,7 @@ export function refused(attempted: Attempted, response: Response, body: unknown)
 }
 
 /** An answer with a good status and a body that is not JSON. */
-export function unreadable({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
+export function describeUnreadable({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
   const error = new UptimeError(
     message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
       ${address.source}: does it lead to the API?`,
@@ -101,7 +101,7 @@ export function unreadable({ name, address }: Attempted, { status, text }: Respo
 }
 
 /** No answer, or a part of one. */
-export function unanswered(
+export function describeNoAnswer(
   { name, method, operation, address, settings }: Attempted,
   error: unknown,
   timeout: AbortSignal,
@@ -134,7 +134,7 @@ export function unanswered(
 }
 
 /** Advice for a status. */
-function hint(
+function adviceFor(
   { path, operation, address, settings }: Attempted,
   status: number,
   target: URL | undefined,
@@ -142,7 +142,7 @@ function hint(
   const { source } = address;
   const key = settings.apiKeySource;
   const ifChanged = operation.mayHaveOldSettings ? `. If you have changed it: ${oldSettings}` : "";
-  const ifFormer = operation.mayHaveOldSettings ? formerProvider(settings) : "";
+  const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
   if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
   if (status === 403) return `The key from ${key} may not do this${ifChanged}`;
   if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
@@ -158,7 +158,7 @@ function hint(
 }
 
 /** Resources of a provider that the program no longer uses are deleted with the settings in state. */
-function formerProvider({ provider }: Settings): string {
+function adviceOnProvider({ provider }: Settings): string {
   if (provider === undefined) return "";
   return provider === defaultProvider
     ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"

@@ -21,7 +21,7 @@ export interface SentRequest {
 }
 
 /** Pulumi shows what a dynamic provider prints. */
-export const printed = (line: string): void => {
+export const printLine = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
@@ -34,13 +34,13 @@ export class Log {
 
   constructor(
     private readonly level: LogLevel,
-    private readonly write: (line: string) => unknown = printed,
+    private readonly write: (line: string) => unknown = printLine,
     private readonly clock: Pick<Clock, "date"> = systemClock,
   ) {
     this.isOn = level !== "off";
   }
 
-  sent(request: SentRequest): void {
+  addRequest(request: SentRequest): void {
     add(this.methods, request.method);
     add(this.outcomes, String(request.outcome));
     if (request.attempt > 1) this.retries++;
@@ -56,7 +56,7 @@ export class Log {
   }
 
   /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
-  lookedUp(id: string | undefined): void {
+  addSearch(id: string | undefined): void {
     this.line("lostAnswer", { found: id ?? null }, [
       `the answer to a create was lost; its record is ${id ?? "not found"}`,
     ]);
@@ -74,8 +74,8 @@ export class Log {
       retries: this.retries,
     };
     const text = [
-      requests === 0 ? "no requests" : `${counted(requests, "request")} (${listed(this.methods)})`,
-      failures.length > 0 && `of which ended badly: ${listed(new Map(failures))}`,
+      requests === 0 ? "no requests" : `${counted(requests, "request")} (${listCounts(this.methods)})`,
+      failures.length > 0 && `of which ended badly: ${listCounts(new Map(failures))}`,
       this.retries > 0 && `${this.retries} sent again`,
     ];
     this.print("summary", values, text);
@@ -99,5 +99,5 @@ function add(counts: Map<string, number>, name: string): void {
 const total = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, count) => sum + count, 0);
 
-const listed = (counts: ReadonlyMap<string, number>): string =>
+const listCounts = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([name, count]) => `${name} ${count}`).join(", ");

@@ -17,43 +17,43 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
   // The same request would get the same answer, but a create may have had its effect.
   const cutOrFinal = isPost ? "cut" : "final";
-  const failed = (type: NetworkFailure["type"], text: string): NetworkFailure => ({
+  const failure = (type: NetworkFailure["type"], text: string): NetworkFailure => ({
     type,
     text: message`failed: ${text}`,
   });
   if (isConnecting(error))
     switch (code) {
       case "ENOTFOUND":
-        return failed("final", "the host name does not exist");
+        return failure("final", "the host name does not exist");
       case "EAI_AGAIN":
-        return failed("unreachable", "the host name could not be looked up");
+        return failure("unreachable", "the host name could not be looked up");
       case "ECONNREFUSED":
-        return failed("unreachable", "nothing accepts connections there");
+        return failure("unreachable", "nothing accepts connections there");
       default:
-        return failed("unreachable", `connecting was not possible (${String(code)})`);
+        return failure("unreachable", `connecting was not possible (${String(code)})`);
     }
   // A CONNECT is refused by any status but 200, a request in the plain by 407.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
-    return failed(
+    return failure(
       refusedBy === "407" ? "final" : "unreachable",
       `the proxy refused the connection with status ${refusedBy}`,
     );
   if (code === "ERR_INVALID_URL" || reason?.startsWith("Invalid URL protocol"))
-    return failed("final", "the proxy's address is not a URL that begins with http:// or https://");
+    return failure("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
-    return failed(cutOrFinal, `the server seems to speak http:// there, not https:// (${code})`);
-  if (code?.startsWith("ERR_SSL_")) return failed(cutOrFinal, `the TLS connection broke (${code})`);
+    return failure(cutOrFinal, `the server seems to speak http:// there, not https:// (${code})`);
+  if (code?.startsWith("ERR_SSL_")) return failure(cutOrFinal, `the TLS connection broke (${code})`);
   // The certificate is checked before anything is sent.
   if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
-    return failed("final", `the server's certificate is not trusted (${code})`);
+    return failure("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       return { type: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":
-      return failed("cut", "the connection was cut before the whole answer was there");
+      return failure("cut", "the connection was cut before the whole answer was there");
     default:
       return {
         type: "cut",

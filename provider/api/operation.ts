@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 
 import { longestTimer, systemClock } from "./clock";
 import type { Clock } from "./clock";
-import { InterruptedError, message, TimeIsOverError, unfinished } from "./errors";
+import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
 import type { UptimeError } from "./errors";
 
 interface OperationOptions {
@@ -86,7 +86,7 @@ export class Operation {
   async sleep(milliseconds: number): Promise<void> {
     const signal = this.waitSignal;
     if (!signal?.aborted) await this.clock.sleep(milliseconds, signal).catch(() => undefined);
-    if (this.isInterrupted || this.timeLeft <= 0) throw this.ended("the operation was not finished");
+    if (this.isInterrupted || this.timeLeft <= 0) throw this.endError("the operation was not finished");
   }
 
   /** The result of work that other operations wait for too, unless this one's time is over before. */
@@ -95,7 +95,7 @@ export class Operation {
     if (!signal) return work;
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        reject(this.ended("it does not wait for another one any longer"));
+        reject(this.endError("it does not wait for another one any longer"));
       };
       if (signal.aborted) end();
       else signal.addEventListener("abort", end, { once: true });
@@ -114,8 +114,8 @@ export class Operation {
   }
 
   /** The error after which nothing more is done. `consequence` is a clause such as "nothing was sent". */
-  ended(consequence: string, before?: UptimeError): UptimeError {
-    const first = before ? message`${unfinished(before)}. Then ` : "";
+  endError(consequence: string, before?: UptimeError): UptimeError {
+    const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)
       : new TimeIsOverError(

@@ -25,9 +25,9 @@ export async function* readPages(
   /** Requests on their way, by their queries. */
   const sent = new Map<string, Promise<Answer>>();
   const ask = (of: URLSearchParams): Promise<Answer> => {
-    const asked = sent.get(String(of)) ?? send(of);
-    sent.set(String(of), asked);
-    return asked;
+    const answer = sent.get(String(of)) ?? send(of);
+    sent.set(String(of), answer);
+    return answer;
   };
   /** Nothing has told that there is such a page. */
   let isGuess = false;
@@ -50,18 +50,18 @@ export async function* readPages(
     const isRepeat = page.records.every((record) => seen.has(record.id));
     // A server that does not page shows the same list whatever the page.
     if (isRepeat && page.next === "unknown") return;
-    const numbered = (next: number): URLSearchParams =>
-      changed(query, new URLSearchParams({ page: String(next) }));
+    const pageQuery = (next: number): URLSearchParams =>
+      mergeQuery(query, new URLSearchParams({ page: String(next) }));
     // Nothing tells whether there is more. A page that is not full is the last one, and so is one that is fuller than
     // was asked for; behind a full one the next is tried.
     if (page.next === "unknown" && ![10, 25, 50, pageSize].includes(page.records.length)) return;
     isGuess = page.next === "unknown";
     const isNumbered = page.next === "unknown" || page.next === "more";
-    const next = isNumbered ? numbered(number + 1) : changed(query, page.next);
+    const next = isNumbered ? pageQuery(number + 1) : mergeQuery(query, page.next);
     // Where pages are merely numbered, and it is known how many there are.
-    if (String(next) === String(numbered(number + 1)))
+    if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(wanted, maxConcurrency, page.last - number); ahead++)
-        ask(numbered(number + ahead)).catch(() => undefined);
+        ask(pageQuery(number + ahead)).catch(() => undefined);
     query = next;
     if (isRepeat)
       throw new UptimeError(
@@ -79,7 +79,7 @@ export function quoteBody(body: unknown): Message {
 }
 
 /** A query with some parameters set otherwise. */
-function changed(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
+function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
   const result = new URLSearchParams(query);
   for (const [key, value] of changes) result.set(key, value);
   return result;

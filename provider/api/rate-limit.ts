@@ -2,7 +2,7 @@ import type { Clock } from "./clock";
 import type { Operation } from "./operation";
 import { announcedWait } from "./rate-limit-headers";
 import type { Headers } from "./rate-limit-headers";
-import type { Hold, WaitNotices } from "./wait-notices";
+import type { Backlog, WaitNotices } from "./wait-notices";
 
 export interface Limits {
   readonly maxConcurrency: number;
@@ -27,7 +27,7 @@ export interface Turn {
   readonly operation: Operation;
   readonly isWrite: boolean;
   /** The error of a request that is not sent. */
-  readonly denied: (reason: Denial) => Error;
+  readonly denialError: (reason: Denial) => Error;
 }
 
 interface Waiter extends Turn {
@@ -60,7 +60,7 @@ export class RateLimiter {
   /** When the queue is looked at again, if nothing happens before. */
   private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
   /** Since when the limit has held requests back without a break. */
-  private heldSince: number | undefined;
+  private blockedSince: number | undefined;
 
   constructor(
     private readonly limits: Limits,
@@ -70,7 +70,7 @@ export class RateLimiter {
     this.width = limits.maxConcurrency;
   }
 
-  /** Waits for its turn, then runs. Throws {@link Turn.denied} if the turn does not come. */
+  /** Waits for its turn, then runs. Throws {@link Turn.denialError} if the turn does not come. */
   async run<T>(turn: Turn, request: () => Promise<Ended<T>>): Promise<T> {
     await this.enter(turn);
     const begun = this.clock.now();
@@ -133,7 +133,7 @@ export class RateLimiter {
         },
         leave: (reason) => {
           take();
-          reject(turn.denied(reason));
+          reject(turn.denialError(reason));
         },
       };
       const end = (): void => {
@@ -162,25 +162,25 @@ export class RateLimiter {
         if (reason) waiter.leave(reason);
       }
       if (this.queue.length === 0) break;
-      if (this.heldSince === undefined) {
-        this.heldSince = this.clock.now();
-        this.notices?.begin(this.hold);
+      if (this.blockedSince === undefined) {
+        this.blockedSince = this.clock.now();
+        this.notices?.begin(this.backlog);
       }
       this.wake(this.clock.now() + pause);
       return;
     }
-    if (this.heldSince !== undefined) this.notices?.end(this.hold);
-    this.heldSince = undefined;
+    if (this.blockedSince !== undefined) this.notices?.end(this.backlog);
+    this.blockedSince = undefined;
     // A timer that nobody waits for would keep the process from ending.
     this.waking?.cancel.abort();
     this.waking = undefined;
   }
 
-  private readonly hold = (): Hold => {
+  private readonly backlog = (): Backlog => {
     const now = this.clock.now();
     const isServers = this.opensAt > now || this.limits.requestsPerMinute === undefined;
     return {
-      since: this.heldSince ?? now,
+      since: this.blockedSince ?? now,
       reason: isServers ? "the server's rate limit" : "uptime:requestsPerMinute",
       waiting: this.queue.length,
       urn: this.queue[0]?.operation.urn,

@@ -7,7 +7,7 @@ const firstMs = 10_000;
 const againMs = 30_000;
 
 /** A limit that holds requests back. */
-export interface Hold {
+export interface Backlog {
   /** Since when, on the clock. */
   readonly since: number;
   readonly reason: string;
@@ -24,7 +24,7 @@ export type ShowWait = (line: string, urn: string | undefined) => unknown;
 export class WaitNotices {
   /** How many requests were answered. */
   private done = 0;
-  private readonly holders = new Set<() => Hold>();
+  private readonly backlogs = new Set<() => Backlog>();
   private waking: AbortController | undefined;
 
   constructor(
@@ -38,15 +38,15 @@ export class WaitNotices {
   }
 
   /** Requests are held back from now on. */
-  begin(holder: () => Hold): void {
-    this.holders.add(holder);
+  begin(holder: () => Backlog): void {
+    this.backlogs.add(holder);
     if (!this.waking) this.wake(firstMs);
   }
 
   /** Nothing is held back any more. */
-  end(holder: () => Hold): void {
-    this.holders.delete(holder);
-    if (this.holders.size > 0) return;
+  end(holder: () => Backlog): void {
+    this.backlogs.delete(holder);
+    if (this.backlogs.size > 0) return;
     // A timer would keep the process from ending.
     this.waking?.abort();
     this.waking = undefined;
@@ -65,7 +65,7 @@ export class WaitNotices {
   }
 
   private tell(): void {
-    const holds = [...this.holders].map((holder) => holder());
+    const holds = [...this.backlogs].map((holder) => holder());
     const [first] = holds.sort((one, other) => one.since - other.since);
     if (!first) return;
     const seconds = counted(Math.round((this.clock.now() - first.since) / 1000), "second");

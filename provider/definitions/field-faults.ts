@@ -25,15 +25,17 @@ type Faults = (value: unknown, field: Field) => Fault[];
 const fault = (reason: string, path = ""): Fault => ({ path, reason });
 
 /** A declared value in a message; not of a secret, and not at any length. */
-function quoted(value: unknown, field: Field): string {
+function quoteDeclared(value: unknown, field: Field): string {
   if (field.secret || isUnknown(value)) return "";
   const text = (JSON.stringify(value) as string | undefined) ?? String(value);
   return `, not ${shorten(text, 100)}`;
 }
 
 function textFaults(value: unknown, field: Field): Fault[] {
-  if (typeof value !== "string") return [fault(`must be a string${quoted(value, field)}`)];
-  return value === value.trim() ? [] : [fault(`must not begin or end with spaces${quoted(value, field)}`)];
+  if (typeof value !== "string") return [fault(`must be a string${quoteDeclared(value, field)}`)];
+  return value === value.trim()
+    ? []
+    : [fault(`must not begin or end with spaces${quoteDeclared(value, field)}`)];
 }
 
 /** A string of a certain form; the empty one means that there is none. */
@@ -41,7 +43,7 @@ function formOf(isRight: (value: string) => boolean, reason: string): Faults {
   return (value, field) => {
     const faults = textFaults(value, field);
     if (faults.length > 0 || value === "" || isRight(String(value))) return faults;
-    return [fault(`must be ${reason}${quoted(value, field)}`)];
+    return [fault(`must be ${reason}${quoteDeclared(value, field)}`)];
   };
 }
 
@@ -59,7 +61,7 @@ function oneOfAllowed(value: unknown, field: Field): Fault[] {
   const near = nearestAllowed(value, allowed);
   return [
     fault(
-      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoted(value, field)}` +
+      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoteDeclared(value, field)}` +
         (near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`),
     ),
   ];
@@ -77,11 +79,16 @@ function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): 
 }
 
 function idListFaults(value: unknown, field: Field): Fault[] {
-  if (!Array.isArray(value)) return [fault(`must be a list of ids${quoted(value, field)}`)];
+  if (!Array.isArray(value)) return [fault(`must be a list of ids${quoteDeclared(value, field)}`)];
   return value.flatMap((entry: unknown, index) =>
     entry === unknown || isId(entry)
       ? []
-      : [fault(`must be an id, a whole number or a string of digits${quoted(entry, field)}`, `[${index}]`)],
+      : [
+          fault(
+            `must be an id, a whole number or a string of digits${quoteDeclared(entry, field)}`,
+            `[${index}]`,
+          ),
+        ],
   );
 }
 
@@ -131,7 +138,7 @@ const faultsOf: Record<FieldType, Faults> = {
   integer: oneOfAllowed,
   choice: oneOfAllowed,
   boolean: (value, field) =>
-    typeof value === "boolean" ? [] : [fault(`must be true or false${quoted(value, field)}`)],
+    typeof value === "boolean" ? [] : [fault(`must be true or false${quoteDeclared(value, field)}`)],
   dateTime: formOf(
     isMoment,
     "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",

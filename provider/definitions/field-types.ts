@@ -161,7 +161,7 @@ const headerList: TypeRules<readonly RequestHeader[]> = {
 
 /** Headers are shown as a list of pairs, or as a map from name to value. */
 function headersOf(raw: unknown): RequestHeader[] {
-  const shown = unwrapped(raw);
+  const shown = parseJsonList(raw);
   const isPair = (entry: unknown): entry is Record<string, unknown> => isObject(entry) && "key" in entry;
   if (isObject(shown) && !Object.values(shown).every(isPair))
     return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
@@ -176,7 +176,7 @@ const comparableHeaders = (headers: readonly RequestHeader[]): string =>
 
 /** The entries of a list; a list with gaps is shown as a map, an empty one as null or "". */
 function entriesOf(raw: unknown): unknown[] {
-  const shown = unwrapped(raw);
+  const shown = parseJsonList(raw);
   if (Array.isArray(shown)) return shown;
   if (isObject(shown)) return Object.values(shown);
   if (isEmpty(shown)) return [];
@@ -184,7 +184,7 @@ function entriesOf(raw: unknown): unknown[] {
 }
 
 /** Some servers show a list as JSON text, as their database stores it. */
-function unwrapped(raw: unknown): unknown {
+function parseJsonList(raw: unknown): unknown {
   if (typeof raw !== "string" || !/^\s*(?:[[{]|null\s*$)/.test(raw)) return raw;
   try {
     return JSON.parse(raw) as unknown;

@@ -22,9 +22,9 @@ export function isSecret(
 }
 
 /** A value with its secrets in the clear, at any depth; undefined if one is still encrypted. */
-export function unmarked(value: unknown): unknown {
+export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {
-    if (value.value !== undefined) return unmarked(value.value);
+    if (value.value !== undefined) return unwrapSecrets(value.value);
     try {
       return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
     } catch {
@@ -32,10 +32,10 @@ export function unmarked(value: unknown): unknown {
     }
   }
   if (Array.isArray(value)) {
-    const entries = value.map(unmarked);
+    const entries = value.map(unwrapSecrets);
     return entries.includes(undefined) ? undefined : entries;
   }
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([key, entry]) => [key, unmarked(entry)] as const);
+  const entries = Object.entries(value).map(([key, entry]) => [key, unwrapSecrets(entry)] as const);
   return entries.some(([, entry]) => entry === undefined) ? undefined : Object.fromEntries(entries);
 }

@@ -23,21 +23,21 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Changes whatever is no list and no object, at any depth, and perhaps the names of properties. */
-export function changedDeep<T>(
+export function mapLeaves<T>(
   value: T,
   change: (leaf: unknown) => unknown,
   rename: (name: string) => string = (name) => name,
 ): T {
-  const changed = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(changed);
+  const map = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(map);
     if (!isObject(part)) return change(part);
-    return Object.fromEntries(Object.entries(part).map(([name, entry]) => [rename(name), changed(entry)]));
+    return Object.fromEntries(Object.entries(part).map(([name, entry]) => [rename(name), map(entry)]));
   };
-  return changed(value) as T;
+  return map(value) as T;
 }
 
 /** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */
 export function decodeEntities(raw: unknown): unknown {
   const decode = (text: string): string => (text.includes("&") ? decodeHTMLStrict(text) : text);
-  return changedDeep(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);
+  return mapLeaves(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);
 }

@@ -6,7 +6,7 @@ import { excerpt } from "../api/text";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
-import { changedDeep, isObject } from "../definitions/values";
+import { mapLeaves, isObject } from "../definitions/values";
 
 /** Inputs or outputs of a resource, as the engine keeps them. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ export function cleanAttributes(
     if (typeof leaf === "string") return cleanText(leaf);
     return typeof leaf === "number" && detector.has(String(leaf)) ? notice : leaf;
   };
-  return changedDeep(rest, clean, cleanText);
+  return mapLeaves(rest, clean, cleanText);
 }
 
 /** The secret fields whose names stand in JSON, under these names. */
@@ -96,7 +96,7 @@ function secretsShown(field: Field, raw: unknown): Set<string> {
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     const strings = new Set<string>();
-    changedDeep(raw, (leaf) => ["string", "number"].includes(typeof leaf) && strings.add(String(leaf)));
+    mapLeaves(raw, (leaf) => ["string", "number"].includes(typeof leaf) && strings.add(String(leaf)));
     return strings;
   }
 }
@@ -131,7 +131,7 @@ class SecretDetector {
     const values = [...secrets].map((secret) => secret.toWellFormed()).filter((value) => value !== "");
     this.secrets = values.map((value) => ({
       value,
-      plain: folded(unescaped(value)).trim(),
+      plain: foldSpaces(decodeEscapes(value)).trim(),
       base64: base64Of(value),
     }));
   }
@@ -144,8 +144,8 @@ class SecretDetector {
     if (this.secrets.length === 0) return false;
     if (this.has(text)) return true;
     const source = text.toWellFormed();
-    const decoded = unescaped(source);
-    const plain = folded(decoded);
+    const decoded = decodeEscapes(source);
+    const plain = foldSpaces(decoded);
     const base64 = decoded.replaceAll("-", "+").replaceAll("_", "/");
     const isChanged = plain !== source;
     return this.secrets.some((secret) => {
@@ -192,7 +192,7 @@ function base64Of(secret: string): string[] {
 }
 
 /** One space for any white space, and for the `+` of a form. */
-const folded = (text: string): string => text.replace(/[\s\p{Cc}+]+/gu, " ");
+const foldSpaces = (text: string): string => text.replace(/[\s\p{Cc}+]+/gu, " ");
 
 const escapes = new RegExp(
   [
@@ -212,7 +212,7 @@ const escapes = new RegExp(
  * Decodes the escapes of JSON, URLs and HTML, also of a text that was escaped several times. Removes all backslashes, because
  * the number of them does not tell how often.
  */
-function unescaped(text: string): string {
+function decodeEscapes(text: string): string {
   let result = text;
   for (let pass = 0; pass < maxPasses && /[\\%&]/.test(result); pass++)
     result = result.replace(/\\(?=\\)/g, "").replace(escapes, (escape: string, hex: string | undefined) => {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
 import { UptimeError } from "../api/errors";
-import { unmarked } from "../definitions/marks";
-import { operationOf } from "../lifecycle/account";
-import type { Account } from "../lifecycle/account";
+import { unwrapSecrets } from "../definitions/marks";
+import { operationOf } from "../lifecycle/record-scope";
+import type { RecordScope } from "../lifecycle/record-scope";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/creates";
 import type { Baseline } from "../lifecycle/creates";
@@ -70,7 +70,7 @@ export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
 class CollectingFront extends Front {
   override readonly isCollecting = true;
   /** All records of each account, read once: a failed read is not tried again for each resource either. */
-  private readonly lists = new Map<Account, Promise<Baseline>>();
+  private readonly lists = new Map<RecordScope, Promise<Baseline>>();
   /** The resources in state that are refused, by what their inputs hold under {@link collectedKey}. */
   private readonly refused = new Set<unknown>();
 
@@ -86,13 +86,13 @@ class CollectingFront extends Front {
     const key = declaration.options.urn ?? randomUUID();
     const provider = this.context.provider?.();
     let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
-    let account: Account | undefined;
+    let scope: RecordScope | undefined;
     let namesakes: readonly NamesakeLine[] | undefined;
     try {
       ({ inputs, problems } = await super.check(request));
-      account = this.connect(decodeInputs(inputs).account);
-      if (provider !== undefined) await this.probe(provider, account);
-      if (!isInState && importId === undefined) namesakes = await this.namesakes(account, inputs);
+      scope = this.connect(decodeInputs(inputs).account);
+      if (provider !== undefined) await this.probe(provider, scope);
+      if (!isInState && importId === undefined) namesakes = await this.namesakes(scope, inputs);
     } catch (error) {
       if (problems.length === 0) problems = [this.encoder.error(error, news)];
     }
@@ -101,11 +101,11 @@ class CollectingFront extends Front {
       label: this.definition.label,
       isInState,
       provider,
-      account: account?.keyFingerprint,
+      account: scope?.keyFingerprint,
       importId,
       problems,
       namesakes,
-      mayAdopt: account?.settings.adoptExisting,
+      mayAdopt: scope?.settings.adoptExisting,
     });
     // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
     if (isInState && problems.length === 0) return { inputs, problems };
@@ -147,11 +147,11 @@ class CollectingFront extends Front {
   }
 
   /** Says once for each explicit provider whether its server answers with its key. */
-  private async probe(provider: string, account: Account): Promise<void> {
-    if (this.lists.has(account)) return;
-    const { url } = account.address;
+  private async probe(provider: string, scope: RecordScope): Promise<void> {
+    if (this.lists.has(scope)) return;
+    const { url } = scope.address;
     try {
-      await this.list(account);
+      await this.list(scope);
       this.add({ provider, address: url });
     } catch (error) {
       this.add({ provider, address: url, problem: this.encoder.error(error) });
@@ -160,24 +160,24 @@ class CollectingFront extends Front {
 
   /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
   private async namesakes(
-    account: Account,
+    scope: RecordScope,
     inputs: Properties,
   ): Promise<readonly NamesakeLine[] | undefined> {
-    const { definition } = account;
-    const { values } = decodeInputs(unmarked(inputs) as Properties);
+    const { definition } = scope;
+    const { values } = decodeInputs(unwrapSecrets(inputs) as Properties);
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
     if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
-    const list = await this.list(account);
-    const namesakes = await namesakesOf(account, sent, list, operationOf(account));
+    const list = await this.list(scope);
+    const namesakes = await namesakesOf(scope, sent, list, operationOf(scope));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
     }));
   }
 
-  private list(account: Account): Promise<Baseline> {
-    const list = this.lists.get(account) ?? readBaseline(account.collection, operationOf(account));
-    this.lists.set(account, list);
+  private list(scope: RecordScope): Promise<Baseline> {
+    const list = this.lists.get(scope) ?? readBaseline(scope.collection, operationOf(scope));
+    this.lists.set(scope, list);
     return list;
   }
 }

@@ -92,7 +92,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     create: (properties: Properties) =>
       run(async () => {
         const { id, outputs } = await front.save(
-          (account, inputs) => create(account, inputs, optionsOf(properties, "create")),
+          (scope, inputs) => create(scope, inputs, optionsOf(properties, "create")),
           properties,
         );
         return { id, outs: outputs };
@@ -108,7 +108,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
         if (!state) return {};
         const plain = front.encoder.outputs(state.outputs, properties);
-        const props = front.encoder.marked(plain);
+        const props = front.encoder.markSecrets(plain);
         // Without inputs in the answer, the engine keeps its own and does not compare them.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
@@ -123,7 +123,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         async () => {
           const old = decodeOutputs(definition, olds);
           const { outputs } = await front.save(
-            (account, inputs) => update(account, id, old, inputs, optionsOf(news, "update")),
+            (scope, inputs) => update(scope, id, old, inputs, optionsOf(news, "update")),
             news,
             [olds],
           );

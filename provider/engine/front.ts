@@ -1,7 +1,7 @@
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Account, Connect } from "../lifecycle/account";
+import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { check } from "../lifecycle/check";
 import type { Declaration } from "../lifecycle/check";
 import { remove } from "../lifecycle/delete";
@@ -81,7 +81,10 @@ export class Front {
     if (problems.length > 0) session.noteRefusal();
     // An import by the engine itself is an option of the resource, and no input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
-    return { inputs: this.encoder.marked(encodeInputs({ ...checked.inputs, importId }, news)), problems };
+    return {
+      inputs: this.encoder.markSecrets(encodeInputs({ ...checked.inputs, importId }, news)),
+      problems,
+    };
   }
 
   diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
@@ -91,7 +94,7 @@ export class Front {
   /** Creates or updates, and encodes the state after it; `olds` are the inputs and outputs in state before. */
   async save(
     run: (
-      account: Account,
+      scope: RecordScope,
       inputs: Inputs,
     ) => Promise<State & { readonly announcement?: Message | undefined }>,
     news: Properties,
@@ -144,7 +147,7 @@ export class Front {
 
   /** Outputs as state keeps them; the parameters are those of {@link Encoder.outputs}. */
   encode(...parameters: Parameters<Encoder["outputs"]>): Properties {
-    return this.encoder.marked(this.encoder.outputs(...parameters));
+    return this.encoder.markSecrets(this.encoder.outputs(...parameters));
   }
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {

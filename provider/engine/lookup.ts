@@ -1,7 +1,7 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { Finds } from "../definitions/pulumi";
-import type { Connect } from "../lifecycle/account";
+import type { Connect } from "../lifecycle/record-scope";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";

@@ -45,8 +45,8 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource is of.
-  return (usable(() => accountNames(before, env)) ?? []).some((account) => {
-    const [was, is] = [before, after].map((config) => usable(() => readSettings(config, env, account)));
+  return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
+    const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
     return was !== undefined && is !== undefined && !is.sameAccount && differ(was, is);
   });
 }
@@ -71,7 +71,7 @@ function differ(one: Settings, other: Settings): boolean {
 }
 
 /** Undefined for settings that are missing or malformed, which is reported where they are needed. */
-function usable<T>(read: () => T): T | undefined {
+function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { message } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { changedDeep, isEmpty, isObject } from "../definitions/values";
+import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
 import type { PassedOptions } from "../definitions/pulumi";
@@ -57,7 +57,7 @@ export function decodeDeclaration(olds: Properties, news: Properties): Declarati
 
 /** A program's declaration, without the properties that Pulumi hides. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return withoutHidden(decoded(properties));
+  return withoutHidden(decodeUnknowns(properties));
 }
 
 export function decodeInputs(properties: Properties): Inputs {
@@ -67,7 +67,7 @@ export function decodeInputs(properties: Properties): Inputs {
 
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
-    ...encoded(values),
+    ...encodeUnknowns(values),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...hiddenOf(from, ["__options", "__provider"]),
@@ -114,7 +114,7 @@ export class Encoder {
   ) {}
 
   /** Properties with marks on the secrets; the engine itself encrypts only what the program or state has marked. */
-  marked(properties: Properties): Properties {
+  markSecrets(properties: Properties): Properties {
     const isSecret = (key: string, value: unknown): boolean =>
       this.definition.fields[key]?.secret === true && !isEmpty(value);
     return Object.fromEntries(
@@ -185,17 +185,17 @@ function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
 }
 
 /** Properties with the engine's form of an unknown value translated to ours. */
-function decoded(properties: Properties): Properties {
-  return changedDeep(properties, (leaf) => (leaf === unknownValue ? unknown : leaf));
+function decodeUnknowns(properties: Properties): Properties {
+  return mapLeaves(properties, (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
 
-function encoded(properties: Properties): Properties {
-  return changedDeep(properties, (leaf) => (leaf === unknown ? unknownValue : leaf));
+function encodeUnknowns(properties: Properties): Properties {
+  return mapLeaves(properties, (leaf) => (leaf === unknown ? unknownValue : leaf));
 }
 
 /** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
 export function withoutMarks(properties: Properties): Properties {
-  return changedDeep(
+  return mapLeaves(
     properties,
     (leaf) => (leaf === unknownValue ? "[unknown]" : leaf),
     (name) => (name === specialSigKey ? `${name}_` : name),

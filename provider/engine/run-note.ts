@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { message, messageOf, UptimeError } from "../api/errors";
-import type { Neighbors } from "../lifecycle/account";
+import type { RunNote } from "../lifecycle/record-scope";
 
 /**
  * A note that the processes of one run share: which records their resources have. Each explicit provider is a process, and
@@ -24,7 +24,7 @@ import type { Neighbors } from "../lifecycle/account";
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
-export function runNote(engineAddress: () => string | undefined): Neighbors {
+export function openRunNote(engineAddress: () => string | undefined): RunNote {
   const file = (): string | undefined => {
     const address = engineAddress();
     if (address === undefined) return undefined;

@@ -1,13 +1,13 @@
 import { isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joined, message, UptimeError } from "../api/errors";
+import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { claimRecord, isElsewhere } from "./account";
-import type { Account } from "./account";
+import { claimRecord, isElsewhere } from "./claims";
+import type { RecordScope } from "./record-scope";
 import { nameKey } from "./creates";
 import type { Baseline, CreatedRecord } from "./creates";
-import { compare, differences, fieldOf, identityKeys, namedRecord, quoteValue } from "./difference";
+import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./ledger";
 
@@ -29,23 +29,23 @@ interface AdoptedRecord extends CreatedRecord {
  * and shown: it becomes the resource's. Throws if there are such records and it is not certain which one is meant.
  */
 export async function adopt(
-  account: Account,
+  scope: RecordScope,
   values: Values,
   baseline: Baseline,
   owner: string | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
-  const { definition, ledger } = account;
+  const { definition, ledger } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    ledger.standing(record.id) === "free" && !isElsewhere(account, record);
-  const found = await namesakesOf(account, values, baseline, operation, isFree);
+    ledger.standing(record.id) === "free" && !isElsewhere(scope, record);
+  const found = await namesakesOf(scope, values, baseline, operation, isFree);
   // Another create may have adopted one meanwhile.
   const free = found.filter(({ record }) => isFree(record));
   const { chosen, equal } = chooseNamesake(free, (one) => one.differences.length === 0);
   if (chosen) {
     const { record } = chosen;
     const claim = adoptionClaim(owner);
-    claimRecord(account, record);
+    claimRecord(scope, record);
     ledger.note(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }
@@ -53,12 +53,13 @@ export async function adopt(
   const { plural, singular } = definition;
   const same = identityKeys(definition).join(" and ");
   const others = free.map(
-    (one) => message`${definition.singular} ${namedRecord(definition, one.record)} ${differing(one)}`,
+    (one) =>
+      message`${definition.singular} ${describeRecord(definition, one.record)} ${describeDifferences(one)}`,
   );
   const reason =
     equal.length > 1
       ? `several ${plural} are equal to what is declared (${equal.map(({ record }) => record.id).join(", ")}), so it is not known which one to adopt`
-      : message`none with the same ${same} is equal: ${joined(others, "; ")}`;
+      : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
     message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
   );
@@ -75,7 +76,7 @@ export function chooseNamesake<T>(
 
 /** The records that were there before the first create of this process and have the same name (a monitor: and URL). */
 export async function namesakesOf(
-  { definition, reader, traits }: Account,
+  { definition, reader, traits }: RecordScope,
   values: Values,
   { byName }: Baseline,
   operation: Operation,
@@ -97,11 +98,11 @@ export async function namesakesOf(
   return found;
 }
 
-function differing({ differences }: Namesake): Message {
+function describeDifferences({ differences }: Namesake): Message {
   const parts = differences.map(({ key, field, wanted, shown, problem }) => {
     if (field.secret) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
     return message`${key} is ${quoteValue(shown)} and would be ${JSON.stringify(wanted)}`;
   });
-  return message`(${joined(parts, ", ")})`;
+  return message`(${joinMessages(parts, ", ")})`;
 }

@@ -2,7 +2,7 @@ import { message, SettingsUnknownError, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
-import type { Account, Connect } from "./account";
+import type { Connect, RecordScope } from "./record-scope";
 import { checkImport } from "./import";
 import type { CheckedImport, ImportOptions, ImportProblem } from "./import";
 import type { Inputs } from "./resource";
@@ -50,12 +50,13 @@ export async function check(
   const importId = checkImportId(
     definition,
     declaration,
-    () => (isAccountRefused ? undefined : known(connect, accountName)),
+    () => (isAccountRefused ? undefined : connectIfKnown(connect, accountName)),
     refuse("import"),
   );
   const inputs = { values, account: accountName, importId };
   const isRefused = isAccountRefused || problems.some(({ property }) => property === "import");
-  const importing = importId === undefined || old || isRefused ? undefined : known(connect, accountName);
+  const importing =
+    importId === undefined || old || isRefused ? undefined : connectIfKnown(connect, accountName);
   if (importId === undefined || !importing) return { inputs, problems, notes: [] };
   const imported = await checkImport(importing, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
@@ -70,7 +71,7 @@ function checkAccount(
   refuse: (reason: string | Message) => void,
 ): string | undefined {
   if (account === undefined || account === null) {
-    known(connect, undefined);
+    connectIfKnown(connect, undefined);
     return undefined;
   }
   if (isUnknown(account)) {
@@ -82,7 +83,7 @@ function checkAccount(
     return undefined;
   }
   try {
-    known(connect, account);
+    connectIfKnown(connect, account);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
@@ -94,7 +95,7 @@ function checkAccount(
 function checkImportId(
   { label, singular }: Definition,
   { importId: given, old, options: { owner } }: Declaration,
-  account: () => Account | undefined,
+  account: () => RecordScope | undefined,
   refuse: (reason: string) => void,
 ): string | undefined {
   if (given === undefined || given === null) return undefined;
@@ -129,7 +130,7 @@ function checkImportId(
 }
 
 /** The account of that name, undefined while its settings are not known. Throws if they are not usable. */
-function known(connect: Connect, name: string | undefined): Account | undefined {
+function connectIfKnown(connect: Connect, name: string | undefined): RecordScope | undefined {
   try {
     return connect(name);
   } catch (error) {

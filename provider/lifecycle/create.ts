@@ -12,12 +12,13 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { holdCreated, operationOf } from "./account";
-import type { Account } from "./account";
+import { holdCreated } from "./claims";
+import { operationOf } from "./record-scope";
+import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { baselineOf } from "./creates";
 import type { CreatedRecord, PlannedCreate } from "./creates";
-import { compare, fieldOf, namedRecord, shows, wantedValues } from "./difference";
+import { compare, fieldOf, describeRecord, shows, wantedValues } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
 import { recoverCreate } from "./lost-create";
@@ -32,14 +33,14 @@ interface CreatedState extends State {
 }
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
-export async function create(account: Account, inputs: Inputs, options: Options): Promise<CreatedState> {
-  const { collection, creates, definition, ledger, settings } = account;
+export async function create(scope: RecordScope, inputs: Inputs, options: Options): Promise<CreatedState> {
+  const { collection, creates, definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = operationOf(account, options);
+  const operation = operationOf(scope, options);
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
-    const imported = await importRecord(account, importId, inputs, options, operation);
-    return { id: importId, outputs: outputsOf(account, inputs, imported.record, { claim: imported.claim }) };
+    const imported = await importRecord(scope, importId, inputs, options, operation);
+    return { id: importId, outputs: outputsOf(scope, inputs, imported.record, { claim: imported.claim }) };
   }
 
   const wanted = wantedValues(definition, inputs.values);
@@ -48,12 +49,12 @@ export async function create(account: Account, inputs: Inputs, options: Options)
   const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
   const baseline = await baselineOf(creates, collection, operation);
   const adopted = settings.adoptExisting
-    ? await adopt(account, createValues, baseline, owner, operation)
+    ? await adopt(scope, createValues, baseline, owner, operation)
     : undefined;
   const created =
-    adopted ?? (await make(account, { values: createValues, owner: owner ?? unnamed, baseline }, operation));
+    adopted ?? (await make(scope, { values: createValues, owner: owner ?? unnamed, baseline }, operation));
   const { id, record } = created;
-  if (!adopted) holdCreated(account, id);
+  if (!adopted) holdCreated(scope, id);
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 
@@ -65,18 +66,18 @@ export async function create(account: Account, inputs: Inputs, options: Options)
     );
     const settled =
       isComplete && !hasWriteOnly
-        ? await verify(account, id, createValues, created, operation)
-        : await sendUpdate(account, id, wanted, operation);
+        ? await verify(scope, id, createValues, created, operation)
+        : await sendUpdate(scope, id, wanted, operation);
     return {
       id,
-      outputs: outputsOf(account, inputs, settled, { claim }),
+      outputs: outputsOf(scope, inputs, settled, { claim }),
       announcement:
         adopted &&
-        message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${namedRecord(definition, adopted.record)}. Nothing is created.`,
+        message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
     };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
-    const outputs = outputsOf(account, inputs, seen, { claim, isPartial: true });
+    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
     for (const [key] of updateOnly) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
     throw new PartialFailureError(
       id,
@@ -88,21 +89,25 @@ export async function create(account: Account, inputs: Inputs, options: Options)
 }
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
-async function make(account: Account, planned: PlannedCreate, operation: Operation): Promise<CreatedRecord> {
-  const { creates, definition, traits } = account;
+async function make(
+  scope: RecordScope,
+  planned: PlannedCreate,
+  operation: Operation,
+): Promise<CreatedRecord> {
+  const { creates, definition, traits } = scope;
   const turnKey = JSON.stringify(formOf(definition, planned.values, traits.emptyLists));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
       // Of several sends, keep the highest id that was known before the first one that may have had an effect.
       const onSend = lost ? undefined : () => ({ newestKnownId } = creates);
-      const post = postOnce(account, planned, operation, onSend);
+      const post = postOnce(scope, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
         const found = await recoverCreate(
-          account,
+          scope,
           { ...planned, newestKnownId, lost, sends },
           error,
           operation,
@@ -136,14 +141,14 @@ async function inTurn<T>(
 
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
 async function postOnce(
-  account: Account,
+  scope: RecordScope,
   { values, baseline, owner }: PlannedCreate,
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
-  const { creates, definition, ledger } = account;
+  const { creates, definition, ledger } = scope;
   const { singular } = definition;
-  const written = await sendCreate(account, values, operation, onSend);
+  const written = await sendCreate(scope, values, operation, onSend);
   const { id, status, request } = written;
   if (id === undefined)
     throw new LostAnswerError(
@@ -157,7 +162,7 @@ async function postOnce(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
   ledger.note(id, { is: "taken", claim: owner });
-  const record = await recordOf(account, id, written, operation);
+  const record = await recordOf(scope, id, written, operation);
   const { newestKnownId } = creates;
   if (newestKnownId === undefined) return { id, record, status };
   // The server has given out a lower id, or one that is no number, so ids no longer tell what is new.
@@ -168,7 +173,7 @@ async function postOnce(
 
 /** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
 async function recordOf(
-  { definition, ledger, reader }: Account,
+  { definition, ledger, reader }: RecordScope,
   id: string,
   { record, request }: Written,
   operation: Operation,

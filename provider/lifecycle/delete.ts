@@ -1,6 +1,7 @@
 import { MissingError } from "../api/errors";
-import { isHeldElsewhere, operationOf } from "./account";
-import type { Account } from "./account";
+import { isHeldElsewhere } from "./claims";
+import { operationOf } from "./record-scope";
+import type { RecordScope } from "./record-scope";
 import { proveGone } from "./gone";
 import { claimInState, claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
@@ -8,30 +9,30 @@ import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, note
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
 export async function remove(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   options: Options,
 ): Promise<void> {
-  const { collection, ledger, reader } = account;
-  assertSameServer(account, outputs, options);
-  const operation = operationOf(account, options);
+  const { collection, ledger, reader } = scope;
+  assertSameServer(scope, outputs, options);
+  const operation = operationOf(scope, options);
   const claim = claimOf(outputs, options);
   const isOthers = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });
-  if (isOthers || (await isHeldElsewhere(account, id, claimInState(outputs), operation))) return;
-  noteState(account, id, outputs);
+  if (isOthers || (await isHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
+  noteState(scope, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });
-  const isOurs = isAccountOfState(account, outputs);
+  const isOurs = isAccountOfState(scope, outputs);
   try {
-    if (!isOurs || isIdentified(account)) assertOwnRecord(account, outputs, await reader.show(id, operation));
+    if (!isOurs || isIdentified(scope)) assertOwnRecord(scope, outputs, await reader.show(id, operation));
     ledger.note(id, { is: "written" });
     await collection.remove(id, operation);
   } catch (error) {
     try {
       if (!(error instanceof MissingError)) throw error;
       // With the key that state was made with, the record's own address is enough.
-      if (!isOurs) await proveGone(account, id, outputs, error, operation);
+      if (!isOurs) await proveGone(scope, id, outputs, error, operation);
     } catch (failure) {
       ledger.note(id, { is: "not ended" });
       throw failure;

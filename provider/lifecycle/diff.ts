@@ -2,8 +2,8 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { holdRecord } from "./account";
-import type { Account } from "./account";
+import { holdRecord } from "./claims";
+import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimInState, claimOf, describeOwner, unnamed } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
@@ -28,14 +28,14 @@ export interface Changes {
  * has. Throws if another resource has it too, or if state was made with another address.
  */
 export function diff(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
   options: Options,
 ): Changes {
-  assertSameServer(account, outputs, options);
-  const { definition } = account;
+  assertSameServer(scope, outputs, options);
+  const { definition } = scope;
   const { ignoreChanges, replaceOnChanges } = options;
   // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
   const differing = changedKeys(definition, outputs, inputs);
@@ -49,15 +49,15 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  hold(account, id, outputs, inputs, options, replaces.length > 0);
+  hold(scope, id, outputs, inputs, options, replaces.length > 0);
   const isInTheWay =
     inputs.account === outputs.account &&
-    (inputs.importId === id || hasSameNames(account, (key) => !differing.includes(key)));
+    (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
   return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
 }
 
 /** By such names a create would find the old record, or no two records can have them. */
-function hasSameNames({ definition, settings }: Account, stays: (key: string) => boolean): boolean {
+function hasSameNames({ definition, settings }: RecordScope, stays: (key: string) => boolean): boolean {
   const names = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
   return names.length > 0 && names.every(stays);
 }
@@ -81,17 +81,17 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
 
 /** Notes which resource has the record. Throws if another one of the program has it too. */
 function hold(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
   options: Options,
   isReplaced: boolean,
 ): void {
-  const { definition, ledger } = account;
+  const { definition, ledger } = scope;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
-  noteState(account, id, outputs);
+  noteState(scope, id, outputs);
   if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
     ledger.note(inputs.importId, { is: "imported before", owner });
   if (isReplaced) {
@@ -100,7 +100,7 @@ function hold(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isOthers = holdRecord(account, id, claimInState(outputs));
+  const isOthers = holdRecord(scope, id, claimInState(outputs));
   const other =
     ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unnamed : undefined);
   if (other === undefined) return;

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { joined, message, quote, UptimeError } from "../api/errors";
+import { joinMessages, message, quote, UptimeError } from "../api/errors";
 import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
@@ -40,7 +40,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
     return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    return { outcome: "differs", value: undefined, problem: unreadable(field, shown.value, error) };
+    return { outcome: "differs", value: undefined, problem: describeUnexpected(field, shown.value, error) };
   }
 }
 
@@ -77,7 +77,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
     return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new UptimeError(message`${unreadable(field, shown.value, error)}.`, { cause: error });
+    throw new UptimeError(message`${describeUnexpected(field, shown.value, error)}.`, { cause: error });
   }
 }
 
@@ -128,7 +128,7 @@ export function fieldOf(definition: Definition, key: string): Field {
 }
 
 /** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
-export function namedRecord(
+export function describeRecord(
   definition: Definition,
   record: ApiRecord,
   keys: readonly string[] = identityKeys(definition),
@@ -143,7 +143,7 @@ export function namedRecord(
     }
   });
   const id = quote(record.id);
-  return shown.length > 0 ? message`${id} (${joined(shown, ", ")})` : [id];
+  return shown.length > 0 ? message`${id} (${joinMessages(shown, ", ")})` : [id];
 }
 
 /** A record's name, and a monitor's URL, as it shows them. */
@@ -162,7 +162,7 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
   return name === undefined ? undefined : { value: record.shown[name] };
 }
 
-function unreadable(field: Field, raw: unknown, { message: expected }: UnreadableError): Message {
+function describeUnexpected(field: Field, raw: unknown, { message: expected }: UnreadableError): Message {
   const found = field.secret ? "something else" : quote(JSON.stringify(raw));
   return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

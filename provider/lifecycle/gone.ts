@@ -1,26 +1,26 @@
-import { message, unfinished, UptimeError } from "../api/errors";
+import { message, withoutPeriod, UptimeError } from "../api/errors";
 import type { MissingError } from "../api/errors";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import type { Account } from "./account";
+import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
 import { isAccountOfState } from "./same-record";
 
 /** Returns if a missing record is gone; otherwise throws why that cannot be said. */
 export async function proveGone(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   missing: MissingError,
   operation: Operation,
 ): Promise<void> {
-  const { definition, evidence, settings } = account;
+  const { definition, evidence, settings } = scope;
   const { label, plural } = definition;
-  const answer = unfinished(missing);
-  const list = await listWithout(account, id, missing, operation);
+  const answer = withoutPeriod(missing);
+  const list = await listWithout(scope, id, missing, operation);
   const sameAccount =
     "If the account is the one that state means, run `pulumi config set uptime:sameAccount true`";
-  if (!isAccountOfState(account, outputs)) {
+  if (!isAccountOfState(scope, outputs)) {
     for (const other of evidence.idsOf(definition)) {
       const listed = list.get(other);
       if (listed) evidence.see(definition, listed);
@@ -32,14 +32,14 @@ export async function proveGone(
       );
   } else if (list.size === 0 && evidence.idsOf(definition).length > 1 && !settings.sameAccount)
     throw new UptimeError(
-      message`${label} ${id} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${account.address.source} (${account.address.url}) and the API key. ${sameAccount}.`,
+      message`${label} ${id} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${scope.address.source} (${scope.address.url}) and the API key. ${sameAccount}.`,
       { cause: missing },
     );
 }
 
 /** The list, which must not hold a record that is missing at its own address. */
 export async function listWithout(
-  { clock, definition, reader }: Account,
+  { clock, definition, reader }: RecordScope,
   id: string,
   missing: MissingError,
   operation: Operation,
@@ -50,7 +50,7 @@ export async function listWithout(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${unfinished(missing)}, but the list of ${plural} holds ${id}. If the ${singular} is to go, remove the resource from the program: deleting it works.`,
+    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${id}. If the ${singular} is to go, remove the resource from the program: deleting it works.`,
     { cause: missing },
   );
 }

@@ -1,12 +1,13 @@
 import type { ApiRecord } from "../api/answer";
-import { joined, message, MissingError, unfinished, UptimeError } from "../api/errors";
+import { joinMessages, message, MissingError, withoutPeriod, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { claimRecord, operationOf } from "./account";
-import type { Account } from "./account";
-import { compare, differences, fieldOf, namedRecord, quoteValue, wantedValues } from "./difference";
+import { claimRecord } from "./claims";
+import { operationOf } from "./record-scope";
+import type { RecordScope } from "./record-scope";
+import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, describeOwner, unnamed } from "./ledger";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
@@ -33,13 +34,13 @@ export interface ImportOptions {
 
 /** Checks an import before it happens. An import must change nothing, so every difference is a problem. */
 export async function checkImport(
-  account: Account,
+  scope: RecordScope,
   inputs: Inputs,
   id: string,
   { options, isImportedByEngine }: ImportOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  const { definition, ledger } = account;
+  const { definition, ledger } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
@@ -56,14 +57,14 @@ export async function checkImport(
     );
   let record: ApiRecord;
   try {
-    record = await readToImport(account, id, inputs, options, operationOf(account, options));
+    record = await readToImport(scope, id, inputs, options, operationOf(scope, options));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);
   }
-  account.checkedImports.set(id, record);
-  const problems = problemsOfImport(account, inputs, record, ignoreChanges);
-  const unseen = [...comparable(account, inputs, ignoreChanges)].flatMap(([key, value]) => {
+  scope.checkedImports.set(id, record);
+  const problems = problemsOfImport(scope, inputs, record, ignoreChanges);
+  const unseen = [...comparable(scope, inputs, ignoreChanges)].flatMap(([key, value]) => {
     const isHidden = compare(fieldOf(definition, key), value, record).outcome === "hidden";
     return isHidden && !isEmpty(value) ? [key] : [];
   });
@@ -72,7 +73,7 @@ export async function checkImport(
     problems,
     announcement:
       problems.length === 0
-        ? message`${label} ${name} imports ${singular} ${namedRecord(definition, record)}. Nothing is created or changed.`
+        ? message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is created or changed.`
         : undefined,
     notes:
       unseen.length > 0
@@ -85,22 +86,22 @@ export async function checkImport(
 
 /** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
 export async function importRecord(
-  account: Account,
+  scope: RecordScope,
   id: string,
   inputs: Inputs,
   options: Options,
   operation: Operation,
 ): Promise<{ record: ApiRecord; claim: string }> {
-  const { ledger, checkedImports } = account;
-  const { label } = account.definition;
+  const { ledger, checkedImports } = scope;
+  const { label } = scope.definition;
   const { owner = unnamed } = options;
-  const record = checkedImports.get(id) ?? (await readToImport(account, id, inputs, options, operation));
+  const record = checkedImports.get(id) ?? (await readToImport(scope, id, inputs, options, operation));
   checkedImports.delete(id);
-  const problems = problemsOfImport(account, inputs, record, options.ignoreChanges);
+  const problems = problemsOfImport(scope, inputs, record, options.ignoreChanges);
   if (problems.length > 0) {
     const reasons = problems.map(({ property, reason }) => message`${property} ${reason}`);
     throw new UptimeError(
-      message`${label} ${id} was not imported, and nothing was written: ${joined(reasons, "; ")}.`,
+      message`${label} ${id} was not imported, and nothing was written: ${joinMessages(reasons, "; ")}.`,
     );
   }
   // A create of this run may have made the record since it was checked.
@@ -112,14 +113,14 @@ export async function importRecord(
     );
   // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
-  claimRecord(account, record);
+  claimRecord(scope, record);
   ledger.note(id, { is: "taken", claim });
   return { record, claim };
 }
 
 /** The record that is to be imported. Throws if there is none. */
 async function readToImport(
-  { definition, ledger, reader }: Account,
+  { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
   { owner }: Options,
@@ -131,7 +132,7 @@ async function readToImport(
     if (!(error instanceof MissingError)) throw error;
     ledger.note(id, { is: "not imported", owner });
     throw new UptimeError(
-      message`${definition.label} ${id} does not exist (${unfinished(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
+      message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
       { cause: error },
     );
   }
@@ -139,7 +140,7 @@ async function readToImport(
 
 /** The declared values that an import compares: not what is unknown yet, and not what `ignoreChanges` names. */
 function comparable(
-  { definition }: Account,
+  { definition }: RecordScope,
   { values }: Inputs,
   ignoreChanges: readonly string[] | undefined,
 ): ReturnType<typeof wantedValues> {
@@ -148,14 +149,14 @@ function comparable(
 
 /** How checked inputs differ from the record that they import. */
 function problemsOfImport(
-  account: Account,
+  scope: RecordScope,
   inputs: Inputs,
   record: ApiRecord,
   ignoreChanges: readonly string[] | undefined,
 ): ImportProblem[] {
-  const { definition } = account;
+  const { definition } = scope;
   const there = `${definition.singular} ${record.id}`;
-  return differences(definition, comparable(account, inputs, ignoreChanges), record).map((difference) => {
+  return differences(definition, comparable(scope, inputs, ignoreChanges), record).map((difference) => {
     const { key, field, wanted, shown, problem } = difference;
     const found = quoteValue(shown);
     // Classes declare defaults too, so the value alone says that it may be one.

@@ -1,12 +1,12 @@
 import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joined, message, UptimeError } from "../api/errors";
+import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
-import { operationOf } from "./account";
-import type { Account, Connect } from "./account";
-import { compare, fieldOf, namedRecord, shows } from "./difference";
+import { operationOf } from "./record-scope";
+import type { Connect, RecordScope } from "./record-scope";
+import { compare, fieldOf, describeRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
@@ -32,15 +32,15 @@ export async function lookUpOne(
   const lookup = lookupName(definition, "one");
   const query = checkQuery(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
-  const account = connect(name);
-  const operation = operationOf(account);
-  const where = account.address.url;
+  const scope = connect(name);
+  const operation = operationOf(scope);
+  const where = scope.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
       throw new UptimeError(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    const record = await showUnlessMissing(account, id, operation);
+    const record = await showUnlessMissing(scope, id, operation);
     if (record) return foundRecord(definition, record, name);
     throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
   }
@@ -48,18 +48,19 @@ export async function lookUpOne(
     throw new UptimeError(
       `${lookup} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
-  const [match, ...others] = await select(account, operation, filter);
-  if (!match) throw new UptimeError(`${lookup} found no ${singular} with ${described(filter)} at ${where}.`);
+  const [match, ...others] = await select(scope, operation, filter);
+  if (!match)
+    throw new UptimeError(`${lookup} found no ${singular} with ${describeFilter(filter)} at ${where}.`);
   if (others.length > 0) {
     const named = [match, ...others]
       .slice(0, shownMatches)
-      .map((record) => namedRecord(definition, record, ["name"]));
+      .map((record) => describeRecord(definition, record, ["name"]));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${described(filter)}: ${joined(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
     );
   }
-  const [whole] = await completeRecords(account, operation, [match]);
+  const [whole] = await completeRecords(scope, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
   return foundRecord(definition, whole, name);
 }
@@ -72,11 +73,11 @@ export async function lookUpAll(
 ): Promise<FoundRecord[]> {
   const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
-  const account = connect(name);
-  const operation = operationOf(account);
+  const scope = connect(name);
+  const operation = operationOf(scope);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(account, operation, filter);
-  const records = await completeRecords(account, operation, listed);
+  const listed = await select(scope, operation, filter);
+  const records = await completeRecords(scope, operation, listed);
   const results = records.map((record) => foundRecord(definition, record, name));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -88,7 +89,7 @@ export async function lookUpAll(
 
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
-  { collection, definition }: Account,
+  { collection, definition }: RecordScope,
   operation: Operation,
   filter: Query,
 ): Promise<readonly ApiRecord[]> {
@@ -140,7 +141,7 @@ function compareTexts(a: unknown, b: unknown): number {
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
 }
 
-function described(filter: Query): string {
+function describeFilter(filter: Query): string {
   return Object.entries(filter)
     .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
     .join(" and ");

@@ -2,11 +2,11 @@ import { idNumber, isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import {
   ApiError,
-  joined,
+  joinMessages,
   LostAnswerError,
   message,
   messageOf,
-  unfinished,
+  withoutPeriod,
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
@@ -14,10 +14,10 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./creates";
-import { compare, differences, fieldOf, fixedKeys, identityKeys, namedRecord, shows } from "./difference";
+import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { Values } from "./difference";
-import { isElsewhereByKey } from "./account";
-import type { Account } from "./account";
+import { isElsewhereByKey } from "./claims";
+import type { RecordScope } from "./record-scope";
 
 /**
  * How often a create is sent at most, each time after looks that found no effect of the last one. A server that cuts off five
@@ -60,15 +60,15 @@ interface Candidates {
  * Finds out what a failed create did. Returns the record, or the error if the create may be sent again; throws otherwise.
  */
 export async function recoverCreate(
-  account: Account,
+  scope: RecordScope,
   create: SentCreate,
   error: unknown,
   operation: Operation,
 ): Promise<CreatedRecord | LostAnswerError> {
-  const { definition } = account;
+  const { definition } = scope;
   const { lost, sends } = create;
   if (error instanceof LostAnswerError) {
-    const found = await findLost(account, { ...create, lost: error }, operation);
+    const found = await findLost(scope, { ...create, lost: error }, operation);
     if (found) return found;
     if (error.next === "send again" && sends < mostSends) return error;
     throw new UptimeError(message`${error} ${mayExist(definition)}`, { cause: error });
@@ -76,7 +76,7 @@ export async function recoverCreate(
   if (!lost) throw withWayOut(definition, error);
   // What is refused as a duplicate may be what the last one has made.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
-  const found = isDuplicate && (await findLost(account, { ...create, lost, isDuplicate }, operation));
+  const found = isDuplicate && (await findLost(scope, { ...create, lost, isDuplicate }, operation));
   if (found) return found;
   throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, { cause: error });
 }
@@ -86,11 +86,11 @@ export async function recoverCreate(
  * returns undefined if there is none.
  */
 async function findLost(
-  account: Account,
+  scope: RecordScope,
   create: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { collection, definition, ledger } = account;
+  const { collection, definition, ledger } = scope;
   const { owner, lost } = create;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
@@ -100,13 +100,13 @@ async function findLost(
   for (let looks = 0, waited = 0; ; waited += lookPause) {
     let failure: unknown;
     try {
-      candidates = await look(account, create, operation);
+      candidates = await look(scope, create, operation);
       looks++;
       const [record, ...others] = candidates.equal;
       // If several are equal, another search may claim the others; so look again.
       if (record && others.length === 0) {
         ledger.note(record.id, { is: "taken", claim: owner });
-        log.lookedUp(record.id);
+        log.addSearch(record.id);
         return { id: record.id, record };
       }
     } catch (error) {
@@ -125,15 +125,15 @@ async function findLost(
       throw fail(messageOf(error));
     }
   }
-  log.lookedUp(undefined);
+  log.addSearch(undefined);
   const { equal, alike } = candidates;
   if (equal.length > 1)
     throw fail(
       `Several new ${definition.plural} are equal to it (${equal.map(({ id }) => id).join(", ")}), so it is not known which one it has made.`,
     );
   if (alike.length > 0) {
-    const named = joined(
-      alike.map((record) => namedRecord(definition, record)),
+    const named = joinMessages(
+      alike.map((record) => describeRecord(definition, record)),
       ", ",
     );
     throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
@@ -152,7 +152,7 @@ function withWayOut(definition: Definition, error: unknown): unknown {
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
   return new UptimeError(
-    message`${unfinished(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    message`${withoutPeriod(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
     { cause: error },
   );
 }
@@ -171,15 +171,15 @@ function mayExist({ singular }: Definition): string {
 }
 
 async function look(
-  account: Account,
+  scope: RecordScope,
   { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
-  const { clock, collection, creates, definition, ledger, reader, traits } = account;
+  const { clock, collection, creates, definition, ledger, reader, traits } = scope;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
-    const isHeld = ledger.standing(id) === "held" || isElsewhereByKey(account, id);
+    const isHeld = ledger.standing(id) === "held" || isElsewhereByKey(scope, id);
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const list = new Listing(collection.list(operation), "desc", clock);

@@ -5,7 +5,7 @@ import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/values";
 import { compare, fieldOf, managedKeys, shownValue, valueOf } from "./difference";
 import type { Inputs, Outputs } from "./resource";
-import type { Account } from "./account";
+import type { RecordScope } from "./record-scope";
 
 interface OutputOptions {
   readonly claim?: string | undefined;
@@ -18,12 +18,12 @@ interface OutputOptions {
 
 /** Outputs for state: managed properties as declared if the record shows the same or nothing, else as it shows them. */
 export function outputsOf(
-  account: Account,
+  scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
   { claim, attributes, isPartial, isStrict }: OutputOptions = {},
 ): Outputs & { readonly values: Record<string, Value> } {
-  const { definition } = account;
+  const { definition } = scope;
   const values: Record<string, Value> = {};
   for (const key of managedKeys(definition, declared.values)) {
     const field = fieldOf(definition, key);
@@ -40,8 +40,8 @@ export function outputsOf(
     attributes: attributes ?? attributesOf(definition, record, Object.keys(values)),
     account: declared.account,
     importId: declared.importId,
-    serverHash: account.address.hash,
-    keyFingerprint: account.keyFingerprint,
+    serverHash: scope.address.hash,
+    keyFingerprint: scope.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
   };
@@ -49,7 +49,7 @@ export function outputsOf(
 
 /** Outputs of a record that is only read: every field is one. */
 export function outputsOfRecord(
-  { definition, address, keyFingerprint }: Account,
+  { definition, address, keyFingerprint }: RecordScope,
   record: ApiRecord,
   account: string | undefined,
 ): Outputs {

@@ -1,7 +1,7 @@
-import { GoneError, message, MissingError, unfinished } from "../api/errors";
+import { GoneError, message, MissingError, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
-import { operationOf } from "./account";
-import type { Account } from "./account";
+import { operationOf } from "./record-scope";
+import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
@@ -11,33 +11,33 @@ import { assertOwnRecord, assertSameServer, noteState } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
 export async function read(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   options: Options,
 ): Promise<State | undefined> {
-  const { definition, ledger, reader, settings } = account;
+  const { definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
-  assertSameServer(account, outputs, options);
-  noteState(account, id, outputs);
+  assertSameServer(scope, outputs, options);
+  noteState(scope, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = operationOf(account, options);
+  const operation = operationOf(scope, options);
   const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
     record = await reader.read(id, expected, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    await proveGone(account, id, outputs, error, operation);
+    await proveGone(scope, id, outputs, error, operation);
     ledger.note(id, { is: "ended", owner: options.owner, importId });
     return undefined;
   }
-  assertOwnRecord(account, outputs, record);
+  assertOwnRecord(scope, outputs, record);
   return {
     id,
-    outputs: outputsOf(account, outputs, record, {
+    outputs: outputsOf(scope, outputs, record, {
       claim,
       attributes: takesAttributes ? undefined : outputs.attributes,
       isStrict: true,
@@ -46,13 +46,13 @@ export async function read(
 }
 
 /** A record that no state knows. Throws {@link GoneError} if there is none. */
-export async function get(account: Account, id: string, options: Options): Promise<ApiRecord> {
+export async function get(scope: RecordScope, id: string, options: Options): Promise<ApiRecord> {
   try {
-    return await account.reader.show(id, operationOf(account, options));
+    return await scope.reader.show(id, operationOf(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    const { label } = account.definition;
-    throw new GoneError(message`${label} ${id} does not exist (${unfinished(error)}).`, { cause: error });
+    const { label } = scope.definition;
+    throw new GoneError(message`${label} ${id} does not exist (${withoutPeriod(error)}).`, { cause: error });
   }
 }
 
@@ -61,14 +61,14 @@ export async function get(account: Account, id: string, options: Options): Promi
  * that is not there is wrong.
  */
 export async function readOnly(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Pick<Outputs, "account" | "isReadOnly">,
   options: Options,
 ): Promise<State | undefined> {
   try {
-    const record = await get(account, id, options);
-    return { id, outputs: outputsOfRecord(account, record, outputs.account) };
+    const record = await get(scope, id, options);
+    return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
     if (error instanceof GoneError && outputs.isReadOnly) return undefined;
     throw error;

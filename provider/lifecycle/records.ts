@@ -4,31 +4,31 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/values";
-import type { Account } from "./account";
+import type { RecordScope } from "./record-scope";
 import { shownValue } from "./difference";
 import { listWithout } from "./gone";
 import { leavesOut } from "./reader";
 
 /** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
 export async function completeRecords(
-  account: Account,
+  scope: RecordScope,
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  if (await listsShowAll(account, operation, listed)) return listed;
-  const records = await Promise.all(listed.map(({ id }) => showUnlessMissing(account, id, operation)));
+  if (await listsShowAll(scope, operation, listed)) return listed;
+  const records = await Promise.all(listed.map(({ id }) => showUnlessMissing(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
 /** Compares the record that a list shows most of with its own address: some servers leave out empty fields. */
 async function listsShowAll(
-  account: Account,
+  scope: RecordScope,
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<boolean> {
   const size = ({ shown }: ApiRecord): number => Object.keys(shown).length;
   for (const sample of [...listed].sort((a, b) => size(b) - size(a))) {
-    const shown = await showUnlessMissing(account, sample.id, operation);
+    const shown = await showUnlessMissing(scope, sample.id, operation);
     if (shown) return !leavesOut(sample, shown);
   }
   return true;
@@ -36,15 +36,15 @@ async function listsShowAll(
 
 /** The record at its own address, undefined if there is none. */
 export async function showUnlessMissing(
-  account: Account,
+  scope: RecordScope,
   id: string,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   try {
-    return await account.reader.show(id, operation);
+    return await scope.reader.show(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    await listWithout(account, id, error, operation);
+    await listWithout(scope, id, error, operation);
     return undefined;
   }
 }

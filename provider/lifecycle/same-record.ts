@@ -3,14 +3,14 @@ import { AnotherRecordError, message, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
-import type { Account } from "./account";
+import type { RecordScope } from "./record-scope";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
 import { agrees } from "./evidence";
 import type { Options, Outputs } from "./resource";
 
 /** State was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
-  { keyFingerprint, settings }: Account,
+  { keyFingerprint, settings }: RecordScope,
   { keyFingerprint: ofState, serverHash }: Outputs,
 ): boolean {
   if (settings.sameAccount || ofState === undefined || ofState === keyFingerprint) return true;
@@ -29,7 +29,7 @@ export function isServerOfState(
 
 /** The ids of another server mean other records. */
 export function assertSameServer(
-  { address, settings }: Account,
+  { address, settings }: RecordScope,
   { serverHash }: Outputs,
   { mayHaveOldSettings }: Options,
 ): void {
@@ -42,21 +42,21 @@ export function assertSameServer(
 }
 
 /** State has a record under an id, which the ledger and later verdicts must know. */
-export function noteState({ definition, evidence, ledger }: Account, id: string, outputs: Outputs): void {
+export function noteState({ definition, evidence, ledger }: RecordScope, id: string, outputs: Outputs): void {
   ledger.note(id, { is: "in state" });
   evidence.expect(definition, id, outputs.values);
 }
 
 /** A field tells a record from others, so it must be read before a write to it. */
-export function isIdentified({ definition }: Account): boolean {
+export function isIdentified({ definition }: RecordScope): boolean {
   return fixedKeys(definition).length > 0;
 }
 
 /** Throws if a record is not the one that state means: a field that no update changes differs, or the account may be another. */
-export function assertOwnRecord(account: Account, outputs: Outputs, record: ApiRecord): void {
-  const { address, definition } = account;
+export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
+  const { address, definition } = scope;
   const { label } = definition;
-  if (!isAccountOfState(account, outputs) && !agrees(definition, outputs.values, record))
+  if (!isAccountOfState(scope, outputs) && !agrees(definition, outputs.values, record))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${record.id} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );

@@ -3,7 +3,7 @@ import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
-import { Log, printed } from "../api/log";
+import { Log, printLine } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
@@ -13,7 +13,7 @@ import type { Transport } from "../api/transport";
 import { WaitNotices } from "../api/wait-notices";
 import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
-import type { Account, Connect, Neighbors } from "./account";
+import type { Connect, RecordScope, RunNote } from "./record-scope";
 import { Creates } from "./creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
@@ -27,15 +27,18 @@ const announcementLimit = 19;
 export interface Surroundings {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  readonly neighbors?: Neighbors;
+  readonly runNote?: RunNote;
   /** Shows a line of the log. */
   readonly print?: (line: string) => unknown;
   /** Shows what requests wait for. */
   readonly showWait?: ShowWait;
 }
 
-/** The part of an account that stays the same under whichever names the settings have it. */
-type SharedKind = Pick<Account, "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports">;
+/** What two accounts of the settings share if they have the same address and key. */
+type SharedKind = Pick<
+  RecordScope,
+  "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports"
+>;
 
 interface SharedAccount {
   readonly client: Client;
@@ -44,7 +47,7 @@ interface SharedAccount {
   readonly kinds: Map<string, SharedKind>;
 }
 
-const alone: Neighbors = { claim: () => undefined, hold: () => undefined, have: () => false };
+const noNote: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** Shared by all resources of one process: an HTTP client and a ledger for each address and key, the time, and the log. */
 export class Session {
@@ -61,7 +64,7 @@ export class Session {
   private announced = 0;
   private hasRefused = false;
   private readonly transport: Transport;
-  private readonly neighbors: Neighbors;
+  private readonly runNote: RunNote;
   private readonly print: Surroundings["print"];
   private readonly notices: WaitNotices;
   private readonly running = new Set<Promise<unknown>>();
@@ -70,12 +73,12 @@ export class Session {
   constructor({
     clock = systemClock,
     transport = httpTransport(),
-    neighbors = alone,
+    runNote = noNote,
     print,
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
   }: Surroundings = {}) {
     this.clock = clock;
-    this.neighbors = neighbors;
+    this.runNote = runNote;
     this.transport = transport;
     this.print = print;
     this.notices = new WaitNotices(clock, showWait);
@@ -88,11 +91,11 @@ export class Session {
 
   /** Connects to each account once, when it is first needed. */
   connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
-    const accounts = new Map<string | undefined, Account>();
+    const scopes = new Map<string | undefined, RecordScope>();
     return (name) => {
-      let account = accounts.get(name);
-      if (!account) accounts.set(name, (account = this.connect(definition, settingsOf(name))));
-      return account;
+      let scope = scopes.get(name);
+      if (!scope) scopes.set(name, (scope = this.connect(definition, settingsOf(name))));
+      return scope;
     };
   }
 
@@ -149,7 +152,7 @@ export class Session {
 
   /** Prints what the run has not told one by one, and the log's summary. */
   endLogs(): void {
-    const print = this.print ?? printed;
+    const print = this.print ?? printLine;
     const more = this.announced - announcementLimit;
     if (this.hasRefused)
       print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
@@ -163,9 +166,9 @@ export class Session {
     this.log = undefined;
   }
 
-  private connect(definition: Definition, settings: Settings): Account {
+  private connect(definition: Definition, settings: Settings): RecordScope {
     const address = settings[definition.baseUrl];
-    const shared = this.shared(address, settings);
+    const shared = this.sharedAccount(address, settings);
     const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);
     shared.kinds.set(definition.plural, kind);
     return {
@@ -175,7 +178,7 @@ export class Session {
       keyFingerprint: keyHash(address, settings.apiKey),
       ...kind,
       evidence: shared.evidence,
-      neighbors: this.neighbors,
+      runNote: this.runNote,
       clock: this.clock,
     };
   }
@@ -191,7 +194,7 @@ export class Session {
     return { collection, ledger, reader, traits, creates: new Creates(), checkedImports: new Map() };
   }
 
-  private shared(address: Address, settings: Settings): SharedAccount {
+  private sharedAccount(address: Address, settings: Settings): SharedAccount {
     const name = `${address.url} ${settings.apiKey}`;
     let shared = this.accounts.get(name);
     if (!shared) {

@@ -1,7 +1,7 @@
-import { message, MissingError, NotStoredError, unfinished, UptimeError } from "../api/errors";
+import { message, MissingError, NotStoredError, withoutPeriod, UptimeError } from "../api/errors";
 import { PartialFailureError } from "./resource";
-import { operationOf } from "./account";
-import type { Account } from "./account";
+import { operationOf } from "./record-scope";
+import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, managedKeys, shownValue, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
@@ -11,17 +11,17 @@ import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
 export async function update(
-  account: Account,
+  scope: RecordScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
   options: Options,
 ): Promise<State> {
-  const { definition, reader } = account;
+  const { definition, reader } = scope;
   const { label } = definition;
-  const operation = operationOf(account, options);
-  assertSameServer(account, outputs, options);
-  noteState(account, id, outputs);
+  const operation = operationOf(scope, options);
+  assertSameServer(scope, outputs, options);
+  noteState(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -29,9 +29,9 @@ export async function update(
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {
-    const mustRead = isIdentified(account) || !isAccountOfState(account, outputs) || ignored.length > 0;
+    const mustRead = isIdentified(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.show(id, operation) : undefined;
-    if (current) assertOwnRecord(account, outputs, current);
+    if (current) assertOwnRecord(scope, outputs, current);
     const fixed = fixedKeys(definition);
     const wanted = wantedValues(
       definition,
@@ -46,19 +46,19 @@ export async function update(
     // A strict server refuses an update of nothing, as of a domain that has only a name.
     const settled =
       wanted.size > 0
-        ? await sendUpdate(account, id, wanted, operation)
+        ? await sendUpdate(scope, id, wanted, operation)
         : (current ?? (await reader.show(id, operation)));
-    return { id, outputs: outputsOf(account, after, settled, { claim }) };
+    return { id, outputs: outputsOf(scope, after, settled, { claim }) };
   } catch (error) {
     if (error instanceof MissingError)
       throw new UptimeError(
-        message`${label} ${id} does not exist (${unfinished(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
+        message`${label} ${id} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
         { cause: error },
       );
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
-        outputsOf(account, after, error.record, { claim, isPartial: true }),
+        outputsOf(scope, after, error.record, { claim, isPartial: true }),
         message`The ${label} ${id} was updated, but ${error}`,
         { cause: error },
       );

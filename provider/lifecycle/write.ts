@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import type { Written } from "../api/collection";
-import { ApiError, joined, message, NotStoredError, quote, UptimeError } from "../api/errors";
+import { ApiError, joinMessages, message, NotStoredError, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
@@ -9,7 +9,7 @@ import { isEmpty } from "../definitions/values";
 import type { EmptyListForm, Pair } from "../definitions/field-types";
 import { differences, fieldOf, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
-import type { Account } from "./account";
+import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
 
 /**
@@ -21,31 +21,31 @@ const readPause = 1000;
 
 /** Sends a create. Its answer may be lost, or hold no record. */
 export async function sendCreate(
-  account: Account,
+  scope: RecordScope,
   values: Values,
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<Written> {
-  const { written } = await withEmptyListForm(account, values, account.traits.emptyLists, (pairs) =>
-    account.collection.store(pairs, operation, onSend),
+  const { written } = await withEmptyListForm(scope, values, scope.traits.emptyLists, (pairs) =>
+    scope.collection.store(pairs, operation, onSend),
   );
-  if (written.id !== undefined) account.ledger.note(written.id, { is: "written" });
+  if (written.id !== undefined) scope.ledger.note(written.id, { is: "written" });
   return written;
 }
 
 /** Updates a record and returns it as it is then. Throws {@link NotStoredError} and {@link MissingError}. */
 export async function sendUpdate(
-  account: Account,
+  scope: RecordScope,
   id: string,
   values: Values,
   operation: Operation,
-  emptyLists = account.traits.emptyLists,
+  emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
-  account.ledger.note(id, { is: "written" });
-  const { written, emptyLists: accepted } = await withEmptyListForm(account, values, emptyLists, (pairs) =>
-    patch(account, id, pairs, operation),
+  scope.ledger.note(id, { is: "written" });
+  const { written, emptyLists: accepted } = await withEmptyListForm(scope, values, emptyLists, (pairs) =>
+    patch(scope, id, pairs, operation),
   );
-  return verify(account, id, values, written, operation, accepted);
+  return verify(scope, id, values, written, operation, accepted);
 }
 
 /**
@@ -53,14 +53,14 @@ export async function sendUpdate(
  * update: the other form is tried once.
  */
 export async function verify(
-  account: Account,
+  scope: RecordScope,
   id: string,
   values: Values,
   answered: { readonly record?: ApiRecord | undefined; readonly status?: number | undefined },
   operation: Operation,
-  emptyLists = account.traits.emptyLists,
+  emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
-  const { definition, reader, traits } = account;
+  const { definition, reader, traits } = scope;
   const shown = answered.record;
   const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
   let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
@@ -78,16 +78,16 @@ export async function verify(
     return record;
   }
   if (emptyLists === "entry" && lost.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
-    return sendUpdate(account, id, values, operation, "text");
+    return sendUpdate(scope, id, values, operation, "text");
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joined(lost.map(lossOf), "; ")}.`,
+    message`the API took these properties and did not store them: ${joinMessages(lost.map(lossOf), "; ")}.`,
     record,
   );
 }
 
 /** By PATCH, or by PUT on a server that does not know PATCH. */
 async function patch(
-  { collection, traits }: Account,
+  { collection, traits }: RecordScope,
   id: string,
   pairs: readonly Pair[],
   operation: Operation,
@@ -105,7 +105,7 @@ async function patch(
 
 /** Sends values; if empty lists are refused in one form, in the other. */
 async function withEmptyListForm(
-  { definition }: Account,
+  { definition }: RecordScope,
   values: Values,
   emptyLists: EmptyListForm,
   transmit: (pairs: readonly Pair[]) => Promise<Written>,
@@ -115,12 +115,12 @@ async function withEmptyListForm(
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
     if (emptyLists === "text" || !isAboutEmptyList(definition, values, error))
-      throw explained(definition, error);
+      throw nameProperties(definition, error);
     try {
       return { written: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
     } catch (second) {
       // What is no refusal may have had an effect, or is no matter of the form.
-      throw second instanceof ApiError && second.isRefusal ? explained(definition, error) : second;
+      throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;
     }
   }
 }
@@ -149,16 +149,16 @@ function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
 }
 
 /** A refusal with the properties' own names in place of the API's. */
-function explained({ fields }: Definition, error: ApiError): UptimeError {
+function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
   const reasons = [...error.fields].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
     const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
-    return message`${quote(path)}: ${joined(texts, " ")}`;
+    return message`${quote(path)}: ${joinMessages(texts, " ")}`;
   });
   if (reasons.length === 0) return error;
   const whole = error.reason.length > 0 ? message` (${error.reason})` : "";
   return new UptimeError(
-    message`${error.request} was refused with status ${error.status}${whole}: ${joined(reasons, "; ")}`,
+    message`${error.request} was refused with status ${error.status}${whole}: ${joinMessages(reasons, "; ")}`,
     { cause: error },
   );
 }

@@ -16,7 +16,7 @@ export const pluginBinding: Binding = {
   options: optionsOf,
   warn: warnOfPlainKeys,
   find: async (definition, finds, args, opts = {}) =>
-    listed(
+    unwrapList(
       definition,
       finds,
       await runtime.invoke(lookupFunction(definition, finds), { ...args }, withVersion(opts)),
@@ -27,7 +27,7 @@ export const pluginBinding: Binding = {
       { ...args },
       withVersion(opts),
     );
-    return found.apply((result) => listed(definition, finds, result));
+    return found.apply((result) => unwrapList(definition, finds, result));
   },
 };
 
@@ -43,7 +43,7 @@ function optionsOf(
 }
 
 /** Functions return objects, so a list is under the name of its kind. */
-function listed({ plural }: Definition, finds: Finds, result: unknown): unknown {
+function unwrapList({ plural }: Definition, finds: Finds, result: unknown): unknown {
   return finds === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
 }
 

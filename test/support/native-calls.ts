@@ -9,7 +9,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 import type { Engine } from "../../provider/engine/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
-import type { Neighbors } from "../../provider/lifecycle/account";
+import type { RunNote } from "../../provider/lifecycle/record-scope";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
@@ -25,7 +25,7 @@ interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
 
-const noNeighbors: Neighbors = { claim: () => undefined, hold: () => undefined, have: () => false };
+const noNeighbors: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class NativeProcess {
@@ -46,7 +46,7 @@ export class NativeProcess {
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not be its neighbors.
       newSession: () =>
-        (this.present = new PluginSession(engine, {}, { neighbors: noNeighbors, ...surroundings })),
+        (this.present = new PluginSession(engine, {}, { runNote: noNeighbors, ...surroundings })),
       schema: () => "",
     });
   }

@@ -1,5 +1,5 @@
 import { domain } from "../../provider/definitions/domain";
-import type { Connect } from "../../provider/lifecycle/account";
+import type { Connect } from "../../provider/lifecycle/record-scope";
 import { check } from "../../provider/lifecycle/check";
 import { diff } from "../../provider/lifecycle/diff";
 import { monitor } from "../../provider/definitions/monitor";

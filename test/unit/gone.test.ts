@@ -5,7 +5,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
-import type { Connect } from "../../provider/lifecycle/account";
+import type { Connect } from "../../provider/lifecycle/record-scope";
 import type { ModelStack } from "../support/model";
 import {
   answer,

@@ -133,7 +133,11 @@ const answered =
 const denied = (reason: Denial): Error => new Error(reason);
 
 /** A read of an operation without a time of its own. */
-const read = (clock: Clock): Turn => ({ operation: new Operation({ clock }), isWrite: false, denied });
+const read = (clock: Clock): Turn => ({
+  operation: new Operation({ clock }),
+  isWrite: false,
+  denialError: denied,
+});
 
 describe("in a minute", () => {
   test.each([
@@ -306,7 +310,7 @@ describe("in a minute", () => {
     const leaving = new AbortController();
     let next: Promise<unknown> | undefined;
     const operation = new Operation({ clock, interruption: leaving.signal });
-    const left = limiter.run({ operation, isWrite: false, denied }, answered(200));
+    const left = limiter.run({ operation, isWrite: false, denialError: denied }, answered(200));
     leaving.signal.addEventListener("abort", () => {
       next = limiter.run(read(clock), answered(200));
     });
@@ -400,7 +404,7 @@ describe("an operation without customTimeouts", () => {
       const operation = new Operation({ clock });
       for (let done = 0; done < 2;)
         if (
-          await limiter.run({ operation, isWrite: true, denied }, async () => {
+          await limiter.run({ operation, isWrite: true, denialError: denied }, async () => {
             await clock.sleep(20);
             const isTaken = limit(clock.now()).wait === 0;
             const headers = told !== undefined && !isTaken ? { "retry-after": told } : {};
@@ -434,7 +438,7 @@ test("a request that is given up leaves no timer behind", async () => {
   const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: 1 }, clock);
   const send = (interruption: AbortSignal): Promise<unknown> => {
     const operation = new Operation({ clock, interruption });
-    return limiter.run({ operation, isWrite: false, denied }, answered(200));
+    return limiter.run({ operation, isWrite: false, denialError: denied }, answered(200));
   };
   await send(new AbortController().signal);
   const over = new AbortController();

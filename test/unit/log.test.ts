@@ -25,9 +25,9 @@ function logged(level: LogLevel, act: (log: Log) => unknown): string[] {
 
 describe("a log", () => {
   const act = (log: Log): void => {
-    log.sent(request);
-    log.sent({ ...request, method: "POST", outcome: 429 });
-    log.sent({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
+    log.addRequest(request);
+    log.addRequest({ ...request, method: "POST", outcome: 429 });
+    log.addRequest({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
   };
 
   test("that is off prints nothing", () => {
@@ -60,9 +60,9 @@ describe("a log", () => {
   test("prints what docs/settings.md shows", () => {
     const lines: string[] = [];
     const log = new Log("requests", (line) => lines.push(line));
-    log.sent({ ...request, milliseconds: 9 });
-    log.sent({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
-    log.sent({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
+    log.addRequest({ ...request, milliseconds: 9 });
+    log.addRequest({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
+    log.addRequest({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
     log.end();
     const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
     expect(`${lines.join("\n")}\n`).toBe(shown?.code);

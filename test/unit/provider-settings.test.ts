@@ -1,12 +1,12 @@
 import { readSettings } from "../../provider/api/settings";
-import { unknownValue, unmarked } from "../../provider/definitions/marks";
+import { unknownValue, unwrapSecrets } from "../../provider/definitions/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 import type { Properties } from "../../provider/engine/request";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
 const checked = (name: string, settings: Properties): Properties =>
-  unmarked(
+  unwrapSecrets(
     checkedSettings(urnOf(name), { baseUrl: "https://a.example", ...settings }).settings,
   ) as Properties;
 
@@ -64,7 +64,9 @@ describe("a resource that moves to another provider is replaced if an account di
   test("and if two providers of one name have different parents; older state has the name alone", () => {
     const under = (parent: string, apiKey: string): Properties => {
       const urn = urnOf("first").replace("::pulumi:", `::${parent}$pulumi:`);
-      return unmarked(checkedSettings(urn, { baseUrl: "https://a.example", apiKey }).settings) as Properties;
+      return unwrapSecrets(
+        checkedSettings(urn, { baseUrl: "https://a.example", apiKey }).settings,
+      ) as Properties;
     };
     const [one, two] = [under("my:site:Front", "one"), under("my:site:Back", "two")];
     expect(isAnotherAccount(one, two, {})).toBe(true);

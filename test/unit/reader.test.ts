@@ -5,7 +5,7 @@ import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import type { Account } from "../../provider/lifecycle/account";
+import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { Session } from "../../provider/lifecycle/session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
@@ -438,7 +438,7 @@ describe("what a refresh stores", () => {
 
 describe("a list that several wait for goes on when the time of the first is over", () => {
   const hurried = (): Operation => new Operation({ clock, timeout: 5000 });
-  const connected = (): Account => {
+  const connected = (): RecordScope => {
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});
     emulator.fault = ({ path }) =>

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import os from "node:os";
 import { join } from "node:path";
 
-import { processName, runNote } from "../../provider/engine/run-note";
+import { processName, openRunNote } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
@@ -31,23 +31,23 @@ const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.()
 
 describe("the note of a run", () => {
   test("tells another process of the run what this one has got, in a file that only this user can read", () => {
-    runNote(() => engine).claim(record);
+    openRunNote(() => engine).claim(record);
     const [file = ""] = readdirSync(folder());
     expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(runNote(() => engine).have(record)).toBe(false);
+    expect(openRunNote(() => engine).have(record)).toBe(false);
     // As if another process that runs had written it.
     const text = readFileSync(join(folder(), file), "utf8");
     writeFileSync(join(folder(), file), text.replace(ownName, otherName));
-    const note = runNote(() => engine);
+    const note = openRunNote(() => engine);
     expect([note.have(record), note.have("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
     appendFileSync(join(folder(), file), text.replace(ownName, endedName));
     expect(note.have(record)).toBe(true);
-    expect(runNote(() => "127.0.0.1:4001").have(record)).toBe(false);
+    expect(openRunNote(() => "127.0.0.1:4001").have(record)).toBe(false);
   });
 
   test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
-    const note = runNote(() => engine);
+    const note = openRunNote(() => engine);
     note.claim(record);
     const [file = ""] = readdirSync(folder());
     const own = readFileSync(join(folder(), file), "utf8");
@@ -56,38 +56,38 @@ describe("the note of a run", () => {
     expect(note.have(record)).toBe(false);
     writeFileSync(join(folder(), file), others);
     expect(() => {
-      runNote(() => engine).claim(record);
+      openRunNote(() => engine).claim(record);
     }).toThrow("a resource of another provider has the record");
     // What a process that has ended was first with is free.
     writeFileSync(join(folder(), file), others.replace(otherName, endedName));
-    runNote(() => engine).claim(record);
+    openRunNote(() => engine).claim(record);
   });
 
   test("does not count what a process has written whose id another one has since, where the system tells its start", () => {
-    runNote(() => engine).claim(record);
+    openRunNote(() => engine).claim(record);
     const [file = ""] = readdirSync(folder());
     const text = readFileSync(join(folder(), file), "utf8");
     writeFileSync(join(folder(), file), text.replace(ownName, `${process.ppid}@1`));
-    expect(runNote(() => engine).have(record)).toBe(false);
+    expect(openRunNote(() => engine).have(record)).toBe(false);
   });
 
   test("does not count what another process holds of the state that is asked for", () => {
-    const holdings = runNote(() => engine);
+    const holdings = openRunNote(() => engine);
     holdings.hold(record, "of a resource");
     const [file = ""] = readdirSync(folder());
     const path = join(folder(), file);
     writeFileSync(path, readFileSync(path, "utf8").replace(ownName, otherName));
-    const have = (claim?: string): boolean => runNote(() => engine).have(record, claim);
+    const have = (claim?: string): boolean => openRunNote(() => engine).have(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
-    runNote(() => engine).hold(record);
+    openRunNote(() => engine).hold(record);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownName, otherName));
     expect(have("of a resource")).toBe(true);
   });
 
   test("is removed by the last of its processes that ends", () => {
     const once = jest.spyOn(process, "once").mockReturnThis();
-    runNote(() => engine).claim(record);
+    openRunNote(() => engine).claim(record);
     const [, end] = once.mock.calls.find(([event]) => event === "exit") ?? [];
     const [file = ""] = readdirSync(folder());
     const own = readFileSync(join(folder(), file), "utf8");
@@ -103,12 +103,12 @@ describe("the note of a run", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    runNote(() => engine).claim(record);
+    openRunNote(() => engine).claim(record);
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written for no engine", () => {
-    const note = runNote(() => undefined);
+    const note = openRunNote(() => undefined);
     note.claim(record);
     expect([note.have(record), readdirSync(temporary)]).toEqual([false, []]);
   });
@@ -130,7 +130,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
     const neighbors = neighborsIn(holders, {});
-    return new Program(server, front, settings, { neighbors, transport });
+    return new Program(server, front, settings, { runNote: neighbors, transport });
   };
   /** Of another account, which has the same ids. */
   const inOtherAccount = (settings = {}): Program => {
@@ -238,7 +238,7 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     writeFileSync(temporary, "");
     const settings = { "uptime:adoptExisting": "true" };
     const failure = await failureOf(
-      operation(new Program(server, front, settings, { neighbors: runNote(() => engine) })),
+      operation(new Program(server, front, settings, { runNote: openRunNote(() => engine) })),
     );
     expect(failure).toContain(`the folder ${folder()} cannot be written (`);
     expect(failure).toContain("Set TMPDIR to a folder that can.");

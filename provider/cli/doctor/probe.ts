@@ -1,13 +1,13 @@
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../api/text";
-import type { Account } from "../../lifecycle/account";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import { shows } from "../../lifecycle/difference";
 import { ok } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 
 /** Reads one kind of record, and says which fields the server does not show. Throws what the server refuses. */
-export async function checkServer({ collection, definition }: Account): Promise<Finding[]> {
+export async function checkServer({ collection, definition }: RecordScope): Promise<Finding[]> {
   const { plural, fields } = definition;
   const operation = new Operation();
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);

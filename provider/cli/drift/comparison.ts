@@ -5,7 +5,7 @@ import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request
 import type { Properties } from "../../engine/request";
 import { parseUrn } from "../../definitions/urn";
 import { errorText } from "../../engine/clean";
-import type { Connect } from "../../lifecycle/account";
+import type { Connect } from "../../lifecycle/record-scope";
 import { changedKeys } from "../../lifecycle/diff";
 import { identityKeys } from "../../lifecycle/difference";
 import { pathsInclude } from "../../lifecycle/paths";

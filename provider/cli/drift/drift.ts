@@ -9,7 +9,7 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import type { Account } from "../../lifecycle/account";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import { compareResource } from "./comparison";
 import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
@@ -18,7 +18,7 @@ import { driftMarkdown, driftText, uncompared } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
-import { visible } from "../shared/quoting";
+import { escapeInvisible } from "../shared/quoting";
 import { findDefinition } from "../shared/resource-types";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
@@ -66,7 +66,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of uncompared(report))
-        stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
+        stderr.write(`${escapeInvisible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });
@@ -143,7 +143,7 @@ async function unmanagedRecords(
 ): Promise<UnmanagedRecord[]> {
   const lists = new Map<
     string,
-    { account: Account; name: string | undefined; ids: Set<string | undefined> }
+    { account: RecordScope; name: string | undefined; ids: Set<string | undefined> }
   >();
   /** One list for each address, key and kind, whichever providers and accounts lead to it. */
   const listOf = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import type { Connect } from "../../lifecycle/account";
+import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { ComparedResource } from "./comparison";
 import type { AccountSettings, CommandSettings } from "../shared/setting-options";

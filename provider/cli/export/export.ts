@@ -8,7 +8,7 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import type { Connect } from "../../lifecycle/account";
+import type { Connect } from "../../lifecycle/record-scope";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { readProject } from "../shared/project";

@@ -5,7 +5,7 @@ import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { providerCode, typeToken } from "../../definitions/pulumi";
 import { encodeInputs, Encoder } from "../../engine/request";
-import type { Connect } from "../../lifecycle/account";
+import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";
 import { outputsOf } from "../../lifecycle/outputs";
 import type { DeclaredRecord } from "./declared-values";

@@ -1,7 +1,7 @@
 import { compareIds } from "../../api/answer";
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
-import type { Account } from "../../lifecycle/account";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import { completeRecords } from "../../lifecycle/records";
 import { withProgress } from "../shared/terminal";
 import type { OutputStream } from "../shared/terminal";
@@ -10,7 +10,7 @@ import type { DeclaredRecord } from "./declared-values";
 
 /** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
 export async function readDeclared(
-  account: Account,
+  account: RecordScope,
   search: string | undefined,
   stderr: OutputStream,
 ): Promise<DeclaredRecord[]> {

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
 import { parseAs } from "./json";
-import { isSecret, unmarked } from "../../definitions/marks";
+import { isSecret, unwrapSecrets } from "../../definitions/marks";
 
 const stateResource = z.looseObject({
   urn: z.string(),
@@ -65,7 +65,7 @@ export function secretPropertiesOf({
 
 /** Properties of state with their secrets in the clear. Throws if some are encrypted. */
 export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  const entries = Object.entries(properties).map(([key, value]) => [key, unmarked(value)] as const);
+  const entries = Object.entries(properties).map(([key, value]) => [key, unwrapSecrets(value)] as const);
   const encrypted = entries.flatMap(([key, value]) => (value === undefined ? [key] : []));
   if (encrypted.length === 0) return Object.fromEntries(entries);
   throw new UptimeError(

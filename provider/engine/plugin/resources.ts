@@ -7,7 +7,7 @@ import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { claimRecord } from "../../lifecycle/account";
+import { claimRecord } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/ledger";
 import { outputsOfRecord } from "../../lifecycle/outputs";
@@ -84,9 +84,9 @@ export class PluginResources {
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     const { urn, inputs: news, isPreview } = request;
-    if (isPreview) return { id: "", outputs: this.expected(news) };
+    if (isPreview) return { id: "", outputs: this.previewOutputs(news) };
     const options = this.optionsOf(request);
-    return this.front.save((account, inputs) => create(account, inputs, options), news, [], urn);
+    return this.front.save((scope, inputs) => create(scope, inputs, options), news, [], urn);
   }
 
   /** Undefined if the record is gone. */
@@ -106,15 +106,15 @@ export class PluginResources {
     const present = presentInputs(definition, decodeInputs(oldInputs), state.outputs);
     if (!present) return { id, outputs };
     const mark = isImported(oldInputs) ? { [importMark]: true } : {};
-    return { id, outputs, inputs: { ...encoder.marked(encodeInputs(present, {})), ...mark } };
+    return { id, outputs, inputs: { ...encoder.markSecrets(encodeInputs(present, {})), ...mark } };
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, urn, inputs: news, oldInputs, oldOutputs, isPreview } = request;
-    if (isPreview) return { outputs: this.expected(news) };
+    if (isPreview) return { outputs: this.previewOutputs(news) };
     const [old, options] = [this.decodeOutputs(request), this.optionsOf(request)];
     return this.front.save(
-      (account, inputs) => update(account, id, old, inputs, options),
+      (scope, inputs) => update(scope, id, old, inputs, options),
       news,
       [oldInputs, oldOutputs],
       urn,
@@ -170,8 +170,8 @@ export class PluginResources {
   }
 
   /** Outputs in a preview: what else the API will show is not known yet. */
-  private expected(inputs: Properties): Properties {
-    return this.front.encoder.marked({ ...withoutHidden(inputs), attributes: unknownValue });
+  private previewOutputs(inputs: Properties): Properties {
+    return this.front.encoder.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
   private optionsOf({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): Options {

@@ -10,7 +10,7 @@ import type { FrontContext } from "../front";
 import { lookUp } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../request";
-import { runNote } from "../run-note";
+import { openRunNote } from "../run-note";
 import type { Engine } from "../engine";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
@@ -37,7 +37,7 @@ export class PluginSession {
       showWait: (line, urn) => {
         engine.log("info", line, urn, true);
       },
-      neighbors: runNote(() => engine.address),
+      runNote: openRunNote(() => engine.address),
       ...surroundings,
     });
   }

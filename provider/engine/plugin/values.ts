@@ -2,23 +2,23 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
 import { isObject } from "../../definitions/values";
-import { unmarked } from "../../definitions/marks";
+import { unwrapSecrets } from "../../definitions/marks";
 import type { Properties } from "../request";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function decode(struct: Struct | undefined): Properties {
-  const decoded = struct ? unmarked(struct.toJavaScript()) : {};
+  const decoded = struct ? unwrapSecrets(struct.toJavaScript()) : {};
   return isObject(decoded) ? decoded : {};
 }
 
 /** Properties in the protocol's form, which has no undefined. */
 export function encode(properties: Properties): Struct {
-  return Struct.fromJavaScript(defined(properties) as Record<string, JavaScriptValue>);
+  return Struct.fromJavaScript(dropUndefined(properties) as Record<string, JavaScriptValue>);
 }
 
-function defined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(defined);
+function dropUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropUndefined);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
-  return Object.fromEntries(entries.map(([key, entry]) => [key, defined(entry)]));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, dropUndefined(entry)]));
 }

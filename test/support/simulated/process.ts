@@ -1,7 +1,7 @@
 import { UptimeError } from "../../../provider/api/errors";
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
-import type { Neighbors } from "../../../provider/lifecycle/account";
+import type { RunNote } from "../../../provider/lifecycle/record-scope";
 import type { Surroundings } from "../../../provider/lifecycle/session";
 import { OperationFailed } from "../calls";
 import type { Kind, Provider, ProviderProcess, Settings } from "../calls";
@@ -14,14 +14,14 @@ import type { Front } from "./front";
 export type Holders<T> = Map<string, { readonly holder: T; readonly claim: string | undefined }[]>;
 
 /** The note of a run, without a file. */
-export function neighborsIn<T>(holders: Holders<T>, self: T): Neighbors {
-  const have: Neighbors["have"] = (name, asking) => {
+export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
+  const have: RunNote["have"] = (name, asking) => {
     const first = holders
       .get(name)
       ?.find(({ holder, claim }) => holder === self || claim === undefined || claim !== asking);
     return first !== undefined && first.holder !== self;
   };
-  const hold: Neighbors["hold"] = (name, claim) =>
+  const hold: RunNote["hold"] = (name, claim) =>
     void holders.set(name, [...(holders.get(name) ?? []), { holder: self, claim }]);
   const claim = (name: string): void => {
     hold(name);
@@ -35,12 +35,12 @@ export class SimulatedProcess implements Surroundings {
   readonly printed: string[] = [];
   readonly clock: Clock;
   readonly transport: Transport;
-  readonly neighbors: Neighbors;
+  readonly runNote: RunNote;
   private isDead = false;
 
   /** @param holders see {@link neighborsIn} */
   constructor(time: VirtualClock, network: Network, holders: Holders<SimulatedProcess> = new Map()) {
-    this.neighbors = neighborsIn<SimulatedProcess>(holders, this);
+    this.runNote = neighborsIn<SimulatedProcess>(holders, this);
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),

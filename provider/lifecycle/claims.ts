@@ -1,0 +1,79 @@
+import { MissingError, UptimeError } from "../api/errors";
+import type { ApiRecord } from "../api/answer";
+import type { Operation } from "../api/operation";
+import { shownIdentity } from "./difference";
+import type { RecordScope } from "./record-scope";
+
+// Which records the resources of this process have, as the other processes of the run hear of it.
+
+/** A record for the processes that have the same key. */
+function nameByKey(scope: RecordScope, id: string): string {
+  return `${scope.keyFingerprint} ${idOnServer(scope, id)}`;
+}
+
+/** A record for all processes: two keys may be of one account, or of two that both have the id. */
+function nameOnServer(scope: RecordScope, record: ApiRecord): string {
+  return `${idOnServer(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
+}
+
+function idOnServer({ address, definition }: RecordScope, id: string): string {
+  return `${address.hash} ${definition.plural} ${id}`;
+}
+
+/**
+ * A resource of this process has a record. Returns whether one of another process with the same key has it too.
+ *
+ * @param claim in state, if it has the record there
+ */
+export function holdRecord(scope: RecordScope, id: string, claim?: string): boolean {
+  const name = nameByKey(scope, id);
+  scope.runNote.hold(name, claim);
+  return scope.runNote.have(name);
+}
+
+/** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
+export function claimRecord(scope: RecordScope, record: ApiRecord): void {
+  const { runNote } = scope;
+  runNote.hold(idOnServer(scope, record.id));
+  runNote.claim(nameOnServer(scope, record));
+  runNote.claim(nameByKey(scope, record.id));
+}
+
+/** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
+export function holdCreated(scope: RecordScope, id: string): void {
+  if (holdRecord(scope, id))
+    throw new UptimeError(
+      `${scope.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
+        "resources that are equal cannot both have it. Give them different names, or remove one.",
+    );
+}
+
+/** Whether a resource of another process has a record, or has claimed it with another key. */
+export function isElsewhere(scope: RecordScope, record: ApiRecord): boolean {
+  return isElsewhereByKey(scope, record.id) || scope.runNote.have(nameOnServer(scope, record));
+}
+
+/** Whether a resource of another process with the same key has a record. */
+export function isElsewhereByKey(scope: RecordScope, id: string, claim?: string): boolean {
+  return scope.runNote.have(nameByKey(scope, id), claim);
+}
+
+/**
+ * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
+ * resource, which is replaced. The record is read if a process with another key has claimed such an id.
+ */
+export async function isHeldElsewhere(
+  scope: RecordScope,
+  id: string,
+  claim: string,
+  operation: Operation,
+): Promise<boolean> {
+  if (isElsewhereByKey(scope, id, claim)) return true;
+  if (!scope.runNote.have(idOnServer(scope, id))) return false;
+  try {
+    return scope.runNote.have(nameOnServer(scope, await scope.reader.show(id, operation)));
+  } catch (error) {
+    if (error instanceof MissingError) return false;
+    throw error;
+  }
+}
