@@ -6,7 +6,7 @@ const firstMs = 10_000;
 /** Often enough to see that it goes on, and seldom enough for the log of a CI job. */
 const againMs = 30_000;
 
-/** A limit that holds requests back. */
+/** The requests that a rate limit holds back. */
 export interface Backlog {
   /** Since when, on the clock. */
   readonly since: number;
@@ -38,14 +38,14 @@ export class WaitNotices {
   }
 
   /** Requests are held back from now on. */
-  begin(holder: () => Backlog): void {
-    this.backlogs.add(holder);
+  begin(backlog: () => Backlog): void {
+    this.backlogs.add(backlog);
     if (!this.waking) this.wake(firstMs);
   }
 
   /** Nothing is held back any more. */
-  end(holder: () => Backlog): void {
-    this.backlogs.delete(holder);
+  end(backlog: () => Backlog): void {
+    this.backlogs.delete(backlog);
     if (this.backlogs.size > 0) return;
     // A timer would keep the process from ending.
     this.waking?.abort();
@@ -65,11 +65,11 @@ export class WaitNotices {
   }
 
   private tell(): void {
-    const holds = [...this.backlogs].map((holder) => holder());
-    const [first] = holds.sort((one, other) => one.since - other.since);
+    const backlogs = [...this.backlogs].map((backlog) => backlog());
+    const [first] = backlogs.sort((one, other) => one.since - other.since);
     if (!first) return;
     const seconds = counted(Math.round((this.clock.now() - first.since) / 1000), "second");
-    const waiting = holds.reduce((sum, hold) => sum + hold.waiting, 0);
+    const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0);
     this.show(
       `waiting for ${first.reason}, for ${seconds} so far: ${counted(this.done, "request")} done, ${waiting} waiting`,
       first.urn,

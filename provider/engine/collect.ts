@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
 import { UptimeError } from "../api/errors";
+import { Operation } from "../api/operation";
 import { unwrapSecrets } from "../definitions/marks";
-import { operationOf } from "../lifecycle/record-scope";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { namesakesOf } from "../lifecycle/adopt";
-import { readBaseline } from "../lifecycle/creates";
-import type { Baseline } from "../lifecycle/creates";
+import { readBaseline } from "../lifecycle/baseline";
+import type { Baseline } from "../lifecycle/baseline";
 import { identityKeys, wantedValues } from "../lifecycle/difference";
 import type { Changes } from "../lifecycle/diff";
 import type { Options, Outputs } from "../lifecycle/resource";
@@ -168,7 +168,7 @@ class CollectingFront extends Front {
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
     if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
     const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, sent, list, operationOf(scope));
+    const namesakes = await namesakesOf(scope, sent, list, new Operation({ clock: scope.clock }));
     return namesakes.map(({ record, differences }) => ({
       id: record.id,
       differs: differences.map(({ key }) => key),
@@ -176,7 +176,8 @@ class CollectingFront extends Front {
   }
 
   private list(scope: RecordScope): Promise<Baseline> {
-    const list = this.lists.get(scope) ?? readBaseline(scope.collection, operationOf(scope));
+    const list =
+      this.lists.get(scope) ?? readBaseline(scope.collection, new Operation({ clock: scope.clock }));
     this.lists.set(scope, list);
     return list;
   }

@@ -11,13 +11,12 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import { holdCreated } from "./claims";
-import { operationOf } from "./record-scope";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
-import { baselineOf } from "./creates";
-import type { CreatedRecord, PlannedCreate } from "./creates";
+import { readBaseline } from "./baseline";
+import type { Baseline, CreatedRecord, PlannedCreate } from "./baseline";
 import { compare, fieldOf, describeRecord, shows, wantedValues } from "./difference";
 import { importRecord } from "./import";
 import { unnamed } from "./ledger";
@@ -34,10 +33,10 @@ interface CreatedState extends State {
 
 /** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
 export async function create(scope: RecordScope, inputs: Inputs, options: Options): Promise<CreatedState> {
-  const { collection, creates, definition, ledger, settings } = scope;
+  const { clock, definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = operationOf(scope, options);
+  const operation = new Operation({ ...options, clock });
   if (importId !== undefined && !ledger.isSpent(importId, owner)) {
     const imported = await importRecord(scope, importId, inputs, options, operation);
     return { id: importId, outputs: outputsOf(scope, inputs, imported.record, { claim: imported.claim }) };
@@ -47,7 +46,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   // `pause` and other update-only fields are set by an update that follows.
   const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
   const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
-  const baseline = await baselineOf(creates, collection, operation);
+  const baseline = await baselineOf(scope, operation);
   const adopted = settings.adoptExisting
     ? await adopt(scope, createValues, baseline, owner, operation)
     : undefined;
@@ -86,6 +85,21 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
       { cause: error },
     );
   }
+}
+
+/** Reads the records that are there before the first create of this process; the other creates wait for that. */
+function baselineOf({ collection, creates }: RecordScope, operation: Operation): Promise<Baseline> {
+  creates.baseline ??= readBaseline(collection, operation.forOthersToo()).then(
+    (baseline) => {
+      creates.newestKnownId = baseline.newestKnownId;
+      return baseline;
+    },
+    (error: unknown) => {
+      creates.baseline = undefined;
+      throw error;
+    },
+  );
+  return operation.inTime(creates.baseline);
 }
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */

@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
+import { Operation } from "../api/operation";
 import { isHeldElsewhere } from "./claims";
-import { operationOf } from "./record-scope";
 import type { RecordScope } from "./record-scope";
 import { proveGone } from "./gone";
 import { claimInState, claimOf } from "./ledger";
@@ -14,9 +14,9 @@ export async function remove(
   outputs: Outputs,
   options: Options,
 ): Promise<void> {
-  const { collection, ledger, reader } = scope;
+  const { clock, collection, ledger, reader } = scope;
   assertSameServer(scope, outputs, options);
-  const operation = operationOf(scope, options);
+  const operation = new Operation({ ...options, clock });
   const claim = claimOf(outputs, options);
   const isOthers = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });

@@ -1,11 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, MissingError, withoutPeriod, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
 import { claimRecord } from "./claims";
-import { operationOf } from "./record-scope";
 import type { RecordScope } from "./record-scope";
 import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, describeOwner, unnamed } from "./ledger";
@@ -40,7 +39,7 @@ export async function checkImport(
   { options, isImportedByEngine }: ImportOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  const { definition, ledger } = scope;
+  const { clock, definition, ledger } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
@@ -55,9 +54,10 @@ export async function checkImport(
       `names ${singular} ${id}, which ${describeOwner(other, label)} of this stack has already; ` +
         "if that is this one under its former name in Pulumi, give it the option aliases instead",
     );
+  const operation = new Operation({ ...options, clock });
   let record: ApiRecord;
   try {
-    record = await readToImport(scope, id, inputs, options, operationOf(scope, options));
+    record = await readToImport(scope, id, inputs, options, operation);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);

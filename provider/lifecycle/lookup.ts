@@ -1,10 +1,9 @@
 import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
-import { operationOf } from "./record-scope";
 import type { Connect, RecordScope } from "./record-scope";
 import { compare, fieldOf, describeRecord, shows } from "./difference";
 import { attributesOf } from "./outputs";
@@ -33,7 +32,7 @@ export async function lookUpOne(
   const query = checkQuery(definition, lookup, args, "id");
   const { id, account: name, ...filter } = query;
   const scope = connect(name);
-  const operation = operationOf(scope);
+  const operation = new Operation({ clock: scope.clock });
   const where = scope.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -74,7 +73,7 @@ export async function lookUpAll(
   const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
   const scope = connect(name);
-  const operation = operationOf(scope);
+  const operation = new Operation({ clock: scope.clock });
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, operation, filter);
   const records = await completeRecords(scope, operation, listed);

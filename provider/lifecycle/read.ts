@@ -1,6 +1,6 @@
 import { GoneError, message, MissingError, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
-import { operationOf } from "./record-scope";
+import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
 import { proveGone } from "./gone";
@@ -16,14 +16,14 @@ export async function read(
   outputs: Outputs,
   options: Options,
 ): Promise<State | undefined> {
-  const { definition, ledger, reader, settings } = scope;
+  const { clock, definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
   noteState(scope, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // An operation that failed half-way has left attributes that nobody has seen.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = operationOf(scope, options);
+  const operation = new Operation({ ...options, clock });
   const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
@@ -47,8 +47,9 @@ export async function read(
 
 /** A record that no state knows. Throws {@link GoneError} if there is none. */
 export async function get(scope: RecordScope, id: string, options: Options): Promise<ApiRecord> {
+  const { clock, reader } = scope;
   try {
-    return await scope.reader.show(id, operationOf(scope, options));
+    return await reader.show(id, new Operation({ ...options, clock }));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;

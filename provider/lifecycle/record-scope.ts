@@ -1,14 +1,12 @@
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { Operation } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Creates } from "./creates";
+import type { Creates } from "./baseline";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
-import type { Options } from "./resource";
 import type { ServerTraits } from "./server-traits";
 
 /** What the processes of a run tell each other: the names of the records that their resources have. */
@@ -50,8 +48,3 @@ export interface RecordScope {
 
 /** Connects to the account of that name; undefined is the one without a name. Throws if its settings cannot be used. */
 export type Connect = (name: string | undefined) => RecordScope;
-
-/** Begins an operation of the engine. */
-export function operationOf({ clock }: RecordScope, options: Options = {}): Operation {
-  return new Operation({ ...options, clock });
-}

@@ -1,8 +1,8 @@
 import { message, MissingError, NotStoredError, withoutPeriod, UptimeError } from "../api/errors";
+import { Operation } from "../api/operation";
 import { PartialFailureError } from "./resource";
-import { operationOf } from "./record-scope";
 import type { RecordScope } from "./record-scope";
-import { fieldOf, fixedKeys, managedKeys, shownValue, wantedValues } from "./difference";
+import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { Inputs, Options, Outputs, State } from "./resource";
@@ -17,9 +17,9 @@ export async function update(
   inputs: Inputs,
   options: Options,
 ): Promise<State> {
-  const { definition, reader } = scope;
+  const { clock, definition, reader } = scope;
   const { label } = definition;
-  const operation = operationOf(scope, options);
+  const operation = new Operation({ ...options, clock });
   assertSameServer(scope, outputs, options);
   noteState(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
@@ -32,23 +32,14 @@ export async function update(
     const mustRead = isIdentified(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.show(id, operation) : undefined;
     if (current) assertOwnRecord(scope, outputs, current);
-    const fixed = fixedKeys(definition);
-    const wanted = wantedValues(
-      definition,
-      inputs.values,
-      (key) => !ignored.includes(key) && !fixed.includes(key),
-    );
+    const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
     for (const key of ignored) {
       const field = fieldOf(definition, key);
       const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
       if (value !== undefined) wanted.set(key, value);
     }
-    // A strict server refuses an update of nothing, as of a domain that has only a name.
-    const settled =
-      wanted.size > 0
-        ? await sendUpdate(scope, id, wanted, operation)
-        : (current ?? (await reader.show(id, operation)));
-    return { id, outputs: outputsOf(scope, after, settled, { claim }) };
+    const record = await sendUpdate(scope, id, wanted, operation);
+    return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
     if (error instanceof MissingError)
       throw new UptimeError(

@@ -7,7 +7,7 @@ import type { Definition } from "../definitions/field";
 import { encode, isList } from "../definitions/field-types";
 import { isEmpty } from "../definitions/values";
 import type { EmptyListForm, Pair } from "../definitions/field-types";
-import { differences, fieldOf, quoteValue } from "./difference";
+import { differences, fieldOf, fixedKeys, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
@@ -33,7 +33,10 @@ export async function sendCreate(
   return written;
 }
 
-/** Updates a record and returns it as it is then. Throws {@link NotStoredError} and {@link MissingError}. */
+/**
+ * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
+ * others, nothing is. Throws {@link NotStoredError} and {@link MissingError}.
+ */
 export async function sendUpdate(
   scope: RecordScope,
   id: string,
@@ -41,8 +44,12 @@ export async function sendUpdate(
   operation: Operation,
   emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
+  const fixed = fixedKeys(scope.definition);
+  const changeable = new Map([...values].filter(([key]) => !fixed.includes(key)));
+  // A strict server refuses an update of nothing, as of a domain that has only a name.
+  if (changeable.size === 0) return scope.reader.show(id, operation);
   scope.ledger.note(id, { is: "written" });
-  const { written, emptyLists: accepted } = await withEmptyListForm(scope, values, emptyLists, (pairs) =>
+  const { written, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     patch(scope, id, pairs, operation),
   );
   return verify(scope, id, values, written, operation, accepted);

@@ -44,25 +44,6 @@ export class Creates {
   readonly turns = new Map<string, Promise<unknown>>();
 }
 
-/** The records that were there before the first create of this process. */
-export function baselineOf(
-  creates: Creates,
-  collection: Collection,
-  operation: Operation,
-): Promise<Baseline> {
-  creates.baseline ??= readBaseline(collection, operation.forOthersToo()).then(
-    (baseline) => {
-      creates.newestKnownId = baseline.newestKnownId;
-      return baseline;
-    },
-    (error: unknown) => {
-      creates.baseline = undefined;
-      throw error;
-    },
-  );
-  return operation.inTime(creates.baseline);
-}
-
 /** Reads the whole list: after a create nothing tells a record that was there before from one that got a lower id. */
 export async function readBaseline(collection: Collection, operation: Operation): Promise<Baseline> {
   const { definition } = collection;
