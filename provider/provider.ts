@@ -8,14 +8,14 @@ import { openRunNote } from "./engine/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
 import { Session } from "./lifecycle/session";
 
-// Only the SDK's host of dynamic providers is started with the engine's address, and neither a program nor a test.
+// Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
 const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
 let engine: engines.Engine | undefined;
 const session = new Session({
   runNote: openRunNote(() => address),
   showWait: (line) => {
-    // Few runs ever wait.
+    // Few runs wait, and it loads gRPC.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     engine ??= new (require("./engine/engine") as typeof engines).Engine(address);
     engine.log("info", line, undefined, true);

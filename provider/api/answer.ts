@@ -16,23 +16,23 @@ export interface ApiRecord {
 export interface Page {
   readonly records: readonly ApiRecord[];
   /**
-   * How to ask for the next page: its query, or undefined after the last. "more": there is one, and the answer does not say
-   * how to ask for it. "unknown": the answer says nothing of further pages.
+   * The query of the next page; undefined after the last page. "more": there is a next page, but the answer does not say how
+   * to ask for it. "unknown": the answer does not say whether there is one.
    */
   readonly next: URLSearchParams | "more" | "unknown" | undefined;
-  /** The number of the last page, and how many records all of them hold, if the answer tells; otherwise NaN. */
+  /** The number of the last page, and the number of records on all pages; NaN if the answer does not say. */
   readonly last: number;
   readonly total: number;
 }
 
-/** A value that is nested deeper is no record, and state could not hold it. */
+/** No record is nested deeper than this, and Pulumi could not store a value that is. */
 const depthLimit = 50;
 
 /** JSON, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Throws SyntaxError. */
 export function parseJson(source: string): unknown {
   const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
   if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
-  // Only an escape can say half a character, which neither state nor an error message may hold.
+  // Only an escape can be half a character, which neither state nor an error message may contain.
   return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }
 
@@ -41,7 +41,7 @@ function mendStrings(value: unknown): unknown {
   return mapLeaves(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
 }
 
-/** Puts whole numbers that are too large into quotes. Goes through each text once, however it is quoted. */
+/** Puts quotes around whole numbers that are too large, outside of strings. */
 function withExactNumbers(source: string): string {
   let isText = false;
   return source.replace(/\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
@@ -57,9 +57,9 @@ function isShallow(value: unknown, left: number): boolean {
 }
 
 /**
- * The record in an answer: bare, under `data`, or under its resource's name. An envelope may have an id of its own, and a
- * record may hold objects with ids, so it is the one that shows most of the required fields, of several the outermost. An id
- * beside an object that has none is not the record's. Undefined if there is no record.
+ * The record in an answer: bare, under `data`, or under its resource's name. The envelope and objects inside the record may
+ * have ids too, so the record is the object with the most required fields, and the outermost of several. The id of an
+ * envelope whose object has no id is not the record's. Undefined if there is no record.
  */
 export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
@@ -102,7 +102,7 @@ export function holdsNothing(body: unknown, { singular }: Definition): boolean {
   );
 }
 
-/** An answer may say that the request has failed though its status does not. In a record the same are fields. */
+/** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parsePage(body, definition)?.records.length ?? 0) > 0;
@@ -112,7 +112,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   return (
     isFalse(success) ||
     [error, errors].some((one) => !saysNothing(one) && !isFalse(one)) ||
-    // What shows an id may be a record of which nothing else is shown, but after a delete nothing is left to show.
+    // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
     (isWord && (record === undefined || method === "DELETE")) ||
     (method === "DELETE" && isFalse(deleted))
   );
@@ -129,7 +129,7 @@ const saysNothing = (value: unknown): boolean =>
 const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
 const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
 
-/** The page in an answer: a bare list or one under `data`. Undefined where the answer is not a list of records. */
+/** The page in an answer: a bare list, or one under `data`. Undefined if the answer is not a list of records. */
 export function parsePage(body: unknown, definition: Definition): Page | undefined {
   const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
   if (!Array.isArray(list)) return undefined;
@@ -140,12 +140,12 @@ export function parsePage(body: unknown, definition: Definition): Page | undefin
   return { records, next: nextPage(body), last: lastPage(body), total: parseNumber(total) };
 }
 
-/** An id that is a number. */
+/** The id as a number; undefined if it is not one. */
 export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** The order of ids, which are numbers of any size: of two, the longer is the larger. */
+/** Sorts ids as numbers of any size: the longer one is larger. */
 export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }
@@ -189,7 +189,7 @@ function lastPage(body: Record<string, unknown>): number {
   return parseNumber(metaOf(body).last_page ?? parseQuery(linksOf(body).last)?.get("page"));
 }
 
-/** Of an address only the query is used: behind a proxy the rest is often another host's, and the token stays here. */
+/** The query of an address. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
 function parseQuery(address: unknown): URLSearchParams | undefined {
   if (typeof address !== "string") return undefined;
   return parseUrl(address, "http://list.invalid")?.searchParams;
@@ -207,7 +207,7 @@ function parseNumber(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
 }
 
-/** The reasons in an error's body: of the whole, and of single fields under the API's own names. */
+/** The reasons in an error's body: one for the whole request, and those for single fields under the API's names. */
 export function parseError(
   body: unknown,
   source: string,

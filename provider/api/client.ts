@@ -30,7 +30,7 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
-  /** Called when it is about to be sent, each time; it may have waited long for that. */
+  /** Called just before each time that it is sent, which may be long after `send` is called. */
   readonly onSend?: (() => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Answer {
   readonly request: string;
 }
 
-/** An address may be spelled otherwise and have moved; more redirects than that are a loop. */
+/** Enough for a missing slash and a server that has moved; more redirects are a loop. */
 const redirectLimit = 3;
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
@@ -118,7 +118,7 @@ export class Client {
     }
   }
 
-  /** A path or address in which the server may have put the key, as it is shown. */
+  /** The server may have put the key into the path of a record. */
   private withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
@@ -168,10 +168,10 @@ export class Client {
       body: form ? encodeForm(form) : null,
     });
     const target = redirectOf(status, headers.location, url);
-    // 307 and 308 keep method and body, and say that the request had no effect where it was sent.
+    // 307 and 308 keep method and body, and say that the request had no effect at the first address.
     const isFollowed =
       method === "GET" ||
-      // A write goes to the same record or collection, and to no other.
+      // A redirected write must lead to the same record or collection.
       ((status === 307 || status === 308) && target?.pathname.endsWith(request.path) === true);
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface Clock {
   /** Milliseconds on a clock that only goes forward. */
   now(): number;
-  /** Milliseconds since the epoch, as this machine has it; may jump. */
+  /** Milliseconds since the epoch by this machine's clock, which may jump. */
   date(): number;
   /** Rejects when it is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
@@ -12,7 +12,7 @@ export interface Clock {
   timeout(milliseconds: number): AbortSignal;
 }
 
-/** The longest time in milliseconds that a timer takes; a longer one would end at once. */
+/** The longest time in milliseconds that a timer can have; a longer one would end at once. */
 export const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -18,10 +18,10 @@ export interface Written {
   readonly request: string;
 }
 
-/** How often a list is read at most when records are deleted while it is read; a list that never rests is an error. */
+/** How often a list is read again because records were deleted meanwhile; after that, it is an error. */
 const maxPasses = 5;
 
-/** Records page by page. `next` takes the number of pages that are still wanted; without it, that is all. */
+/** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
 /** The endpoints of one kind of record. (docs/api.md) */
@@ -84,7 +84,7 @@ export class Collection {
     await this.requestRecord(id, { method: "DELETE", operation });
   }
 
-  /** All records, or those that a filter of the API selects, newest first, page by page, in whatever way the server pages. */
+  /** All records, or those that a filter of the API selects, page by page and newest first. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;
     const seen = new Set<string>();
@@ -117,12 +117,12 @@ export class Collection {
     }
   }
 
-  /** Throws {@link ApiError} also where an answer says that it is a refusal, and its status does not. */
+  /** Throws {@link ApiError} also if a status of 2xx comes with a body that says that the request failed. */
   private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     if (!isFailure(answer.body, this.definition, request.method)) return answer;
     const { reason, fields } = parseError(answer.body, JSON.stringify(answer.body));
-    // No status tells whether the record is missing, so only a person can.
+    // Such an answer does not say whether the record is missing, so a person must decide.
     const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
     const hint = mayBeMissing
       ? `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\``

@@ -1,6 +1,6 @@
 import { excerpt } from "./text";
 
-/** Words that are not ours, such as a server's. To show them, remove secrets first, and cut them then. */
+/** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
   constructor(readonly text: string) {}
 }
@@ -11,8 +11,8 @@ export type Message = readonly (string | Quote)[];
 export const quote = (text: string): Quote => new Quote(text);
 
 /**
- * A template's tag: builds a message. A line break in the template is a space. Of an error of ours it takes the message, and
- * of another one it quotes it.
+ * A template's tag that builds a message. A line break in the template is a space. The message of an error of ours becomes a
+ * part of it; that of any other error is quoted.
  */
 export function message(
   texts: TemplateStringsArray,
@@ -65,7 +65,7 @@ export class ApiError extends UptimeError {
     /** The API's words on single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
-    /** The request was redirected to another path, so this says nothing of its own. */
+    /** The request was redirected to another path, so this says nothing about the record. */
     readonly isElsewhere = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
@@ -94,12 +94,12 @@ export class LostAnswerError extends UptimeError {
   constructor(
     given: string | Message,
     /**
-     * What follows when a few looks have found no effect: it is sent again; or looked for longer and never sent again,
-     * because the server may still be at work; or given up, because it would get the same answer.
+     * The next step if a few looks find no record: to send the create again; to look for a minute and never send it again,
+     * because the server may still be at work; or to give up, because it would get the same answer.
      */
     readonly next: "send again" | "keep looking" | "give up",
     options?: ErrorOptions,
-    /** The id that the answer told, where nothing was found yet. */
+    /** The id in the answer, if there is no such record yet. */
     readonly toldId?: string,
   ) {
     super(given, options);
@@ -109,16 +109,16 @@ export class LostAnswerError extends UptimeError {
 /** Pulumi was interrupted, so what was to follow was not begun. */
 export class InterruptedError extends UptimeError {}
 
-/** The time is over that the option customTimeouts gives to an operation. */
+/** The operation has used the time that the option customTimeouts gives it. */
 export class TimeIsOverError extends UptimeError {}
 
-/** The API says at a record's own address that there is none. */
+/** The API says at the record's own address that it does not exist. */
 export class MissingError extends UptimeError {}
 
 /** It is proven that a record is gone. */
 export class GoneError extends UptimeError {}
 
-/** Under the id is a record, and it is not the one that is meant. */
+/** The id belongs to another record than the one in state. */
 export class AnotherRecordError extends UptimeError {}
 
 /** The API took a value and did not store it. */
@@ -132,10 +132,10 @@ export class NotStoredError extends UptimeError {
   }
 }
 
-/** The settings of an account cannot be known yet, as those of a provider that the program makes. */
+/** The settings are not known yet, because the program makes the provider in this run. */
 export class SettingsUnknownError extends UptimeError {}
 
-/** Messages one after the other, with something between them. */
+/** Messages with a separator between them. */
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [
     ...(index > 0 ? [separator] : []),

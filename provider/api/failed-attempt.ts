@@ -19,7 +19,7 @@ import { counted } from "./text";
 import { isProxied } from "./transport";
 import type { HttpResponse } from "./transport";
 
-/** An attempt that ended badly: what is known of it, and the error if that is the end. */
+/** A failed attempt, and the error to throw if nothing is tried again. */
 export interface FailedAttempt {
   readonly failure: Failure;
   readonly error: UptimeError;
@@ -40,23 +40,23 @@ export interface Response {
   readonly status: number;
   readonly headers: HttpResponse["headers"];
   readonly text: string;
-  /** Where it redirects to, if that was not followed. */
+  /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;
   /** It was redirected to the path of something else. */
   readonly isElsewhere: boolean;
 }
 
-/** For the errors of an operation that may have old settings. */
+/** Added to errors of an operation that may have old settings. */
 export const oldSettings =
   "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
 
-/** For the log: what came in place of a good answer. */
+/** The failure in one word, or its status, for the log. */
 export function outcomeOf(failure: Failure): number | string {
   if (failure.type === "status") return failure.status;
   return failure.type === "final" ? "failed" : failure.type;
 }
 
-/** The error of a request whose turn did not come; `last` is that of the attempt before. */
+/** The error of a request that the rate limiter did not let through; `last` is the error of the attempt before. */
 export function notSentError(
   name: string,
   reason: Denial,
@@ -149,7 +149,7 @@ function adviceFor(
     return `There is no API at this address: check ${source}${ifChanged}`;
   if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
   if (target) {
-    // What follows the path may be a secret of the server that redirects, such as a session.
+    // The query may hold a secret of the other server, such as a session.
     const where = quote(target.origin + target.pathname);
     return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
   }

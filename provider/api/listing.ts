@@ -4,7 +4,7 @@ import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 import { pageSize } from "./pages";
 
-/** Milliseconds after which a list is read anew: a run of any length then reads one a minute. */
+/** Milliseconds after which a list is read again: at most one list a minute. */
 const maxAge = 60_000;
 
 /** A list begins with the newest record, or with the oldest. */
@@ -17,7 +17,7 @@ export class Listing {
   readonly begun: number;
   private isComplete = false;
   private isBroken = false;
-  /** When the last page was asked for; a slow list is not older for that. */
+  /** When the last page was asked for, so that a list does not expire while it is read slowly. */
   private asked: number;
   private readonly records = new Map<string, ApiRecord>();
   /** The first and the last place of the last page, if it is sorted. */
@@ -80,7 +80,7 @@ export class Listing {
     return distance < 0n ? 0 : Math.ceil(Number(distance) / width);
   }
 
-  /** One more page, for all who wait for it. `wanted` is how many are needed, as far as is known. */
+  /** Reads one more page for all callers that wait. `wanted` is an estimate of how many more are needed. */
   private advance(wanted: number): Promise<void> {
     return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
   }
@@ -110,7 +110,7 @@ export class Listing {
     this.span = this.isSorted && first !== undefined && last !== undefined ? [first, last] : undefined;
   }
 
-  /** Grows from one record of a sorted list to the next; undefined if the id does not tell. */
+  /** A number that rises along a sorted list; undefined if the id is not a number. */
   private placeOf(id: string): bigint | undefined {
     const number = idNumber(id);
     return number !== undefined && this.order === "desc" ? -number : number;

@@ -6,17 +6,17 @@ import { counted } from "./text";
 /** Nothing, a summary at the end, a line for each request too, or both as JSON lines. */
 export type LogLevel = (typeof settings.logLevel.allowed)[number];
 
-/** One request as it went. It is printed, so nothing in it may be secret: no query, no header and no field. */
+/** A request that has ended. It is printed, so it has no query, header or field that could be secret. */
 export interface SentRequest {
   readonly method: string;
   readonly path: string;
-  /** The status, or what came in place of an answer. */
+  /** The status, or one word for the failure. */
   readonly outcome: number | string;
   /** From the start of the request to the end of its answer. */
   readonly milliseconds: number;
   /** 1, and one more each time that the same is sent again. */
   readonly attempt: number;
-  /** Milliseconds before it began: for its turn, a limit, or the pause before a retry. */
+  /** Milliseconds that it waited for its turn, for a rate limit, or before a retry. */
   readonly waited: number;
 }
 
@@ -55,7 +55,7 @@ export class Log {
     this.line("request", { method, path, outcome, milliseconds, attempt, waited }, text);
   }
 
-  /** A search for the record of a create whose answer was lost has ended; undefined if nothing was found. */
+  /** The search for the record of a lost create has ended; undefined if nothing was found. */
   addSearch(id: string | undefined): void {
     this.line("lostAnswer", { found: id ?? null }, [
       `the answer to a create was lost; its record is ${id ?? "not found"}`,

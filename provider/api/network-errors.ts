@@ -4,7 +4,7 @@ import type { Message } from "./errors";
 import type { Failure } from "./retry";
 import { bodyLimit } from "./transport";
 
-/** Why nothing that can be used came back, as the end of a sentence that begins with the request. */
+/** Why there is no usable answer, as the end of a sentence that begins with the request. */
 interface NetworkFailure {
   readonly type: Exclude<Failure["type"], "status" | "unreadable">;
   readonly text: Message;
@@ -62,10 +62,10 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   }
 }
 
-/** Nothing was sent before there was a connection. */
+/** Whether connecting failed, so that nothing was sent. */
 function isConnecting(error: unknown): boolean {
   if (!isObject(error)) return false;
-  // Node.js tries all addresses of a host.
+  // Node.js tries all addresses of a host, and has one error for each.
   if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
   const { syscall, code } = error;
   return (

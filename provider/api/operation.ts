@@ -17,7 +17,7 @@ interface OperationOptions {
   readonly interruption?: AbortSignal | undefined;
 }
 
-/** A signal that either of two aborts. Thousands of operations would notice what one more signal for each costs. */
+/** A signal that aborts with either of two. Without a second one it is the first, because signals are slow to make. */
 export function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return other ? AbortSignal.any([one, other]) : one;
 }
@@ -31,7 +31,7 @@ export class Operation {
   readonly urn: string | undefined;
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
-  // Most reads of a refresh send nothing and wait for nothing, so signals and their timers are made when they are needed.
+  // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
   private over: AbortSignal | undefined;
   private waits: AbortSignal | undefined;
 
@@ -58,7 +58,7 @@ export class Operation {
     return this.interruption?.aborted === true;
   }
 
-  /** Ends requests: those that were sent get their answers, unless the time is over. */
+  /** Ends requests when the time is over. An interruption does not, so that what was sent gets its answer. */
   get timeSignal(): AbortSignal | undefined {
     if (this.end === Infinity) return undefined;
     const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), longestTimer);
@@ -71,7 +71,7 @@ export class Operation {
     const first = interruption ?? timeSignal;
     if (!this.waits && first) {
       this.waits = eitherOf(first, interruption && timeSignal);
-      // Any number of requests may wait, which is no leak.
+      // Hundreds of requests may wait, which Node.js would report as a leak.
       setMaxListeners(0, this.waits);
     }
     return this.waits;
@@ -105,7 +105,7 @@ export class Operation {
     });
   }
 
-  /** An operation for work that others wait for too, each of them in its own time. It ends when Pulumi is interrupted. */
+  /** An operation for work that several operations wait for. Only an interruption ends it; each waits in its own time. */
   forOthersToo(): Operation {
     const { clock, mayHaveOldSettings, urn, interruption } = this;
     const shared = new Operation({ clock, mayHaveOldSettings, urn, interruption });
@@ -113,7 +113,7 @@ export class Operation {
     return shared;
   }
 
-  /** The error after which nothing more is done. `consequence` is a clause such as "nothing was sent". */
+  /** The error of an operation whose time is over or that was interrupted. `consequence` is a clause such as "nothing was sent". */
   endError(consequence: string, before?: UptimeError): UptimeError {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted

@@ -8,7 +8,7 @@ import type { Message } from "./errors";
 /** The most that the API allows. */
 export const pageSize = 100;
 
-/** The pages of a list, one after the other, until one is the last. Those that are wanted are asked for at once. */
+/** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
   definition: Definition,
   { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,
@@ -29,11 +29,11 @@ export async function* readPages(
     sent.set(String(of), answer);
     return answer;
   };
-  /** Nothing has told that there is such a page. */
+  /** The server has not said that there is such a page. */
   let isGuess = false;
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {
-      // Behind the last full page, some servers answer that there is none.
+      // Some servers answer 404 after the last page.
       if (isGuess && error instanceof ApiError && error.status === 404) return undefined;
       throw error;
     });
@@ -48,17 +48,17 @@ export async function* readPages(
     const wanted = (yield page) ?? Infinity;
     if (page.next === undefined || (page.records.length === 0 && page.next !== "more")) return;
     const isRepeat = page.records.every((record) => seen.has(record.id));
-    // A server that does not page shows the same list whatever the page.
+    // A server without paging returns the same list for every page.
     if (isRepeat && page.next === "unknown") return;
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next) }));
-    // Nothing tells whether there is more. A page that is not full is the last one, and so is one that is fuller than
-    // was asked for; behind a full one the next is tried.
+    // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried;
+    // any other page is the last.
     if (page.next === "unknown" && ![10, 25, 50, pageSize].includes(page.records.length)) return;
     isGuess = page.next === "unknown";
     const isNumbered = page.next === "unknown" || page.next === "more";
     const next = isNumbered ? pageQuery(number + 1) : mergeQuery(query, page.next);
-    // Where pages are merely numbered, and it is known how many there are.
+    // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(wanted, maxConcurrency, page.last - number); ahead++)
         ask(pageQuery(number + ahead)).catch(() => undefined);
@@ -78,7 +78,7 @@ export function quoteBody(body: unknown): Message {
   return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
 }
 
-/** A query with some parameters set otherwise. */
+/** A query with some parameters added or replaced. */
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
   const result = new URLSearchParams(query);
   for (const [key, value] of changes) result.set(key, value);

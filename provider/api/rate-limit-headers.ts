@@ -1,20 +1,20 @@
 /** The headers of an answer, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Milliseconds for which a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
+/** Milliseconds that a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
 export function announcedWait(headers: Headers, date: number): number | undefined {
   return (
     untilRetry(firstValue(headers["retry-after"]), serverDate(headers, date)) ?? untilReset(headers, date)
   );
 }
 
-/** `X-RateLimit-Reset`: a time since the epoch or the time to go, in seconds or in milliseconds. */
+/** `X-RateLimit-Reset`: a date or a duration, in seconds or milliseconds. */
 function untilReset(headers: Headers, date: number): number | undefined {
   const reset = wholeNumber(headers["x-ratelimit-reset"]);
   if (reset === undefined) return undefined;
   if (reset > 1e12) return Math.max(0, reset - serverDate(headers, date));
   if (reset > 1e9) return Math.max(0, reset * 1000 - serverDate(headers, date));
-  // Limits are counted by the minute or by less, so that a larger number is milliseconds.
+  // Rate limits are per minute or shorter, so a larger number is in milliseconds.
   return reset > 60 ? reset : reset * 1000;
 }
 
@@ -27,10 +27,10 @@ export function untilRetry(header: string | undefined, now: number): number | un
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** The time that the server's times refer to: its own if it differs from this machine's. */
+/** The present date by the server's clock, from which its dates are counted. */
 function serverDate(headers: Headers, here: number): number {
   const there = Date.parse(firstValue(headers.date) ?? "");
-  // A server's date is in whole seconds, so this machine's is better if both agree.
+  // The header has whole seconds, so this machine's date is more exact if the two agree.
   return Math.abs(there - here) > 2000 ? there : here;
 }
 

@@ -6,19 +6,19 @@ import type { Backlog, WaitNotices } from "./wait-notices";
 
 export interface Limits {
   readonly maxConcurrency: number;
-  /** The server's rate limit, if a person has set it. */
+  /** The setting `uptime:requestsPerMinute`. */
   readonly requestsPerMinute: number | undefined;
 }
 
-/** The end of a request; `answer` is absent if nothing came back. */
+/** A request that has ended; `answer` is absent if there is none. */
 export interface Ended<T> {
   readonly result: T;
   readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
 }
 
 /**
- * Why a request does not get its turn: its operation has ended, or would end before; or the server has refused everything
- * for too long.
+ * Why a request is not sent: its operation has ended, or would end before it could be sent; or the server has refused
+ * everything for ten minutes.
  */
 export type Denial = "ended" | "too late" | "refused";
 
@@ -36,30 +36,30 @@ interface Waiter extends Turn {
 }
 
 const minute = 60_000;
-/** How long a server may refuse everything before what waits for it is given up. */
+/** How long a server may refuse everything before waiting requests fail. */
 const patience = 10 * minute;
 
 /**
- * All requests of the process to one account pass through here in their order; those of operations that have already written
- * go first. It limits how many run at once and how many are sent in a minute, and sends nothing while the server refuses.
- * After a refusal one request goes at a time, and one more with each that is accepted.
+ * Limits how many requests to one account run at once and how many are sent in a minute, and sends nothing while the server
+ * refuses. Requests keep their order, except that those of operations that have already written go first. After a refusal one
+ * request runs at a time, and one more with each that is accepted.
  */
 export class RateLimiter {
   private running = 0;
   private readonly queue: Waiter[] = [];
   /** How many may run at the same time at present. */
   private width: number;
-  /** When the server accepts requests again, on the clock. */
+  /** When the server is asked again, on the clock. */
   private opensAt = -Infinity;
-  /** How often it has refused without accepting anything in between, and since when. */
+  /** The number of refusals in a row, and when the first of them came. */
   private refusals = 0;
   private refusedSince = 0;
   private isGivenUp = false;
-  /** When the requests of the last minute ended; a server may count a request at any time while it runs. */
+  /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly ended: number[] = [];
-  /** When the queue is looked at again, if nothing happens before. */
+  /** The timer that looks at the queue again. */
   private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
-  /** Since when the limit has held requests back without a break. */
+  /** Since when requests have been held back without a break. */
   private blockedSince: number | undefined;
 
   constructor(
@@ -90,20 +90,20 @@ export class RateLimiter {
   }
 
   /**
-   * After a refusal nothing is sent for as long as the server says, and in any case longer from one to the next. When it is
-   * to be given up, it is asked once more before.
+   * After a refusal nothing is sent for as long as the server says, or for a time that doubles with each refusal, whichever
+   * is longer. Before waiting requests fail, one more is sent.
    */
   private close(headers: Headers, begun: number): void {
     const now = this.clock.now();
     if (this.refusals === 0) this.refusedSince = now;
     const end = this.refusedSince + patience;
     const announced = announcedWait(headers, this.clock.date()) ?? 0;
-    // A request that began before the last refusal does not make the wait longer, unless its answer names a time.
+    // The refusal of a request that began before the last refusal counts only if it names a time.
     const isLate = begun < this.opensAt;
     const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals);
     const opensAt = Math.max(this.opensAt, now + Math.max(announced, least));
     this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
-    // More than one request would be sent in vain if the server refuses again.
+    // If the server refuses again, only one request is sent in vain.
     this.width = 1;
     if (isLate) return;
     this.refusals++;
@@ -148,7 +148,7 @@ export class RateLimiter {
     });
   }
 
-  /** Lets those go whose turn it is, and comes back for the next one. */
+  /** Lets the next requests run, and sets the timer if they must wait. */
   private admit(): void {
     for (let first = this.queue[0]; first; first = this.queue[0]) {
       const pause = this.pause();
@@ -171,7 +171,7 @@ export class RateLimiter {
     }
     if (this.blockedSince !== undefined) this.notices?.end(this.backlog);
     this.blockedSince = undefined;
-    // A timer that nobody waits for would keep the process from ending.
+    // A running timer would keep the process alive.
     this.waking?.cancel.abort();
     this.waking = undefined;
   }
@@ -187,7 +187,7 @@ export class RateLimiter {
     };
   };
 
-  /** Why a request does not wait so long. */
+  /** Why a request fails now instead of waiting; undefined if it waits. */
   private denialOf({ operation }: Waiter, pause: number): Denial | undefined {
     if (operation.isInterrupted) return "ended";
     if (operation.timeLeft < pause) return "too late";
@@ -207,7 +207,7 @@ export class RateLimiter {
     }, end);
   }
 
-  /** Milliseconds to wait before the next request may begin; infinite if one that runs must end before. */
+  /** Milliseconds until the next request may begin; infinite if a running one must end first. */
   private pause(): number {
     if (this.running >= this.width) return Infinity;
     const now = this.clock.now();

@@ -1,6 +1,6 @@
 import type { LostAnswerError } from "./errors";
 
-/** How one attempt at a request ended, when it did not end well. */
+/** How an attempt at a request failed. */
 export type Failure =
   /** Connecting failed, so the request was not sent and had no effect. */
   | { readonly type: "unreachable" }
@@ -10,9 +10,9 @@ export type Failure =
   | { readonly type: "timeout" }
   /** The API answered with this status; `hasRetryAfter` is whether it says when to send the request again. */
   | { readonly type: "status"; readonly status: number; readonly hasRetryAfter: boolean }
-  /** The API has accepted the request, and what it says of it cannot be read. */
+  /** The API has accepted the request, but its answer cannot be read. */
   | { readonly type: "unreadable" }
-  /** Something that sending it again does not mend, such as a certificate or a host name; the request had no effect. */
+  /** The request had no effect, and sending it again would not help: a certificate or a host name, for example. */
   | { readonly type: "final" };
 
 export type Step =
@@ -21,12 +21,12 @@ export type Step =
   /** Send it again as soon as the API allows; this does not count as a retry. */
   | "wait"
   | "fail"
-  /** The answer to a create is lost: its effect must be looked for, and this follows if there is none. */
+  /** The answer to a create is lost, so its record must be looked for; see {@link LostAnswerError.next}. */
   | LostAnswerError["next"];
 
 /**
- * The next step after a failed attempt, by the method and what is known of the effect. GET, DELETE and updates with absolute
- * values may be repeated; a create only if it surely had no effect.
+ * The next step after a failed attempt. GET, DELETE and updates of absolute values may be repeated; a create only if it
+ * surely had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {
   const repeatable = method !== "POST";
@@ -46,10 +46,10 @@ export function nextStep(method: string, failure: Failure): Step {
       if (failure.status === 503 && failure.hasRetryAfter) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
       if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "keep looking";
-      // A redirect after a form is sent may follow a success, or a refusal that a person would be shown.
+      // Web frameworks redirect a form after a success, and also back to the form after a refusal.
       if (!repeatable && (failure.status === 302 || failure.status === 303)) return "give up";
       if (failure.status < 500) return "fail";
-      // Not implemented, and the version of HTTP: the same request will fail again.
+      // "Not implemented" and "HTTP version not supported": the same request would fail again.
       if (failure.status === 501 || failure.status === 505) return repeatable ? "fail" : "give up";
       return repeatable ? "repeat" : "send again";
   }

@@ -6,7 +6,7 @@ import { accountSettings, oneOf } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
 import { isLoopback, parseUrl } from "../definitions/url";
 
-/** The address of a server, without a slash at its end, and the short text by which state remembers it. */
+/** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
 export interface Server {
   readonly url: string;
   readonly hash: string;
@@ -33,7 +33,7 @@ type ValueOf<S extends Setting> =
 /** The values of all settings, by name. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settings)[Name]> };
 
-/** The form that a setting must have, for messages, and what makes its value of a string. */
+/** The form that a setting must have, for messages, and the schema that parses it. */
 export function readerOf(setting: Setting, allowHttp: boolean): { form: string; schema: z.ZodMiniType } {
   switch (setting.type) {
     case "integer": {
@@ -61,7 +61,7 @@ export function readerOf(setting: Setting, allowHttp: boolean): { form: string; 
   }
 }
 
-/** Refuses a value that something is wrong with, without repeating it: it may be a misplaced key. */
+/** Refuses a value without repeating it, because it may be a misplaced key. */
 const refuse = <T>(isWrong: (value: T) => boolean, error: string): z.core.$ZodCheck<T> =>
   z.refine<T>((value) => !isWrong(value), { error, abort: true });
 
@@ -78,7 +78,7 @@ const list = z.pipe(
   }),
 );
 
-/** Statuses that the provider handles in another way, so that no server can mean "gone" by them. */
+/** Statuses that always mean something else than "gone". */
 const neverGone = ["400", "401", "405", "407", "408", "409", "415", "422", "425", "429"];
 
 const goneStatus = z.pipe(

@@ -32,7 +32,7 @@ export interface Config {
 /** The provider of the plugin that has the stack's configuration; a program does not make it. */
 export const defaultProvider = "default";
 
-/** A setting as it is set, without the white space around it. */
+/** A setting's value before it is parsed, trimmed. */
 interface SetValue {
   readonly value: string | undefined;
   /** The setting or the variable that it comes from. */
@@ -79,8 +79,8 @@ function setValues(config: Config, env: NodeJS.ProcessEnv): SetValues {
 }
 
 /**
- * The level alone, for a log that begins before anything else is needed: "off" for one that is malformed, which an error
- * names later.
+ * The level alone, because the log begins before the other settings are needed. A malformed one is "off"; reading all
+ * settings reports it later.
  */
 export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.env): LogLevel {
   const { value } = find(config, env, "logLevel");
@@ -104,7 +104,7 @@ function sourceOf({ provider = defaultProvider }: Config, path: string): string 
   return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
 }
 
-/** The values of some settings, with defaults for what is not set. Throws an error that names all that cannot be used. */
+/** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */
 function parse<Name extends SettingName>(names: readonly Name[], set: SetValues): Pick<SettingValues, Name> {
   const problems = new Set<string>();
   const values = names.map((name) => {
@@ -159,7 +159,7 @@ function settingsOf(
     );
   return {
     ...(has("baseUrl") && { baseUrl: setting("baseUrl") }),
-    // An account with an address of its own keeps its key to itself.
+    // The key of an account with its own address must not be sent to the other address.
     ...((has("baseUrl") || has("monitorsBaseUrl")) && { monitorsBaseUrl: setting("monitorsBaseUrl") }),
     apiKey: keyInEnvironment ? { value: keyInEnvironment, source: variable, todo } : setting("apiKey"),
   };

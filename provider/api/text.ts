@@ -5,7 +5,7 @@ export function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The first words of a text, as one line without tags. Redact the text first: this removes parts of it. */
+/** The first words of a text, on one line and without HTML tags. Search it for secrets first: this cuts them in pieces. */
 export function excerpt(text: string): string {
   const line = text
     .slice(0, 4000)

@@ -9,9 +9,9 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Ends it. Nothing else does, however long it takes. */
+  /** The only thing that ends the request. */
   readonly signal: AbortSignal;
-  /** The time in milliseconds after which the signal ends it, if nothing else does before. */
+  /** Milliseconds after which the signal aborts at the latest. */
   readonly timeout: number;
 }
 
@@ -34,7 +34,7 @@ export function httpTransport(): Transport {
   let direct: Dispatcher | undefined;
   let proxied: Dispatcher | undefined;
   return async ({ url, method, headers, body, signal, timeout }) => {
-    // Most runs of a provider's process send nothing, and loading it takes a tenth of a second.
+    // Loading undici takes a tenth of a second, and most provider processes send nothing.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     undici ??= require("undici") as typeof Undici;
     const { Agent, EnvHttpProxyAgent, Pool } = undici;
@@ -46,7 +46,7 @@ export function httpTransport(): Transport {
       bodyTimeout: 0,
     };
     const connect = { timeout };
-    // To the proxy itself undici opens connections without these options.
+    // undici would open its connections to the proxy without these options.
     const pool = (origin: string | URL, given: object): Dispatcher =>
       new Pool(origin, { ...given, ...options });
     const dispatcher = isProxied(url)
@@ -70,7 +70,7 @@ export function httpTransport(): Transport {
   };
 }
 
-/** A URL may be reached through a proxy that the environment names. */
+/** Whether requests to a URL may go through a proxy that the environment names. */
 export function isProxied({ hostname }: URL): boolean {
   return !isLoopback(hostname) && proxies().length > 0;
 }

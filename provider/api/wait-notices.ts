@@ -1,9 +1,9 @@
 import type { Clock } from "./clock";
 import { counted } from "./text";
 
-/** Nobody takes a shorter wait for a hang. */
+/** A shorter wait does not look like a hang. */
 const firstMs = 10_000;
-/** Often enough to see that it goes on, and seldom enough for the log of a CI job. */
+/** Often enough to show progress, and rarely enough for the log of a CI job. */
 const againMs = 30_000;
 
 /** The requests that a rate limit holds back. */
@@ -13,14 +13,14 @@ export interface Backlog {
   readonly reason: string;
   /** How many requests wait. */
   readonly waiting: number;
-  /** The first resource that waits, if the engine has told its URN. */
+  /** The URN of the first resource that waits, if the engine passes it. */
   readonly urn: string | undefined;
 }
 
-/** Shows a line that matters only while the wait lasts. */
+/** Shows a line that need not be kept after the wait. */
 export type ShowWait = (line: string, urn: string | undefined) => unknown;
 
-/** Tells a person, while the process's requests are held back by a rate limit, that it goes on. */
+/** Shows progress while a rate limit holds back the requests of this process. */
 export class WaitNotices {
   /** How many requests were answered. */
   private done = 0;
@@ -47,7 +47,7 @@ export class WaitNotices {
   end(backlog: () => Backlog): void {
     this.backlogs.delete(backlog);
     if (this.backlogs.size > 0) return;
-    // A timer would keep the process from ending.
+    // A running timer would keep the process alive.
     this.waking?.abort();
     this.waking = undefined;
   }

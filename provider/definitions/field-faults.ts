@@ -5,7 +5,7 @@ import { isUnknown, unknown } from "./unknown";
 import { parseUrl } from "./url";
 import { isObject } from "./values";
 
-/** A fault of a declared value: where below its property, and what is allowed. */
+/** Something wrong with a declared value: its path below the property, and what is allowed. */
 export interface Fault {
   /** Such as `[0].key`; empty for the value as a whole. */
   readonly path: string;
@@ -24,7 +24,7 @@ type Faults = (value: unknown, field: Field) => Fault[];
 
 const fault = (reason: string, path = ""): Fault => ({ path, reason });
 
-/** A declared value in a message; not of a secret, and not at any length. */
+/** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
   if (field.secret || isUnknown(value)) return "";
   const text = (JSON.stringify(value) as string | undefined) ?? String(value);
@@ -38,7 +38,7 @@ function textFaults(value: unknown, field: Field): Fault[] {
     : [fault(`must not begin or end with spaces${quoteDeclared(value, field)}`)];
 }
 
-/** A string of a certain form; the empty one means that there is none. */
+/** Finds the faults of strings that must have a certain form, or be empty. */
 function formOf(isRight: (value: string) => boolean, reason: string): Faults {
   return (value, field) => {
     const faults = textFaults(value, field);

@@ -7,10 +7,10 @@ import type { Value } from "./values";
 
 export type Pair = readonly [name: string, value: string];
 
-/** The two forms of an empty list: one empty entry, or an empty text in place of the list. */
+/** The two forms of an empty list: a list with one empty entry, or an empty string. */
 export type EmptyListForm = "entry" | "text";
 
-/** A record shows something under a field's name that cannot be such a field. */
+/** A record shows a value that a field of this type cannot have. */
 export class UnreadableError extends Error {}
 
 interface TypeRules<T extends Value> {
@@ -22,14 +22,14 @@ interface TypeRules<T extends Value> {
   empty(wire: string): Pair[];
 }
 
-/** The value that a record shows under a field's name, as it stands. Throws {@link UnreadableError}. */
+/** Parses the value of a field in a record. Throws {@link UnreadableError}. */
 export function parse(field: Field, raw: unknown): Value {
   return rulesOf[field.type].parse(raw) ?? null;
 }
 
-/** A declared value (null: managed as empty) and another one mean the same to a person. */
+/** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
 export function equal(field: Field, declared: Value, other: Value): boolean {
-  // Most values have not changed, and finding out what they mean takes longer.
+  // This is faster, and most values have not changed.
   if (isDeepStrictEqual(declared, other)) return true;
   if (field.type === "boolean") return (declared ?? false) === (other ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
@@ -76,7 +76,7 @@ const url: TypeRules<string> = {
   equal: (a, b) => comparableUrl(a) === comparableUrl(b),
 };
 
-/** Spelling of the host and letter case of the scheme mean nothing, nor does the slash of an empty path; all else does. */
+/** A URL in one spelling: of its scheme, its host, and the slash of an empty path. Everything else is kept. */
 function comparableUrl(value: string): string {
   const [, scheme, user = "", host, port = "", rest] =
     /^([^:/?#]+:\/\/)([^/?#]*@)?([^/?#]*?)(:\d*)?((?:[/?#].*)?)$/s.exec(value) ?? [];
@@ -121,7 +121,7 @@ const dateTime: TypeRules<string> = {
     const value = isZeroDate(raw) ? null : string.parse(raw);
     const [, date, time] =
       /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:?00)?$/.exec(value ?? "") ?? [];
-    // Another offset, or another form, is kept: it is then a difference that everybody sees.
+    // A value with another offset, or in another form, is kept, so that it shows as a difference.
     return date !== undefined && time !== undefined ? `${date}T${time}` : value;
   },
 };
@@ -174,7 +174,7 @@ function headersOf(raw: unknown): RequestHeader[] {
 const comparableHeaders = (headers: readonly RequestHeader[]): string =>
   JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort());
 
-/** The entries of a list; a list with gaps is shown as a map, an empty one as null or "". */
+/** The entries of a list. PHP shows a list with gaps as a map, and some servers show an empty one as null or "". */
 function entriesOf(raw: unknown): unknown[] {
   const shown = parseJsonList(raw);
   if (Array.isArray(shown)) return shown;

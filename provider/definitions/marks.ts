@@ -2,13 +2,13 @@ import { isObject } from "./values";
 
 // The engine's marks for special values, such as secrets, in all properties.
 
-/** A value that is not known yet, whatever its type. */
+/** A value of any type that is not known yet. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The key that marks a special value, such as a secret or an asset. */
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
 
-/** The value of {@link specialSigKey} in a secret. Beside it is the `value`; in state its JSON as `plaintext` or its `ciphertext`. */
+/** The value of {@link specialSigKey} in a secret. The secret also has its `value`; in state, its `plaintext` (JSON) or `ciphertext`. */
 export const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
 export function secretOf(value: unknown): Record<string, unknown> {
@@ -21,7 +21,7 @@ export function isSecret(
   return isObject(value) && value[specialSigKey] === specialSecretSig;
 }
 
-/** A value with its secrets in the clear, at any depth; undefined if one is still encrypted. */
+/** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. */
 export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {
     if (value.value !== undefined) return unwrapSecrets(value.value);

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** The most similar of some candidates, if one is similar at all; letter case does not count. */
+/** The most similar candidate, ignoring letter case; undefined if none is similar. */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, far: distance(given.toLowerCase(), candidate.toLowerCase()) }))

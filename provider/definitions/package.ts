@@ -13,7 +13,7 @@ export function ownPackage(): InstalledPackage {
   return (known ??= packageAbove(__dirname));
 }
 
-/** The package whose files are in a folder, or in a folder of it. */
+/** The package that a folder belongs to. */
 export function packageAbove(folder: string): InstalledPackage {
   let manifest: { name?: unknown; version?: unknown } = {};
   try {

@@ -8,8 +8,8 @@ export function typeToken({ label }: Pick<Definition, "label">): string {
 }
 
 /**
- * The code by which Pulumi's dynamic host finds the provider of a resource. It loads the package, so old state runs the
- * version that is installed now; and it is short, because state holds it twice for each resource.
+ * The code with which Pulumi's dynamic host loads the provider. It only requires the package, so that old state runs the
+ * version that is installed now. It is short, because state has it twice for each resource.
  */
 export function providerCode({ singular }: Definition): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
@@ -23,7 +23,7 @@ export interface PassedOptions {
     Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
   /** Identifies the resource in its stack, if it imports or may adopt a record. */
   readonly resource?: string | undefined;
-  /** In state that version 0.1.0 has left: the name of a resource that was imported. */
+  /** In state of version 0.1.0: the name of an imported resource. */
   readonly importer?: string | undefined;
 }
 

@@ -2,8 +2,8 @@ import { nearest } from "./nearest";
 import { settingNames } from "./settings";
 
 /**
- * A warning of keys with a prefix that no setting has, if there are any. A stack's configuration has the prefix `uptime:`; in a
- * project that is itself named uptime, the project's own settings have it too and may have any name.
+ * A warning about unknown settings, if there are any. In a project that is itself named uptime, the project's own settings
+ * have the prefix `uptime:` too, so there is no warning.
  */
 export function unknownSettings(keys: readonly string[], project: string, prefix = ""): string[] {
   const names: readonly string[] = settingNames;
@@ -20,7 +20,7 @@ export function unknownSettings(keys: readonly string[], project: string, prefix
   ];
 }
 
-/** Warnings of settings with API keys that a stack's configuration holds in plain text. */
+/** Warnings about API keys that a stack's configuration has in plain text. */
 export function plainTextKeys(
   valueOf: (key: string) => string | undefined,
   isSecret: (key: string) => boolean,

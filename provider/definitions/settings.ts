@@ -1,10 +1,10 @@
-/** The type of a setting; `api/setting-schemas.ts` reads each type. */
+/** The type of a setting; `api/setting-schemas.ts` has a parser for each. */
 type SettingType =
   | { readonly type: "url" | "urls" | "key" | "accounts" | "boolean" | "statuses" }
   | { readonly type: "integer"; readonly range: readonly [least: number, most: number] }
   | { readonly type: "choice"; readonly allowed: readonly [string, ...string[]] };
 
-/** One setting: everything that the rest of the provider, the command line and the docs know of it. */
+/** One setting, from which parsing, the command line's options, the plugin's schema and the docs are made. */
 export type Setting = SettingType & {
   /** One sentence, without its default and the values that it may have. */
   readonly text: string;

@@ -1,5 +1,5 @@
 /**
- * The URL in a text, or undefined. Not by `URL.canParse`: once Node.js 20 has compiled it, after some thousand calls, it
+ * Parses a URL; undefined if it is not one. `URL.canParse` is not used because in Node.js 20, after some thousand calls, it
  * refuses letters such as ü.
  */
 export function parseUrl(text: string, base?: string): URL | undefined {
@@ -10,6 +10,6 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** @param hostname as `URL.hostname` has it */
+/** @param hostname in the form of `URL.hostname` */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

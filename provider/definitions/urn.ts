@@ -9,13 +9,13 @@ interface Urn {
   readonly name: string;
 }
 
-/** Takes a URN apart. A name may hold `::` too. */
+/** Parses a URN. The name may contain `::`. */
 export function parseUrn(urn: string): Urn {
   const [stack = "", project = "", types = "", ...name] = urn.replace(/^urn:pulumi:/, "").split("::");
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }
 
-/** Pulumi names the providers that it makes of the stack's configuration `default`, or after a version such as `default_1_2_3`. */
+/** Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`. */
 export function isDefaultProvider(urn: string): boolean {
   return /^default(_\d+_\d+_\d+(_.*)?)?$/.test(parseUrn(urn).name);
 }

@@ -2,7 +2,7 @@ import { decodeHTMLStrict } from "entities";
 
 import type { RequestHeader } from "./field";
 
-/** A field's value as the provider holds it: parsed, in one form however the server shows it. */
+/** A field's parsed value, in the same form for all servers. */
 export type Value =
   string | number | boolean | null | readonly (string | number)[] | readonly RequestHeader[];
 
@@ -13,7 +13,7 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/** Some databases write a date that is not set as zeros. */
+/** Whether a date is all zeros, which is how some databases write a date that is not set. */
 export function isZeroDate(date: unknown): boolean {
   return /^[0\s:T.Z+-]+$/.test(String(date));
 }
@@ -22,7 +22,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Changes whatever is no list and no object, at any depth, and perhaps the names of properties. */
+/** Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. */
 export function mapLeaves<T>(
   value: T,
   change: (leaf: unknown) => unknown,
@@ -36,7 +36,7 @@ export function mapLeaves<T>(
   return map(value) as T;
 }
 
-/** A value with one level of HTML entities decoded, at any depth: some servers escape what they show. */
+/** Decodes one level of HTML entities in all strings, because some servers escape what they show. */
 export function decodeEntities(raw: unknown): unknown {
   const decode = (text: string): string => (text.includes("&") ? decodeHTMLStrict(text) : text);
   return mapLeaves(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);

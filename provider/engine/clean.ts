@@ -13,18 +13,18 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 /** Replaces a text that holds a secret. */
 const notice = "(the server repeats a secret)";
-/** A shorter secret is part of ordinary words, so it counts only as a whole value. */
+/** A shorter secret occurs in ordinary words, so it is found only as a whole value. */
 const leastLength = 4;
-/** No real server encodes an echo more often than this. */
+/** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
 
-/** An error as a person may read it: what it quotes is shortened, and left out if it repeats a secret. */
+/** The message of an error for a person. Quotes are shortened, and left out if they repeat a secret. */
 export function errorText(error: unknown, secrets: Iterable<string>): string {
   if (error instanceof UptimeError) return messageText(error.parts, secrets);
   return messageText([quote(error instanceof Error ? error.message : String(error))], secrets);
 }
 
-/** A message as a person may read it, like {@link errorText}. */
+/** A message for a person, like {@link errorText}. */
 export function messageText(message: string | Message, secrets: Iterable<string>): string {
   if (typeof message === "string") return message.toWellFormed();
   const detector = new SecretDetector(secrets);
@@ -36,8 +36,8 @@ export function messageText(message: string | Message, secrets: Iterable<string>
 }
 
 /**
- * Attributes as they may be kept in state: fields with the names of the secret ones are left out, however deep they are, and
- * a value that repeats one of these or another secret is replaced.
+ * Attributes for state. Fields with the name of a secret field are left out at any depth, and a value that repeats their
+ * value or another secret is replaced.
  */
 export function cleanAttributes(
   definition: Definition,
@@ -45,7 +45,7 @@ export function cleanAttributes(
   secrets: Iterable<string>,
 ): Properties {
   const known = new Set(secrets);
-  // A short secret is found in quotes, so numbers need them too.
+  // A short secret counts only in quotes, so numbers need them too.
   const all = JSON.stringify(attributes, (_name, value: unknown) =>
     typeof value === "number" ? String(value) : value,
   );
@@ -61,7 +61,7 @@ export function cleanAttributes(
   return mapLeaves(rest, clean, cleanText);
 }
 
-/** The secret fields whose names stand in JSON, under these names. */
+/** The secret fields whose names occur in the JSON, by these names. */
 function secretFieldsIn({ fields }: Definition, json: string): ReadonlyMap<string, Field> {
   const named = Object.values(fields).flatMap((field) =>
     field.secret ? shownNames(field).map((name) => [name, field] as const) : [],
@@ -69,7 +69,7 @@ function secretFieldsIn({ fields }: Definition, json: string): ReadonlyMap<strin
   return new Map(named.filter(([name]) => json.includes(`"${name}"`)));
 }
 
-/** Attributes without these fields, whose values are added to the secrets that are known. */
+/** Attributes without these fields. Adds the fields' values to the known secrets. */
 function withoutFields(
   secretFields: ReadonlyMap<string, Field>,
   attributes: Properties,
@@ -89,7 +89,7 @@ function withoutFields(
   );
 }
 
-/** The secret strings that a record shows of a field; all strings if it cannot be read. */
+/** The secret strings in a field that a record shows; all its strings if it cannot be parsed. */
 function secretsShown(field: Field, raw: unknown): Set<string> {
   try {
     return secretsOf(parse(field, raw));
@@ -114,16 +114,16 @@ function secretsOf(value: unknown): Set<string> {
   return isObject(value) ? secretsOf(value.value) : new Set();
 }
 
-/** A secret as it may be found in a text. */
+/** A secret in the forms in which it is searched for. */
 interface Secret {
   readonly value: string;
   /** Without escapes, and with its white space folded. */
   readonly plain: string;
-  /** The Base64 digits of the secret that are the same whatever text surrounds it. */
+  /** See {@link base64Of}. */
   readonly base64: readonly string[];
 }
 
-/** Finds secrets in texts, in every form in which a server may repeat them. Takes time in proportion to the text. */
+/** Finds secrets in texts, also if a server has encoded them. Takes time in proportion to the text. */
 class SecretDetector {
   private readonly secrets: readonly Secret[];
 
@@ -160,7 +160,7 @@ class SecretDetector {
   }
 }
 
-/** A short secret counts as the whole text, or in quotes by itself unless these are the name of a JSON property. */
+/** Whether a text is the secret, or has it in quotes, unless that is the name of a JSON property. */
 function isWholeIn(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (text.trim() === secret) return true;
@@ -174,8 +174,8 @@ function isWholeIn(text: string, secret: string): boolean {
 }
 
 /**
- * The Base64 digits of a secret, without those that it shares with its neighbours. Three forms, because a digit is not a byte
- * and the secret may follow other text, such as a user's name.
+ * The Base64 digits of a secret inside a longer text, such as after a user's name. There are three forms, because three bytes
+ * make four digits; digits that also depend on the surrounding text are left out.
  */
 function base64Of(secret: string): string[] {
   const encodings = new Set([
@@ -198,7 +198,7 @@ const escapes = new RegExp(
   [
     String.raw`\\u([0-9a-f]{4})`,
     String.raw`\\[bfnrt]?`,
-    // A character in UTF-8, else a byte.
+    // The bytes of one character in UTF-8, or a single byte.
     "%[c-d][0-9a-f]%[89ab][0-9a-f]",
     "%e[0-9a-f](?:%[89ab][0-9a-f]){2}",
     "%f[0-7](?:%[89ab][0-9a-f]){3}",
@@ -209,8 +209,8 @@ const escapes = new RegExp(
 );
 
 /**
- * Decodes the escapes of JSON, URLs and HTML, also of a text that was escaped several times. Removes all backslashes, because
- * the number of them does not tell how often.
+ * Decodes the escapes of JSON, URLs and HTML, also if a text was escaped several times. Removes all backslashes, because
+ * their number does not show how often it was escaped.
  */
 function decodeEscapes(text: string): string {
   let result = text;

@@ -13,8 +13,8 @@ const units: Readonly<Record<string, number>> = {
 const part = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 
 /**
- * A duration in Go's syntax, such as `90s` or `1h30m`, in milliseconds. The engine has refused what is none, and takes one that
- * is not positive for none.
+ * A duration in Go's syntax, such as `90s` or `1h30m`, in milliseconds. Undefined if it is not positive, which the engine
+ * treats as no duration; it has refused malformed ones.
  */
 export function milliseconds(duration: string): number | undefined {
   let total = 0;

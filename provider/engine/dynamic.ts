@@ -16,8 +16,8 @@ import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged } from "./re
 import type { Properties } from "./request";
 
 /**
- * The front for the dynamic provider host of Pulumi's Node.js SDK. It keeps the host's habits away from the lifecycle: how
- * it says "gone", what an error must carry, and what it must not.
+ * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer
+ * for a record that is gone, and the form of errors.
  *
  * @param session what the resources of all kinds share in this process
  */
@@ -51,12 +51,12 @@ export function dynamicProvider(definition: Definition, session = new Session())
   });
 
   return {
-    // The host may call other methods before this one has ended, and goes on without it after an error. So it only
-    // remembers; what is missing is reported by the first call that needs it.
+    // The host may call other methods before this one has ended, and continues if it fails. So it only keeps the
+    // configuration; the first call that needs a missing setting reports it.
     // eslint-disable-next-line @typescript-eslint/require-await
     configure: async (request) => {
       config = request.config;
-      // So that a run that sends nothing is summarized too.
+      // The log must exist to summarize a run that sends nothing.
       session.logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
@@ -68,7 +68,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
           isInState: Object.keys(olds).length > 0,
           importId: typeof declaration.importId === "string" ? declaration.importId : undefined,
         });
-        // With a property's name, the engine would print the value beside it: a password, or one under a mistyped name.
+        // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
@@ -109,7 +109,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
         if (!state) return {};
         const plain = front.encoder.outputs(state.outputs, properties);
         const props = front.encoder.markSecrets(plain);
-        // Without inputs in the answer, the engine keeps its own and does not compare them.
+        // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
         const isSame = (key: string): boolean =>
           key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
         const keys = new Set([...Object.keys(plain), ...Object.keys(properties)]);
@@ -141,17 +141,17 @@ export function dynamicProvider(definition: Definition, session = new Session())
 }
 
 function hostError({ message, kept }: OperationError, provider: unknown): Error {
-  // The host prints the name, the message and then the stack: the message is to be read once.
+  // The host prints the stack after the message, and the stack would repeat it.
   const error = Object.assign(new Error(message), { stack: "" });
   if (!kept) return error;
-  // Only an error with these three keeps the resource in state; `reasons` is what the person reads.
+  // The host keeps the resource in state only if the error has these three; it prints `reasons`.
   const properties = { ...kept.outputs, __provider: provider };
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
 }
 
 /**
- * Tells whether a program declares a resource. A refresh compares each resource once after it has read it, whether or not the
- * program has it; a further comparison comes from the program.
+ * Finds out whether the program declares a resource. A refresh calls `diff` once after each `read`, also for resources that
+ * the program no longer has; any further `diff` comes from the program.
  */
 class EngineCalls {
   /** The number of comparisons minus the number of reads. */
@@ -180,8 +180,8 @@ function keyOf(id: string, { account, claim }: Outputs): string {
 }
 
 /**
- * State that the provider plugin has left lacks the provider's code, and the host looks for it there at a refresh or a
- * delete. An update puts it there.
+ * Whether state was made by the provider plugin. It then lacks the provider's code, which the host needs for a refresh or a
+ * delete, and which an update adds.
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
   return olds.__provider === undefined && news.__provider !== undefined;

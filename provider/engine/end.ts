@@ -4,18 +4,18 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 
 import type { Session } from "../lifecycle/session";
 
-/** Time between two looks at the engine, if standard input does not tell that it has ended. */
+/** Time between two checks whether the engine still runs, if standard input does not show it. */
 const lookMilliseconds = 2000;
 
-/** Time for the engine to receive an answer that was just given. */
+/** Time for the engine to receive the last answer. */
 const answerMilliseconds = 200;
 
 /**
- * Ends this process at a signal. Requests that were sent get their answers first, and so does the engine: what they have
- * made is in state then. A second signal ends it at once.
+ * Ends this process at a signal. Requests that were sent are answered first, and the engine gets the results, so that they are
+ * in state. A second signal ends the process at once.
  *
- * At the end of a run the engine interrupts its plugins, and shows what they print until they are gone. Without a listener
- * they would be gone at once, and the log's summary with them.
+ * The engine also sends a signal at the end of each run. Without a listener the process would end at once, before it prints
+ * the log's summary.
  *
  * @param sessionOf the session, if there is one yet
  */
@@ -31,9 +31,9 @@ export function endAtSignal(sessionOf: () => Pick<Session, "interrupt" | "idle">
 }
 
 /**
- * Ends this process with the engine that has started it, also if that is killed: otherwise it would go on repeating creates
- * that nobody records, while the next `pulumi up` makes them too. The engine holds the other end of the standard input for
- * as long as it lives; if nobody does, its address tells whether it lives.
+ * Ends this process when the engine that has started it has ended, even if that was killed: otherwise it would continue to
+ * send creates that are not recorded, while the next `pulumi up` sends them too. The engine holds the other end of the
+ * standard input while it runs. If the standard input is not a pipe, the engine's address shows whether it runs.
  *
  * @param address host and port at which the engine listens
  */
@@ -56,7 +56,7 @@ function isPipe(descriptor: number): boolean {
     const stats = fstatSync(descriptor);
     return stats.isFIFO() || stats.isSocket();
   } catch {
-    // There is no standard input at all.
+    // There is no standard input.
     return false;
   }
 }

@@ -5,17 +5,16 @@ import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 const severities = { info: LogSeverity.INFO, warning: LogSeverity.WARNING };
 
 /**
- * The engine that has started this process. It does not show what a plugin prints, so whatever a person is to read goes to
- * its log.
+ * The engine that has started this process. It does not show what a plugin prints, so messages for a person go to its log.
  */
 export class Engine {
   private client: EngineClient | undefined;
   private readonly sending = new Set<Promise<void>>();
 
-  /** @param address host and port; without one nothing is sent */
+  /** @param address host and port of the engine; without one nothing is sent */
   constructor(public address: string | undefined) {}
 
-  /** Serves another engine from now on, as an attached plugin does. */
+  /** Sends to another engine from now on, because an attached plugin serves several runs. */
   attach(address: string): void {
     this.client?.close();
     this.client = undefined;
@@ -24,7 +23,7 @@ export class Engine {
 
   /**
    * Shows a message, with the resource that it is about.
-   * @param isEphemeral whether it is shown only while the resource or the stack is at work, and not kept
+   * @param isEphemeral show it only while the run lasts
    */
   log(severity: keyof typeof severities, message: string, urn = "", isEphemeral = false): void {
     const sending = this.send(severity, message, urn, isEphemeral).finally(() =>
@@ -45,7 +44,7 @@ export class Engine {
     isEphemeral: boolean,
   ): Promise<void> {
     if (this.address === undefined) return;
-    // The engine is on this machine, where a proxy cannot reach it.
+    // The engine is on this machine, which a proxy may not reach.
     this.client ??= new EngineClient(this.address, credentials.createInsecure(), {
       "grpc.enable_http_proxy": 0,
     });
@@ -55,7 +54,7 @@ export class Engine {
       .setMessage(message)
       .setUrn(urn)
       .setEphemeral(isEphemeral);
-    // An engine that has ended shows nothing, and that must not fail what is being done.
+    // The engine may have ended. That must not fail the operation.
     await new Promise<void>((resolve) => {
       client.log(request, () => {
         resolve();

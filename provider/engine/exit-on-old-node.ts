@@ -1,4 +1,4 @@
-// A process imports this before the rest, which an old Node.js may not load.
+// Imported before everything else, which an old Node.js may be unable to load.
 import { problemOfNode } from "../definitions/node-version";
 
 const problem = problemOfNode();

@@ -32,7 +32,7 @@ export interface CheckRequest {
   /** The inputs that it was decoded from. */
   readonly news: Properties;
   readonly isInState: boolean;
-  /** The record that an import names, even if the front refuses the import. */
+  /** The id of an import, even if the front refuses it. */
   readonly importId?: string | undefined;
   /** Problems that the front itself has found. */
   readonly refusals?: readonly ImportProblem[];
@@ -45,13 +45,13 @@ export interface CheckResult {
 }
 
 /**
- * One kind of resource, as both fronts offer it to the engine: `dynamic.ts` to Pulumi's host of dynamic resources and
- * `plugin/` as a provider plugin. A front decodes what the engine asks and encodes the answer; what both do with it is here.
+ * What the two fronts have in common, for one kind of resource: `dynamic.ts` serves Pulumi's host of dynamic resources, and
+ * `plugin/` is a provider plugin. A front decodes the engine's requests, runs the lifecycle, and encodes the results.
  */
 export class Front {
   readonly connect: Connect;
   readonly encoder: Encoder;
-  /** A preview goes on after what it would refuse. */
+  /** A preview continues after a refusal. */
   readonly isCollecting: boolean = false;
 
   constructor(protected readonly context: FrontContext) {
@@ -64,7 +64,7 @@ export class Front {
     return this.context.definition;
   }
 
-  /** The options of an operation on a resource with these properties that follow from the run. */
+  /** The options of an operation that depend on the run; the properties are those of its resource. */
   optionsOf(properties: Properties): Options {
     const { hasProgram, interruption } = this.context.session;
     return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
@@ -79,7 +79,7 @@ export class Front {
     for (const note of checked.notes) this.context.show("warning", this.encoder.message(note, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
     if (problems.length > 0) session.noteRefusal();
-    // An import by the engine itself is an option of the resource, and no input.
+    // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return {
       inputs: this.encoder.markSecrets(encodeInputs({ ...checked.inputs, importId }, news)),
@@ -91,7 +91,7 @@ export class Front {
     return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
   }
 
-  /** Creates or updates, and encodes the state after it; `olds` are the inputs and outputs in state before. */
+  /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
   async save(
     run: (
       scope: RecordScope,
@@ -120,7 +120,7 @@ export class Front {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;
     const state = await readOnly(this.connect(account), id, outputs, options);
-    // The program declares nothing else, and the next preview compares with that.
+    // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
       state && {
         outputs: this.encode(state.outputs, {}, properties),
@@ -132,7 +132,7 @@ export class Front {
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param properties what the engine told of the resource, whose secrets neither the error nor state must show; new inputs first
+   * @param properties the resource's properties, new inputs first; the error and state must not show their secrets
    */
   async run<T>(operation: () => T | Promise<T>, ...properties: readonly Properties[]): Promise<T> {
     try {
@@ -140,7 +140,7 @@ export class Front {
     } catch (error) {
       const text = this.encoder.error(error, ...properties);
       if (!(error instanceof PartialFailureError)) throw new OperationError(text);
-      // State keeps the inputs that were asked for, so that the next read finds the difference.
+      // State keeps the declared inputs, so that the next read finds the difference.
       throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });
     }
   }

@@ -1,10 +1,10 @@
 import type { Properties } from "./clean";
 
-/** A failed operation, in words that a person may read. */
+/** A failed operation, with a message from which secrets are removed. */
 export class OperationError extends Error {
   constructor(
     text: string,
-    /** The state of a record that exists nonetheless, so that its resource stays in state. */
+    /** The record's state, if it exists and its resource must stay in state. */
     readonly kept?: { readonly id: string; readonly outputs: Properties },
   ) {
     super(text);

@@ -7,16 +7,16 @@ import { isDefaultProvider, parseUrn } from "../definitions/urn";
 import type { Properties } from "./request";
 
 /**
- * The setting by which a provider's state tells its name and the types of its parents; all default providers are one. Older
- * state has the name alone.
+ * A hidden setting that holds the provider's name and the types of its parents. All default providers have one name. Older
+ * state has the name without types.
  */
 const providerNameKey = "__name";
 
-/** Settings of a provider that the engine reads itself. */
+/** Whether the engine itself uses a setting of a provider. */
 const isEngines = (key: string): boolean =>
   key.startsWith("__") || key === "version" || key === "pluginDownloadURL";
 
-/** The settings as state keeps them: keys are secret whether or not a person has said so. */
+/** The settings for state, with API keys always marked as secret. */
 export function checkedSettings(
   urn: string,
   given: Properties,
@@ -30,21 +30,21 @@ export function checkedSettings(
   return { settings, warnings: unknownSettings(own, parseUrn(urn).project) };
 }
 
-/** Names of the settings that differ. */
+/** The names of the settings that differ. */
 export function changedSettings(old: Properties, present: Properties): string[] {
   const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
   return keys.filter((key) => !isEngines(key) && stringOf(old[key]) !== stringOf(present[key]));
 }
 
 /**
- * A resource that gets a provider of another name must be replaced if the address or key of an account differs. A provider
- * that stays may get another key. What is not known yet replaces nothing.
+ * Whether resources must be replaced because they get a provider of another name, and the address or key of an account
+ * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (old[providerNameKey] === undefined || isSameProvider(old, present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
-  // The engine does not say which account the resource is of.
+  // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
     return was !== undefined && is !== undefined && !is.sameAccount && differ(was, is);
@@ -70,7 +70,7 @@ function differ(one: Settings, other: Settings): boolean {
   );
 }
 
-/** Undefined for settings that are missing or malformed, which is reported where they are needed. */
+/** Reads settings; undefined if they are missing or malformed, which is reported where they are needed. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -87,7 +87,7 @@ export function configOf(settings: Properties): Config {
   };
 }
 
-/** A setting as a stack's configuration holds it: always a string. SDKs send whatever is no string as JSON. */
+/** A setting as a string, as a stack's configuration has it. SDKs send other types as JSON. */
 function stringOf(value: unknown): string | undefined {
   if (value === undefined || value === null || value === unknownValue) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);

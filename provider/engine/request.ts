@@ -17,8 +17,8 @@ import { milliseconds } from "./duration";
 
 export type { Properties } from "./clean";
 
-// State may be that of another version, or edited, so a value of another type counts as missing. What is not named here stays as
-// it is: unknown keys, unknown values and secrets.
+// State may be of another version, or edited, so a value of the wrong type counts as missing. What is not named here is kept:
+// unknown keys, unknown values and secrets.
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
@@ -27,7 +27,7 @@ const flag = orNothing(z.boolean());
 const inputs = z.looseObject({ account: text, importId: text });
 
 const outputs = z.looseObject({
-  // Records may be large, and nobody declares what is in them.
+  // They may be large and are not declared, so they are not parsed.
   attributes: orNothing(z.custom<Readonly<Record<string, unknown>>>(isObject)),
   account: text,
   importId: text,
@@ -74,7 +74,7 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
   };
 }
 
-/** A resource in state, or one that a program declares only to read a record, which has no `attributes`. */
+/** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
   const { __server, __key, __claim, __partial, __readOnly, ...rest } = outputs.parse(properties);
   const { attributes, account, importId } = rest;
@@ -92,7 +92,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
-/** Options that the engine does not tell a dynamic resource. The program's class passes them on as a hidden input. */
+/** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
     passedOptions.parse(properties.__options) ?? {};
@@ -105,7 +105,7 @@ export function decodeOptions(properties: Properties, operation?: "create" | "up
   };
 }
 
-/** Encodes one kind of resource for the engine: marks its secrets, and removes what repeats one. */
+/** Encodes one kind of resource for the engine: marks its secrets, and removes values and words that repeat one. */
 export class Encoder {
   constructor(
     readonly definition: Definition,
@@ -113,7 +113,7 @@ export class Encoder {
     private readonly keys: ReadonlySet<string>,
   ) {}
 
-  /** Properties with marks on the secrets; the engine itself encrypts only what the program or state has marked. */
+  /** Marks secrets, because the engine encrypts only what is marked by the program, by state or here. */
   markSecrets(properties: Properties): Properties {
     const isSecret = (key: string, value: unknown): boolean =>
       this.definition.fields[key]?.secret === true && !isEmpty(value);
@@ -123,10 +123,10 @@ export class Encoder {
   }
 
   /**
-   * Outputs as the engine keeps them, not marked yet.
+   * Encodes outputs, without marking secrets yet.
    *
-   * @param from the inputs or outputs that they follow
-   * @param others what else the engine has told of the resource, whose secrets the attributes must not show either
+   * @param from the resource's inputs or former outputs, whose hidden properties are kept
+   * @param others the resource's other properties; attributes must not show their secrets either
    */
   outputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
     const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
@@ -168,7 +168,7 @@ export function isInState(properties: Properties): boolean {
   return "attributes" in properties;
 }
 
-/** A resource in state that is not only read. */
+/** Whether a resource is in state and does not only read. */
 export function isManaged(properties: Properties): boolean {
   return isInState(properties) && properties.__readOnly !== true;
 }
@@ -184,7 +184,7 @@ function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
   );
 }
 
-/** Properties with the engine's form of an unknown value translated to ours. */
+/** Replaces the engine's form of unknown values by ours. */
 function decodeUnknowns(properties: Properties): Properties {
   return mapLeaves(properties, (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
@@ -193,7 +193,7 @@ function encodeUnknowns(properties: Properties): Properties {
   return mapLeaves(properties, (leaf) => (leaf === unknown ? unknownValue : leaf));
 }
 
-/** The API's values without what the engine would take for a mark of its own, which would fail the operation. */
+/** Replaces what the engine would take for one of its own marks, which would fail the operation. */
 export function withoutMarks(properties: Properties): Properties {
   return mapLeaves(
     properties,

@@ -17,10 +17,10 @@ import { message, messageOf, UptimeError } from "../api/errors";
 import type { RunNote } from "../lifecycle/record-scope";
 
 /**
- * A note that the processes of one run share: which records their resources have. Each explicit provider is a process, and
- * so is the host of dynamic resources, and one may adopt, import or delete what a resource of another one has. Only this
- * user can read it. A line counts as long as the process that wrote it runs, which it does until the run ends. Of several
- * lines with a name the first one counts. What a process holds in state is written with its claim.
+ * Opens a file that the processes of one run share. It says which records their resources have, because one process may adopt,
+ * import or delete a record that a resource of another one has: each explicit provider is a process, and so is the host of
+ * dynamic resources. Only this user can read the file. A line counts while the process that wrote it runs, and of several
+ * lines with a name the first one counts. A line about a record in state also has the resource's claim.
  *
  * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
  */
@@ -28,7 +28,7 @@ export function openRunNote(engineAddress: () => string | undefined): RunNote {
   const file = (): string | undefined => {
     const address = engineAddress();
     if (address === undefined) return undefined;
-    // A container's user may have no name. On Windows, which has no such ids, each user has a folder for temporary files.
+    // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
     return join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`, hashOf(address));
   };
   const written = new Set<string>();
@@ -50,7 +50,7 @@ export function openRunNote(engineAddress: () => string | undefined): RunNote {
         { cause: error },
       );
     }
-    // The processes of a run end with it, but one of them may end before. The last one removes the file.
+    // The last process of the run removes the file.
     if (!written.has(path))
       process.once("exit", () => {
         if (!lines.hasOtherWriters(path)) rmSync(path, { force: true });
@@ -73,7 +73,7 @@ export function openRunNote(engineAddress: () => string | undefined): RunNote {
       try {
         write(name, claim);
       } catch {
-        // Nothing is lost by it, as long as no other process adopts or imports the record.
+        // This matters only if another process adopts or imports the record.
       }
     },
     have(name, claim) {
@@ -88,7 +88,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** Nobody else could have put a folder there that belongs to this user. */
+/** Whether a folder belongs to this user, so that nobody else can have created it. */
 function isOwn(folder: string): boolean {
   try {
     const stats = lstatSync(folder);
@@ -99,13 +99,13 @@ function isOwn(folder: string): boolean {
 }
 
 /**
- * A process by its id and its start, because the system gives the id to another one later. Undefined if none has the id. Only
- * Linux tells the start in a file.
+ * Identifies a process by its id and start time, because ids are used again. Undefined if no process has the id. Only Linux
+ * has the start time in a file.
  */
 export function processName(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
-    // The 22nd field. The second one is a name in parentheses, which may hold anything.
+    // The 22nd field. The second one is a name in parentheses that may contain spaces and parentheses.
     const isLinux = process.platform === "linux";
     const start = isLinux
       ? readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -122,17 +122,17 @@ const thisProcess = processName(process.pid);
 
 interface Line {
   readonly writer: string;
-  /** A hash of the claim, of a record that the process holds in state. */
+  /** A hash of the claim, if the record is in state. */
   readonly claim: string | undefined;
 }
 
-/** The lines of a note. There is one for each resource and a question for each, so only what is new is read. */
+/** The lines of a note. It is searched once for each resource, so only new lines are read. */
 class NoteLines {
   /** How many bytes were read. */
   private offset = 0;
   private readonly lines = new Map<string, Line[]>();
 
-  /** The first process that has written a name; another one's line with the given claim does not count. */
+  /** The first process that has written a name. A line of another process with the given claim does not count. */
   writerOf(name: string, path: string, claim?: string): string | undefined {
     this.read(path);
     const same = claim === undefined ? undefined : hashOf(claim);
@@ -149,7 +149,6 @@ class NoteLines {
     return [...writers].some((writer) => writer !== thisProcess && isRunning(writer));
   }
 
-  /** Reads what is new. */
   private read(path: string): void {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size < this.offset) {
@@ -160,7 +159,7 @@ class NoteLines {
   }
 
   private parse(text: string): void {
-    // Another process may be in the middle of a line.
+    // Another process may have written only a part of the last line.
     const end = text.lastIndexOf("\n") + 1;
     for (const line of text.slice(0, end).split("\n")) {
       const [writer = "", hash = "", claim] = line.split(" ");

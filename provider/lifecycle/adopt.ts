@@ -11,7 +11,7 @@ import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./ledger";
 
-/** A record with the name of what is declared, and how it differs otherwise. */
+/** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
   readonly record: ApiRecord;
   readonly differences: readonly Difference[];
@@ -20,13 +20,14 @@ interface Namesake {
 /** A record that a resource has adopted. */
 interface AdoptedRecord extends CreatedRecord {
   readonly record: ApiRecord;
-  /** Tells it in state from the same record in the state of a resource that had it before. */
+  /** See {@link adoptionClaim}. */
   readonly claim: string;
 }
 
 /**
- * The one record with the same name (a monitor: and URL) that no resource has and that is equal in everything that is sent
- * and shown: it becomes the resource's. Throws if there are such records and it is not certain which one is meant.
+ * Adopts the one record that has the same name (a monitor: and URL), belongs to no resource, and is equal in every field that
+ * a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and none is
+ * equal, or several are.
  */
 export async function adopt(
   scope: RecordScope,
@@ -39,7 +40,7 @@ export async function adopt(
   const isFree = (record: ApiRecord): boolean =>
     ledger.standing(record.id) === "free" && !isElsewhere(scope, record);
   const found = await namesakesOf(scope, values, baseline, operation, isFree);
-  // Another create may have adopted one meanwhile.
+  // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
   const { chosen, equal } = chooseNamesake(free, (one) => one.differences.length === 0);
   if (chosen) {

@@ -8,7 +8,7 @@ import type { Value } from "../definitions/values";
 import { fieldOf, identityKeys, shownValue } from "./difference";
 import type { Values } from "./difference";
 
-/** A record that a create has made, adopted or found. */
+/** The record of a create: created, adopted, or found after its answer was lost. */
 export interface CreatedRecord {
   readonly id: string;
   /** The record, if the answer shows it. */
@@ -20,9 +20,9 @@ export interface CreatedRecord {
 export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
-  /** The highest id if the list is sorted by ids that are numbers and only fall, so that only higher ones are new. */
+  /** The highest id, if all ids are numbers and the list is sorted by them: then only higher ids are new. Otherwise undefined. */
   readonly newestKnownId: bigint | undefined;
-  /** For adoption. */
+  /** The records by {@link nameKey}, for adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
@@ -36,7 +36,7 @@ export interface PlannedCreate {
 /** The creates of one kind of record in one account, which know of each other. */
 export class Creates {
   baseline: Promise<Baseline> | undefined;
-  /** The highest id that is known; undefined if new ids are not higher than those before. */
+  /** The highest id that is known; undefined if new ids are not always higher. */
   newestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
@@ -44,7 +44,7 @@ export class Creates {
   readonly turns = new Map<string, Promise<unknown>>();
 }
 
-/** Reads the whole list: after a create nothing tells a record that was there before from one that got a lower id. */
+/** Reads the whole list, because a later create may get a lower id than a record that was there before. */
 export async function readBaseline(collection: Collection, operation: Operation): Promise<Baseline> {
   const { definition } = collection;
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
@@ -65,13 +65,13 @@ export async function readBaseline(collection: Collection, operation: Operation)
       if (sameName) sameName.push(record);
       else byName.set(key, [record]);
     }
-  // Of an empty list nothing tells how it is sorted, but then everything is new.
+  // An empty list does not show how it is sorted, but then every record is new.
   return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
 }
 
 /**
- * The same string for names that mean the same, whether or not the field is a domain's name, and however many levels of HTML
- * entities they have: a declared name may have some of its own.
+ * The same string for all spellings of a name: with any number of levels of HTML entities, and as a host in any letter case.
+ * Different names may get the same string too, so compare the names themselves afterwards.
  */
 export function nameKey(name: Value | undefined): string {
   if (typeof name !== "string") return "";

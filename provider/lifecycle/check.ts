@@ -10,7 +10,7 @@ import { problemsOf, topLevel } from "./validate";
 
 /** A resource as a program declares it, and as state has it. */
 export interface Declaration extends ImportOptions {
-  /** Fields by property, and whatever else the program has written there. */
+  /** Fields by property, and properties that the resource does not have. */
   readonly declared: Readonly<Record<string, unknown>>;
   readonly account?: unknown;
   readonly importId?: unknown;
@@ -18,14 +18,14 @@ export interface Declaration extends ImportOptions {
   readonly old?: Inputs | undefined;
 }
 
-/** A checked declaration: what is kept of it, what is wrong with it, and what a person should know. */
+/** The inputs that state keeps, with their problems and notes for a person. */
 interface CheckedDeclaration extends CheckedImport {
   readonly inputs: Inputs;
 }
 
 /**
- * The inputs with defaults filled in and removed fields made explicit, and all that is wrong with them. Sends nothing,
- * except to look at a record that is to be imported.
+ * Fills in defaults, makes removed fields explicit, and finds everything that is wrong with the inputs. Sends a request only
+ * to read a record that is to be imported.
  */
 export async function check(
   definition: Definition,
@@ -117,7 +117,7 @@ function checkImportId(
     );
     return undefined;
   }
-  // What was imported in an earlier run is in state, and claims nothing anew.
+  // It was imported in an earlier run.
   if (id === old?.importId) return id;
   const ledger = account()?.ledger;
   ledger?.note(id, { is: "to be imported", owner });
@@ -129,7 +129,7 @@ function checkImportId(
   return id;
 }
 
-/** The account of that name, undefined while its settings are not known. Throws if they are not usable. */
+/** Connects to an account; undefined while its settings are not known. Throws if they cannot be used. */
 function connectIfKnown(connect: Connect, name: string | undefined): RecordScope | undefined {
   try {
     return connect(name);

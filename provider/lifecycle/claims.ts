@@ -4,14 +4,14 @@ import type { Operation } from "../api/operation";
 import { shownIdentity } from "./difference";
 import type { RecordScope } from "./record-scope";
 
-// Which records the resources of this process have, as the other processes of the run hear of it.
+// Which resource has which record, across the processes of one run. The ledger knows the same within this process.
 
-/** A record for the processes that have the same key. */
+/** The name of a record for processes with the same key. */
 function nameByKey(scope: RecordScope, id: string): string {
   return `${scope.keyFingerprint} ${idOnServer(scope, id)}`;
 }
 
-/** A record for all processes: two keys may be of one account, or of two that both have the id. */
+/** The name of a record for all processes. It holds what the record shows, because two accounts of a server may use the same ids. */
 function nameOnServer(scope: RecordScope, record: ApiRecord): string {
   return `${idOnServer(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
 }

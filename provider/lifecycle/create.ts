@@ -26,12 +26,12 @@ import { nameOf, PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
 import { formOf, sendCreate, sendUpdate, verify } from "./write";
 
-/** A resource that was made, and which record it has adopted. */
+/** A created resource, and a message if it has adopted its record. */
 interface CreatedState extends State {
   readonly announcement?: Message | undefined;
 }
 
-/** Imports, adopts or creates the record of a resource, and makes sure that it is as declared. Never makes two. */
+/** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
 export async function create(scope: RecordScope, inputs: Inputs, options: Options): Promise<CreatedState> {
   const { clock, definition, ledger, settings } = scope;
   const { importId } = inputs;
@@ -113,7 +113,7 @@ async function make(
   return inTurn(creates.turns, turnKey, operation, async () => {
     let { newestKnownId } = creates;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
-      // Of several sends, keep the highest id that was known before the first one that may have had an effect.
+      // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
       const onSend = lost ? undefined : () => ({ newestKnownId } = creates);
       const post = postOnce(scope, planned, operation, onSend);
       creates.inFlight.add(post);
@@ -179,7 +179,7 @@ async function postOnce(
   const record = await recordOf(scope, id, written, operation);
   const { newestKnownId } = creates;
   if (newestKnownId === undefined) return { id, record, status };
-  // The server has given out a lower id, or one that is no number, so ids no longer tell what is new.
+  // The id is lower than known ones, or not a number, so ids no longer show which records are new.
   if (number === undefined || number < (baseline.newestKnownId ?? -1n)) creates.newestKnownId = undefined;
   else if (number > newestKnownId) creates.newestKnownId = number;
   return { id, record, status };
@@ -197,7 +197,7 @@ async function recordOf(
     return await reader.show(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
-    // Whatever else is wrong, the id is known and must be kept.
+    // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !(error instanceof MissingError)) return undefined;
     ledger.note(id, { is: "given back" });
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;

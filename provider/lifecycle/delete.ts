@@ -31,7 +31,7 @@ export async function remove(
   } catch (error) {
     try {
       if (!(error instanceof MissingError)) throw error;
-      // With the key that state was made with, the record's own address is enough.
+      // With the key that state was made with, a 404 is proof enough.
       if (!isOurs) await proveGone(scope, id, outputs, error, operation);
     } catch (failure) {
       ledger.note(id, { is: "not ended" });

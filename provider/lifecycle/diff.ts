@@ -17,15 +17,16 @@ export interface Changes {
   /** Those that only a replacement can change. */
   readonly replaces: readonly string[];
   /**
-   * Whether a replacement must delete the old record first, because a create would find it, or be refused because of it.
-   * The engine may replace for a reason that it does not tell: the plugin never hears of `replaceOnChanges`.
+   * Whether a replacement must delete the old record first, because the create would find it, or be refused because of it.
+   * This is set even if nothing here replaces: the engine may have other reasons, such as `replaceOnChanges`, which the
+   * plugin is not told.
    */
   readonly deleteBeforeReplace: boolean;
 }
 
 /**
- * Compares what a program declares with state, and notes in the ledger of the account in state which record the resource
- * has. Throws if another resource has it too, or if state was made with another address.
+ * Compares the declared inputs with state, and notes in the ledger that the resource has the record. Throws if another
+ * resource has it too, or if state was made at another address.
  */
 export function diff(
   scope: RecordScope,
@@ -37,7 +38,7 @@ export function diff(
   assertSameServer(scope, outputs, options);
   const { definition } = scope;
   const { ignoreChanges, replaceOnChanges } = options;
-  // In place of an ignored field the engine puts the old input; the outputs may hold what was set by hand since.
+  // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
   const moved = [
@@ -56,7 +57,7 @@ export function diff(
   return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
 }
 
-/** By such names a create would find the old record, or no two records can have them. */
+/** Whether the replacement has the same name, and would therefore adopt the old record or be refused as its duplicate. */
 function hasSameNames({ definition, settings }: RecordScope, stays: (key: string) => boolean): boolean {
   const names = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
   return names.length > 0 && names.every(stays);

@@ -11,11 +11,11 @@ import { isUnknown } from "../definitions/unknown";
 /** Values by property; null is "managed as empty". */
 export type Values = ReadonlyMap<string, Value>;
 
-/** A field of a record, held against what is wanted. */
+/** The result of comparing a field of a record with the wanted value. */
 type Comparison =
-  /** The same to a person; `value` is as it was wanted. */
+  /** Equal to a person; `value` is the wanted one. */
   | { readonly outcome: "same"; readonly value: Value }
-  /** Something else; `value` is undefined if it cannot be the value of such a field, and `problem` says why. */
+  /** `value` is undefined if the record shows something that a field of this type cannot have, and `problem` says so. */
   | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "hidden" };
@@ -25,12 +25,12 @@ export interface Difference {
   readonly key: string;
   readonly field: Field;
   readonly wanted: Value;
-  /** Undefined if it cannot be the value of such a field, and `problem` says why. */
+  /** Undefined if a field of this type cannot have it, and `problem` says so. */
   readonly shown: Value | undefined;
   readonly problem?: Message | undefined;
 }
 
-/** Compares what a record shows of a field with what is wanted, as it stands and with one level of HTML entities decoded. */
+/** Compares a record's field with the wanted value, as it is and with one level of HTML entities decoded. */
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
   const shown = field.writeOnly ? undefined : findShown(field, record);
   if (!shown) return { outcome: "hidden" };
@@ -44,7 +44,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
   }
 }
 
-/** Compares as it stands: what is no such field then, such as escaped JSON text, may be one when it is decoded. */
+/** Compares without decoding. A value that cannot be parsed is not equal, but may be when it is decoded. */
 function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
   try {
     return equal(field, wanted, parse(field, raw));
@@ -54,7 +54,7 @@ function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
   }
 }
 
-/** The fields of some values that a record shows otherwise; what it does not show is no difference. */
+/** The fields that a record shows with another value. A field that it does not show is no difference. */
 export function differences(definition: Definition, wanted: Values, record: ApiRecord): Difference[] {
   return [...wanted].flatMap(([key, value]) => {
     const field = fieldOf(definition, key);
@@ -65,10 +65,10 @@ export function differences(definition: Definition, wanted: Values, record: ApiR
 }
 
 /**
- * The value that a record shows of a field of which nothing is wanted; undefined if it shows nothing of it.
+ * The value that a record shows for a field; undefined if it does not show the field.
  *
  * @param escaped whether strings may be HTML-escaped
- * @throws UptimeError if it cannot be the value of such a field
+ * @throws UptimeError if a field of this type cannot have the value
  */
 export function shownValue(field: Field, record: ApiRecord, escaped = true): Value | undefined {
   const shown = findShown(field, record);
@@ -81,17 +81,17 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
   }
 }
 
-/** A field may have several names. */
+/** Whether a record shows a field, under any of its names. */
 export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
-/** The properties that are managed: those that the values name. */
+/** The managed properties: those that have a value, or null. */
 export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
 }
 
-/** The values of managed properties, as they are to be; without what is not known yet. */
+/** The values of managed properties, without those that are not known yet. */
 export function wantedValues(
   definition: Definition,
   values: Readonly<Record<string, unknown>>,
@@ -103,7 +103,7 @@ export function wantedValues(
   return new Map(keys.map((key) => [key, valueOf(values, key)]));
 }
 
-/** Checked inputs and outputs hold nothing but values. */
+/** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
 }
@@ -116,7 +116,7 @@ export function identityKeys({ fields }: Definition): string[] {
   });
 }
 
-/** The properties that no update changes: another value is another record, and replaces the resource. */
+/** The properties that no update can change: another value replaces the resource. */
 export function fixedKeys({ fields }: Definition): string[] {
   return Object.keys(fields).filter((key) => fields[key]?.replace);
 }
@@ -146,7 +146,7 @@ export function describeRecord(
   return shown.length > 0 ? message`${id} (${joinMessages(shown, ", ")})` : [id];
 }
 
-/** A record's name, and a monitor's URL, as it shows them. */
+/** A record's name and, for a monitor, its URL, as one string. */
 export function shownIdentity(definition: Definition, record: ApiRecord): string {
   const shown = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
   return JSON.stringify(shown.map(decodeEntities));

@@ -6,7 +6,7 @@ import type { Outputs } from "./resource";
 /** The managed fields in state, by property. */
 type StateValues = Outputs["values"];
 
-/** The records that state means, and whether one account has shown any of them. */
+/** The records that state knows in one account, and whether the account has shown any of them. */
 export class Evidence {
   /** A record that state knows was found, with its name or URL. */
   isFound = false;
@@ -30,7 +30,7 @@ export class Evidence {
   }
 }
 
-/** The name is enough, or the URL. */
+/** Whether a record has the name or the URL that state has. */
 export function agrees(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",

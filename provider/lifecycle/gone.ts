@@ -6,7 +6,7 @@ import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
 import { isAccountOfState } from "./same-record";
 
-/** Returns if a missing record is gone; otherwise throws why that cannot be said. */
+/** Returns if it is proven that a missing record is gone; otherwise throws an error that says why not. */
 export async function proveGone(
   scope: RecordScope,
   id: string,
@@ -37,7 +37,7 @@ export async function proveGone(
     );
 }
 
-/** The list, which must not hold a record that is missing at its own address. */
+/** Reads the list. Throws if it holds a record that is missing at its own address. */
 export async function listWithout(
   { clock, definition, reader }: RecordScope,
   id: string,

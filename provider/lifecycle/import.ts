@@ -12,26 +12,26 @@ import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
 
-/** An import before it happens: its problems, and what a person should know of it. */
+/** The result of checking an import: its problems, and messages for a person. */
 export interface CheckedImport {
   readonly problems: readonly ImportProblem[];
-  /** Which record it takes. */
+  /** Says which record it imports. */
   readonly announcement?: Message | undefined;
   readonly notes: readonly Message[];
 }
 
-/** Something that is wrong with an input, in our words and those of the server. */
+/** Something that is wrong with an input. The reason may quote the server. */
 export interface ImportProblem extends Omit<Problem, "reason"> {
   readonly reason: string | Message;
 }
 
 export interface ImportOptions {
   readonly options: Options;
-  /** True if the engine itself imports (plugin); then no record is created instead of one this run deletes. */
+  /** The engine itself imports (plugin), so a record that this run deletes is an error instead of a reason to create one. */
   readonly isImportedByEngine?: boolean;
 }
 
-/** Checks an import before it happens. An import must change nothing, so every difference is a problem. */
+/** Checks an import. It must change nothing, so every difference is a problem. */
 export async function checkImport(
   scope: RecordScope,
   inputs: Inputs,
@@ -84,7 +84,7 @@ export async function checkImport(
   };
 }
 
-/** The record under an id, which belongs to the resource from then on. Whatever fails here has had no effect. */
+/** Makes an existing record the resource's. Writes nothing to the API. */
 export async function importRecord(
   scope: RecordScope,
   id: string,
@@ -111,14 +111,13 @@ export async function importRecord(
       `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
     );
-  // State must tell the record from the same one in the state of a resource of this name that had it before.
   const claim = adoptionClaim(options.owner);
   claimRecord(scope, record);
   ledger.note(id, { is: "taken", claim });
   return { record, claim };
 }
 
-/** The record that is to be imported. Throws if there is none. */
+/** Reads the record to import. Throws if it does not exist. */
 async function readToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,
@@ -159,7 +158,7 @@ function problemsOfImport(
   return differences(definition, comparable(scope, inputs, ignoreChanges), record).map((difference) => {
     const { key, field, wanted, shown, problem } = difference;
     const found = quoteValue(shown);
-    // Classes declare defaults too, so the value alone says that it may be one.
+    // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
     const reason = field.secret
       ? `differs from what ${there} has (both are secret, so neither is shown)`

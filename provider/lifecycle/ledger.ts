@@ -2,19 +2,19 @@ import { randomUUID } from "node:crypto";
 
 import type { Options, Outputs } from "./resource";
 
-/** Something that happens to one record in this run, or becomes known of it. */
+/** Something that happens to a record in this run, or that the provider learns about it. */
 type LedgerEvent =
-  /** State has it for a resource. */
+  /** A resource in state has it. */
   | { readonly is: "in state" }
-  /** The provider is about to change it, so that a list may be older. */
+  /** The provider is about to change it, so lists that were read before may be outdated. */
   | { readonly is: "written" }
   /** It is about to be deleted, so it is too late to import it. */
   | { readonly is: "ending"; readonly owner: string | undefined }
   /** It was not deleted after all. */
   | { readonly is: "not ended" }
-  /** It was deleted, or is gone; so is what `importId` was imported as. */
+  /** It was deleted, or is gone. If it was imported, `importId` is used up too. */
   | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined }
-  /** A resource has got it by a create, an adoption or an import. */
+  /** A resource has created, adopted or imported it. */
   | { readonly is: "taken"; readonly claim: string }
   /** That resource does not have it after all. */
   | { readonly is: "given back" }
@@ -22,7 +22,7 @@ type LedgerEvent =
   | { readonly is: "to be imported"; readonly owner: string }
   /** The record that a resource was to import does not exist. */
   | { readonly is: "not imported"; readonly owner: string | undefined }
-  /** Nothing is left to import for a resource, under whichever id it has now. */
+  /** The resource was imported with this id in an earlier run. */
   | { readonly is: "imported before"; readonly owner: string | undefined }
   /** A resource in state has it; `isDeclared` if the program has that resource and keeps the record. */
   | {
@@ -31,12 +31,12 @@ type LedgerEvent =
       readonly owner: string | undefined;
       readonly isDeclared: boolean;
     }
-  /** A resource in state is about to be replaced, and so gives it up. */
+  /** The resource in state that has it is about to be replaced. */
   | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined }
-  /** A resource in state is deleted, whatever becomes of the record. */
+  /** The resource in state that has it is deleted, even if the record stays. */
   | { readonly is: "left"; readonly claim: string };
 
-/** As far as this run has heard. */
+/** Who has a record, as far as this process knows. */
 type Standing = "free" | "to be imported" | "held" | "ended";
 
 interface Holder {
@@ -57,7 +57,7 @@ interface Entry {
   readonly replaced: Map<string, string | undefined>;
 }
 
-/** The claim of a resource without one in state and without an owner from the engine. It can only have created its record. */
+/** The claim of a resource that has none in state and whose owner the engine does not pass. It has created its record. */
 export const unnamed = "";
 
 /** Another owner in a message. */
@@ -66,19 +66,19 @@ export function describeOwner(owner: string, kind = "resource"): string {
 }
 
 /**
- * The claim of a resource that adopts or imports a record: its owner, and a random id, because the same name can have had the
- * record before, in state that is about to be deleted.
+ * The claim of a resource that adopts or imports a record: its owner and a random id. The id is needed because an older
+ * resource of the same name may still have the record in state, and is about to be deleted.
  */
 export function adoptionClaim(owner: string | undefined): string {
   return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
 }
 
-/** Which of the resources that may have a record this one is. */
+/** Identifies a resource among those that have the same record. */
 export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
   return claim ?? (isOwnerCertain ? owner : undefined) ?? unnamed;
 }
 
-/** The same for the other processes of the run, as each of them reads it in state: the dynamic host hears of no owner. */
+/** The same across the processes of a run. It comes from state alone, because the dynamic host is not told the owner. */
 export function claimInState({ claim }: Outputs): string {
   return claim ?? unnamed;
 }
@@ -86,8 +86,8 @@ export function claimInState({ claim }: Outputs): string {
 const adoptionMark = /#[0-9a-f-]{36}$/;
 
 /**
- * The claims under which a resource that is deleted was read before. A refresh reads all of state, so if it has not read a
- * resource under its present name, it has read it under another one, which the program no longer has.
+ * The claims under which a refresh has read a resource that is now deleted under another name. A refresh reads all of state,
+ * so a claim that it has not read is new, and the claims that the program does not declare may be its old ones.
  */
 function formerClaims({ holders }: Entry, claim: string): string[] {
   if (holders.has(claim)) return [];
@@ -95,19 +95,19 @@ function formerClaims({ holders }: Entry, claim: string): string[] {
 }
 
 /**
- * The records of one kind in one account, as this process knows them: which resource has which, and what became of it in
- * this run. One resource per record, one record per resource.
+ * What this process knows of the records of one kind in one account: which resource has which record, and what happened to it
+ * in this run. One resource per record, one record per resource.
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
   /**
-   * Import ids that are used up, each with the owners that had the record: this run deletes or has deleted it. A create with
-   * such an id makes a new record.
+   * Import ids whose record this run deletes or has deleted, with the owners that had it. A create with such an id makes a
+   * new record.
    */
   private readonly spent = new Map<string, Set<string | undefined>>();
   /**
-   * Pairs of import id and owner that were imported in an earlier run. A create for such a pair is a replacement and makes a
-   * new record.
+   * Pairs of import id and owner that were imported in an earlier run. A create with such a pair is a replacement, and makes
+   * a new record.
    */
   private readonly done = new Set<string>();
 
@@ -178,7 +178,7 @@ export class Ledger {
   }
 
   /**
-   * Another resource that has a record in the program, or has got it in this run; {@link unnamed} if its name is not known.
+   * Another resource that has the record: in the program, or since this run. {@link unnamed} if its name is not known.
    *
    * @param own the claims and owners of the resource that asks
    * @param options.importers whether one that is only to import the record counts too
@@ -204,11 +204,12 @@ export class Ledger {
    *
    * | The other resource                      | The record stays                                           |
    * | --------------------------------------- | ---------------------------------------------------------- |
-   * | has created, adopted or imported it     | Always: the state that is deleted is older.                |
+   * | created, adopted or imported it in this | Always: the state that is deleted is older.                |
+   * | run                                     |                                                            |
    * | is to import it                         | Unless it is this one, or is itself being replaced.        |
-   * | has it in state                         | Unless it is this one under the name that it had before.   |
-   * | is in the program, and neither has told | Always: what the program keeps is not deleted in its runs. |
-   * | its name                                |                                                            |
+   * | has it in state                         | Unless it is this one under its former name.               |
+   * | is in the program, and the names of     | Always: the two may be different resources.                |
+   * | both are unknown                        |                                                            |
    */
   mustStay(id: string, claim: string): boolean {
     const entry = this.entry(id);
@@ -218,7 +219,7 @@ export class Ledger {
       importer !== undefined &&
       importer !== claim.replace(adoptionMark, "") &&
       importer !== (own?.owner ?? replaced.get(claim)) &&
-      // What was imported in an earlier run is only replaced in this one.
+      // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
@@ -231,12 +232,12 @@ export class Ledger {
     );
   }
 
-  /** A create with the option `import` is then a replacement's, and makes a new record. */
+  /** Whether a create with the option `import` is a replacement, which makes a new record. */
   isSpent(importId: string, owner: string | undefined): boolean {
     return this.spent.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
   }
 
-  /** It is too late to import it. */
+  /** Whether this run deletes it, so that it is too late to import it. */
   isEnding(id: string): boolean {
     return this.spent.has(id);
   }

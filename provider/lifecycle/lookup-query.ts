@@ -50,7 +50,7 @@ function problemOf(definition: Definition, key: string, value: unknown): string 
   return value.trim() === "" ? "must not be empty" : undefined;
 }
 
-/** The arguments that are set. It is an error if one is not known, or has a value that is not allowed. */
+/** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
 export function checkQuery(
   definition: Definition,
   lookup: string,

@@ -21,7 +21,7 @@ export interface FoundRecord {
 /** An error names up to this many matches, so that it stays readable. */
 const shownMatches = 5;
 
-/** The only record that the arguments select. It is an error if there is none, or more than one. */
+/** The one record that the arguments select. Throws if there is none, or more than one. */
 export async function lookUpOne(
   definition: Definition,
   connect: Connect,
@@ -115,8 +115,8 @@ async function select(
     ...(searchBy !== undefined && { search_by: searchBy }),
     ...(statusPageId !== undefined && { status_page_id: statusPageId }),
   };
-  // The API's search shortens the list. If it finds nothing, it may just read the string in another way. It would miss some of
-  // the records with a URL, because equal URLs may be written in several ways.
+  // The API's search makes the list shorter, but may read the string in another way, so if it finds nothing the whole list is
+  // read. It is not used for URLs: one URL has several spellings, and the search would miss some.
   const [narrowed] = columnsOf(definition).flatMap((key) => {
     const text = filter[key];
     const isNarrow = fieldOf(definition, key).type === "text" && search === undefined;

@@ -19,29 +19,26 @@ import type { Values } from "./difference";
 import { isElsewhereByKey } from "./claims";
 import type { RecordScope } from "./record-scope";
 
-/**
- * How often a create is sent at most, each time after looks that found no effect of the last one. A server that cuts off five
- * in a row will cut off the sixth.
- */
+/** How often a create is sent at most. A server that cuts off five in a row will cut off the sixth. */
 const mostSends = 5;
-/** Milliseconds between two looks: enough for a server or a list that is a little behind. */
+/** Milliseconds between two looks, for a list that lags a little. */
 const lookPause = 5000;
-/** How many looks must find nothing before a create counts as not done. */
+/** How many looks must find nothing before a create counts as having had no effect. */
 const enoughLooks = 2;
-/** How many milliseconds a create is looked for that the server may still be at work on, or while looks fail. */
+/** Milliseconds to look for a create that the server may still be working on, or while looks fail. */
 const longSearch = 60_000;
 
 /** A create that was sent. */
 interface SentCreate extends PlannedCreate {
-  /** Records above this id may be the one it made; undefined if ids are not in order. */
+  /** The record has a higher id than this; undefined if ids are not in order. */
   readonly newestKnownId: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
-  /** The last answer before, if that was lost too. */
+  /** The lost answer of the send before, if there was one. */
   readonly lost: LostAnswerError | undefined;
 }
 
-/** A create that is looked for. */
+/** A create whose answer was lost. */
 interface LostCreate extends SentCreate {
   readonly lost: LostAnswerError;
   /** It was sent again and refused as a duplicate. */
@@ -57,7 +54,7 @@ interface Candidates {
 }
 
 /**
- * Finds out what a failed create did. Returns the record, or the error if the create may be sent again; throws otherwise.
+ * Finds out whether a failed create had an effect. Returns its record, or the error if it may be sent again; throws otherwise.
  */
 export async function recoverCreate(
   scope: RecordScope,
@@ -74,7 +71,7 @@ export async function recoverCreate(
     throw new UptimeError(message`${error} ${mayExist(definition)}`, { cause: error });
   }
   if (!lost) throw withWayOut(definition, error);
-  // What is refused as a duplicate may be what the last one has made.
+  // It may be refused as a duplicate of the record that the send before has created.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
   const found = isDuplicate && (await findLost(scope, { ...create, lost, isDuplicate }, operation));
   if (found) return found;
@@ -82,8 +79,8 @@ export async function recoverCreate(
 }
 
 /**
- * Looks for the record of a create whose answer was lost. Throws if it may be one that cannot be told from somebody else's;
- * returns undefined if there is none.
+ * Looks for the record of a lost create. Returns undefined if there is none. Throws if there are several, or one that may be
+ * somebody else's.
  */
 async function findLost(
   scope: RecordScope,
@@ -103,14 +100,14 @@ async function findLost(
       candidates = await look(scope, create, operation);
       looks++;
       const [record, ...others] = candidates.equal;
-      // If several are equal, another search may claim the others; so look again.
+      // If several are equal, other lost creates may claim some of them; so look again.
       if (record && others.length === 0) {
         ledger.note(record.id, { is: "taken", claim: owner });
         log.addSearch(record.id);
         return { id: record.id, record };
       }
     } catch (error) {
-      // A look that fails shows nothing.
+      // A failed look does not count.
       failure = error;
     }
     const isLong = (lost.next === "keep looking" && !create.isDuplicate) || failure !== undefined;
@@ -142,7 +139,7 @@ async function findLost(
   return undefined;
 }
 
-/** A refusal because of a name that no two records can have: with `up --replace`, which compares nothing, the old one has it. */
+/** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
 function withWayOut(definition: Definition, error: unknown): unknown {
   const { fields, singular } = definition;
   const refusal = refusalOf(error);

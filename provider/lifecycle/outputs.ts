@@ -9,14 +9,14 @@ import type { RecordScope } from "./record-scope";
 
 interface OutputOptions {
   readonly claim?: string | undefined;
-  /** Those that state holds, if they are to stay; otherwise the record's. */
+  /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean;
-  /** A value that cannot be read is an error; otherwise the wanted one is kept. */
+  /** Throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
 
-/** Outputs for state: managed properties as declared if the record shows the same or nothing, else as it shows them. */
+/** Outputs for state. A managed property is as declared if the record shows an equal value or none, else as it shows it. */
 export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
@@ -47,7 +47,7 @@ export function outputsOf(
   };
 }
 
-/** Outputs of a record that is only read: every field is one. */
+/** Outputs of a record that is only read, with all fields. */
 export function outputsOfRecord(
   { definition, address, keyFingerprint }: RecordScope,
   record: ApiRecord,
@@ -60,9 +60,9 @@ export function outputsOfRecord(
 }
 
 /**
- * Everything that a record shows and that is not managed, untouched. Its secret fields are among it, managed or not, for the
- * front, which removes them and what repeats them. A null is left out: it means the same as an absent field, and state is
- * written often.
+ * Everything that a record shows and that is not managed, unchanged. Secret fields are included even if they are managed,
+ * because the front needs them to find their values elsewhere; it removes them. Nulls are left out to keep state small: they
+ * mean the same as an absent field.
  */
 export function attributesOf(
   definition: Definition,

@@ -1,4 +1,4 @@
-/** Whether a list of property paths includes a whole property, by its name or as one of all. */
+/** Whether a list of property paths includes a whole property. */
 export function pathsInclude(paths: readonly string[] | undefined, key: string): boolean {
   return paths?.some((path) => path === key || path === "*" || path === `["${key}"]`) ?? false;
 }

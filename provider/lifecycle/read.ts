@@ -21,7 +21,7 @@ export async function read(
   assertSameServer(scope, outputs, options);
   noteState(scope, id, outputs);
   ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
-  // An operation that failed half-way has left attributes that nobody has seen.
+  // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation({ ...options, clock });
   const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
@@ -45,7 +45,7 @@ export async function read(
   };
 }
 
-/** A record that no state knows. Throws {@link GoneError} if there is none. */
+/** Reads a record that is not in state. Throws {@link GoneError} if it does not exist. */
 export async function get(scope: RecordScope, id: string, options: Options): Promise<ApiRecord> {
   const { clock, reader } = scope;
   try {
@@ -58,8 +58,8 @@ export async function get(scope: RecordScope, id: string, options: Options): Pro
 }
 
 /**
- * A record that a resource only reads, as it is now. Undefined if state has it and it is gone; a program that asks for one
- * that is not there is wrong.
+ * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link GoneError} if it is
+ * not in state and does not exist.
  */
 export async function readOnly(
   scope: RecordScope,

@@ -40,7 +40,7 @@ export interface RecordScope {
   readonly reader: RecordReader;
   readonly traits: ServerTraits;
   readonly creates: Creates;
-  /** Records that a check has read because they are to be imported; the import follows at once. */
+  /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
   readonly runNote: RunNote;
   readonly clock: Clock;

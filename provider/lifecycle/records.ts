@@ -9,7 +9,7 @@ import { shownValue } from "./difference";
 import { listWithout } from "./gone";
 import { leavesOut } from "./reader";
 
-/** Listed records with all that the API shows of them. If the list leaves something out, they are read one by one. */
+/** Completes listed records: if the list leaves fields out, each record is read by its id. */
 export async function completeRecords(
   scope: RecordScope,
   operation: Operation,
@@ -20,7 +20,7 @@ export async function completeRecords(
   return records.filter((record) => record !== undefined);
 }
 
-/** Compares the record that a list shows most of with its own address: some servers leave out empty fields. */
+/** Compares one listed record with its own address: the one with the most fields, because some servers leave out empty ones. */
 async function listsShowAll(
   scope: RecordScope,
   operation: Operation,
@@ -34,7 +34,7 @@ async function listsShowAll(
   return true;
 }
 
-/** The record at its own address, undefined if there is none. */
+/** The record at its own address; undefined if it does not exist. */
 export async function showUnlessMissing(
   scope: RecordScope,
   id: string,

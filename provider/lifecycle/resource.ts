@@ -16,7 +16,7 @@ export interface Inputs {
 export interface Outputs {
   /** The managed fields by property: the keys say what is managed; null is "managed as empty". */
   readonly values: Readonly<Record<string, Value>>;
-  /** Everything else that the record showed, under the API's own names; its secrets too, until a front encodes them. */
+  /** Everything else that the record showed, under the API's own names; with its secrets, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
   /** The id that the resource was imported with, kept to recognize an import that is done. */
@@ -27,7 +27,7 @@ export interface Outputs {
   readonly keyFingerprint?: string | undefined;
   /** The owner that imported or adopted the record: see {@link Options.owner}. */
   readonly claim?: string | undefined;
-  /** The last operation failed half-way, so these may differ from what was asked for. */
+  /** The last operation failed half-way, so the record may differ from the inputs. */
   readonly isPartial?: boolean | undefined;
   /** The record is only read, not managed. */
   readonly isReadOnly?: boolean | undefined;
@@ -51,30 +51,30 @@ export class PartialFailureError extends UptimeError {
   }
 }
 
-/** Everything that the engine says of a resource beside its inputs. */
+/** Everything that the engine passes about a resource besides its inputs. */
 export interface Options {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** The time for this operation in milliseconds, if a person has set one. */
   readonly timeout?: number | undefined;
   /**
-   * Tells the resource from all others of the stack: its URN, or the chain of its parents' types and its name.
-   * Undefined if the engine does not tell, which it must for a resource that imports or adopts.
+   * Identifies the resource in the stack, by the types of its parents, its own type and its name. Undefined if the engine
+   * does not pass it; it does for every resource that imports or adopts.
    */
   readonly owner?: string | undefined;
-  /** The engine always tells the owner, so that it is also the claim of a resource that created its record. */
+  /** The engine always passes the owner, so it is also the claim of a resource that created its record. */
   readonly isOwnerCertain?: boolean | undefined;
-  /** A `diff` is about what the program declares, and not about what a refresh has found. Default true. */
+  /** The program declares the resource; false for a `diff` of a refresh. Default true. */
   readonly isDeclared?: boolean | undefined;
-  /** The settings may be those of the last `up`: state's resource is asked for, and no program was heard of. */
+  /** The settings may be those of the last `up`, because no program has run in this process. */
   readonly mayHaveOldSettings?: boolean | undefined;
-  /** The resource's URN, if the engine tells it. */
+  /** The resource's URN, if the engine passes it. */
   readonly urn?: string | undefined;
-  /** The engine was interrupted, which ends what waits. */
+  /** Aborts when Pulumi is interrupted. */
   readonly interruption?: AbortSignal | undefined;
 }
 
-/** A resource's name in a message: the last part of its URN, or of the chain of types that it is known by. */
+/** A resource's name for a message, from its owner. */
 export function nameOf(owner: string | undefined): string {
   return owner?.split("::").at(-1) ?? "";
 }

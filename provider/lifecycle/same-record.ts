@@ -8,7 +8,7 @@ import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "
 import { agrees } from "./evidence";
 import type { Options, Outputs } from "./resource";
 
-/** State was made with the present address and key, or the settings say that it is the same account. */
+/** Whether state was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
   { keyFingerprint, settings }: RecordScope,
   { keyFingerprint: ofState, serverHash }: Outputs,
@@ -18,7 +18,7 @@ export function isAccountOfState(
   return former !== undefined && keyHash(former, settings.apiKey) === ofState;
 }
 
-/** State was made at this address, or at one that the server has moved from. */
+/** Whether state was made at this address, or at one in `uptime:movedFrom`. */
 export function isServerOfState(
   address: Address,
   { movedFrom }: Settings,
@@ -27,7 +27,7 @@ export function isServerOfState(
   return serverHash === undefined || [address, ...movedFrom].some(({ hash }) => hash === serverHash);
 }
 
-/** The ids of another server mean other records. */
+/** Throws if state was made at another server, where the same ids are other records. */
 export function assertSameServer(
   { address, settings }: RecordScope,
   { serverHash }: Outputs,
@@ -41,18 +41,18 @@ export function assertSameServer(
   );
 }
 
-/** State has a record under an id, which the ledger and later verdicts must know. */
+/** Notes that a resource in state has the record, for the ledger and for the proof that records are gone. */
 export function noteState({ definition, evidence, ledger }: RecordScope, id: string, outputs: Outputs): void {
   ledger.note(id, { is: "in state" });
   evidence.expect(definition, id, outputs.values);
 }
 
-/** A field tells a record from others, so it must be read before a write to it. */
+/** Whether a field identifies the record, so that it is read and compared before it is written or deleted. */
 export function isIdentified({ definition }: RecordScope): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-/** Throws if a record is not the one that state means: a field that no update changes differs, or the account may be another. */
+/** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */
 export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;

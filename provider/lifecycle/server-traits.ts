@@ -5,15 +5,15 @@ import { isEmpty } from "../definitions/values";
 import { shows } from "./difference";
 import type { Values } from "./difference";
 
-/** Learns how a server treats one kind of record, which the API does not specify. (docs/api.md) */
+/** What this process has learned about a server that the API does not specify, for one kind of record. (docs/api.md) */
 export class ServerTraits {
-  /** The method of updates; PUT once PATCH was answered with 405. */
+  /** The method of updates: PUT after PATCH was answered with 405. */
   updateMethod: "PATCH" | "PUT" = "PATCH";
   /** The form of empty lists that worked. */
   emptyLists: EmptyListForm = "entry";
   /** The list leaves out fields that a record's own address shows. */
   areListsBrief = false;
-  /** Properties that some listed record has shown. */
+  /** Properties that lists have shown. */
   private readonly listed = new Set<string>();
   /** Properties that have a value and are not shown at the record's own address. */
   private readonly hidden = new Set<string>();
@@ -36,17 +36,17 @@ export class ServerTraits {
       if (!this.listed.has(key) && shows(field, record)) this.listed.add(key);
   }
 
-  /** No record has shown it, though it has a value. */
+  /** The server does not show it, even if it has a value. */
   isHidden(key: string): boolean {
     return this.hidden.has(key);
   }
 
-  /** A listed record that does not show it has it empty, because lists show it if it has a value. */
+  /** Lists show it if it has a value, so a listed record without it has none. */
   isListed(key: string): boolean {
     return this.listed.has(key);
   }
 
-  /** Compares with the fields that this server shows at all. */
+  /** Whether a record shows all of these properties, apart from those that this server never shows. */
   showsAll(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
     return keys.every((key) => {
       const field = this.definition.fields[key];

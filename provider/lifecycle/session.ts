@@ -20,10 +20,10 @@ import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
 import { ServerTraits } from "./server-traits";
 
-/** More lines would push what a person must act on off the screen. */
+/** More lines would push errors off the screen. */
 const announcementLimit = 19;
 
-/** Everything around a process; a test has its own. */
+/** What a session needs of its process. Tests replace it. */
 export interface Surroundings {
   readonly clock?: Clock;
   readonly transport?: Transport;
@@ -49,7 +49,7 @@ interface SharedAccount {
 
 const noNote: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
 
-/** Shared by all resources of one process: an HTTP client and a ledger for each address and key, the time, and the log. */
+/** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
 export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly keys = new Set<string>(proxyPasswords());
@@ -99,13 +99,14 @@ export class Session {
     };
   }
 
-  /** Begins no further write, and ends what waits. What was sent gets its answer. */
+  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
   interrupt(): void {
     this.interruptions.abort();
   }
 
   /**
-   * Runs an operation, for which {@link idle} waits. The first refused key gets the full explanation, later ones refer to it.
+   * Runs an operation. {@link idle} waits for it. Only the first error about a refused key explains what to do; others refer
+   * to it.
    */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
@@ -135,7 +136,7 @@ export class Session {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
-  /** The log of this process, whatever resources and addresses it serves. It keeps the level that it begins with. */
+  /** The one log of this process. It keeps the level that it is first made with. */
   logOf(level: LogLevel): Log {
     return (this.log ??= new Log(level, this.print, this.clock));
   }
@@ -145,12 +146,12 @@ export class Session {
     if (++this.announced <= announcementLimit) show();
   }
 
-  /** A declaration was refused: the engine stops there, and does not tell what else is wrong. */
+  /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
   noteRefusal(): void {
     this.hasRefused = true;
   }
 
-  /** Prints what the run has not told one by one, and the log's summary. */
+  /** Prints how many announcements were left out, a hint after a refusal, and the log's summary. */
   endLogs(): void {
     const print = this.print ?? printLine;
     const more = this.announced - announcementLimit;

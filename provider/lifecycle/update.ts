@@ -25,7 +25,7 @@ export async function update(
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
-  // What the resource was imported as is known by its state from then on.
+  // State keeps the id of the import, to recognize an import that is done.
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {

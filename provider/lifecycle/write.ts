@@ -13,8 +13,8 @@ import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
 
 /**
- * How often, and how many milliseconds apart, a record is read after an update that was only accepted. If it takes longer,
- * the update is reported as not stored.
+ * How often, and how many milliseconds apart, a record is read after an update that was only accepted (202, 204). An update
+ * that takes longer is reported as not stored.
  */
 const mostReads = 5;
 const readPause = 1000;
@@ -56,8 +56,8 @@ export async function sendUpdate(
 }
 
 /**
- * Compares the record with what was sent; sends empty lists in the other form if the first was ignored. At most one more
- * update: the other form is tried once.
+ * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. If only empty lists
+ * were not stored, they are sent once more in the other form.
  */
 export async function verify(
   scope: RecordScope,
@@ -71,7 +71,7 @@ export async function verify(
   const shown = answered.record;
   const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
   let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
-  // What was only accepted may be done a moment later.
+  // An update that was only accepted may take a moment.
   const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, values, record).length === 0 || operation.isInterrupted) break;
@@ -99,7 +99,7 @@ async function patch(
   pairs: readonly Pair[],
   operation: Operation,
 ): Promise<Written> {
-  // Other updates in flight may learn of PUT meanwhile.
+  // Another update may change it while this one is on its way.
   const method = traits.updateMethod;
   try {
     return await collection.update(id, pairs, operation, method);
@@ -126,7 +126,7 @@ async function withEmptyListForm(
     try {
       return { written: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
     } catch (second) {
-      // What is no refusal may have had an effect, or is no matter of the form.
+      // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;
     }
   }
@@ -145,7 +145,7 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
   });
 }
 
-/** Says what was sent, and what is there. */
+/** What was sent and what the record shows. */
 function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
@@ -155,7 +155,7 @@ function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
   return message`${sent} and is ${quoteValue(shown)}${hint}`;
 }
 
-/** A refusal with the properties' own names in place of the API's. */
+/** The refusal with the names of properties instead of the API's names. */
 function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
   const reasons = [...error.fields].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));

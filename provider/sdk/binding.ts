@@ -4,7 +4,7 @@ import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output 
 import type { Definition } from "../definitions/field";
 import type { Finds } from "../definitions/pulumi";
 
-/** The way from a program to its provider: Pulumi's dynamic resources, or the provider plugin. */
+/** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
   readonly type: (definition: Definition) => string;
   /** The properties that the SDK registers. */
@@ -20,7 +20,7 @@ export interface Binding {
     props: object,
     options: CustomResourceOptions,
   ) => CustomResourceOptions;
-  /** Warns of what is wrong with the program's surroundings, once a run. */
+  /** Warns about the program's settings and dependencies, once a run. */
   readonly warn: () => void;
   /** Looks up one record, or a list of several. */
   readonly find: (
@@ -39,11 +39,11 @@ export interface Binding {
 }
 
 /**
- * The inputs, with secrets marked, and a key for each output that the provider adds. Each key costs time and memory, because
- * the SDK makes an output of it; so only a resource that is only read has keys for all fields.
+ * The inputs, with secrets marked, and a key for each output that the provider adds. The SDK makes an output for each key, which
+ * costs time and memory; so only a resource that only reads has keys for all fields.
  *
- * Defaults are among the inputs because the engine compares the program's own inputs with state before `check` fills them
- * in: after a refresh it would show the defaults as removed.
+ * Defaults are added here because the engine compares the program's inputs with state before `check` adds them, and would
+ * show them as removed after a refresh.
  */
 export function declaredProps(
   { fields }: Definition,

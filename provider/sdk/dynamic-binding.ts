@@ -19,7 +19,7 @@ export const dynamicBinding: Binding = {
   findOutput,
 };
 
-/** The properties of a resource, and beside them what Pulumi does not tell its dynamic provider. */
+/** The properties of a resource, and in hidden ones what Pulumi does not pass to a dynamic provider. */
 export function propsOf(
   definition: Definition,
   name: string,
@@ -40,36 +40,36 @@ export function propsOf(
   };
 }
 
-/** The options for Pulumi itself: those of the program, and what must hold whatever the program says. */
+/** The options for Pulumi: those of the program, and those that a dynamic resource always needs. */
 export function optionsOf(
   definition: Definition,
   props: object,
   options: CustomResourceOptions = {},
 ): CustomResourceOptions {
-  // State holds this list for each resource, so it names only what the resource has.
+  // State has this list for each resource, so it names only properties that the resource has.
   const secrets = Object.keys(definition.fields).filter(
     (key) => definition.fields[key]?.secret && key in props,
   );
-  // The engine cannot import a dynamic resource, so the option travels as an input.
+  // The engine cannot import a dynamic resource, so the option is passed as an input.
   const { import: _, ...rest } = options;
   return {
     ...rest,
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
-    // `pulumi up --replace` does not call `diff`, which would say so: if the new record were created first, that create would
-    // find the old record, and import or adopt it again.
+    // `diff` says this too, but `pulumi up --replace` does not call it. A create before the delete would import or adopt the
+    // old record again.
     ...(mayClaim(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
 }
 
-/** An import or an adoption may give the resource a record that exists already. */
+/** Whether the resource imports a record or may adopt one. */
 function mayClaim(options: CustomResourceOptions): boolean {
   if (options.import !== undefined) return true;
   return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
 }
 
-/** Options that the provider must know, and the engine does not forward. */
+/** Options that the provider needs and the engine does not pass on. */
 function passedOptions(definition: Definition, name: string, options: CustomResourceOptions): PassedOptions {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   return {

@@ -5,14 +5,14 @@ import { lookupName } from "../definitions/pulumi";
 import type { Binding } from "./binding";
 import type * as sender from "./send-lookup";
 
-/** A lookup asks the API itself: there is no provider resource that could do it. The SDK's other options have no effect. */
+/** Looks up in the program's own process, because Pulumi's dynamic provider has no functions. Most options have no effect. */
 export const find: Binding["find"] = async (definition, finds, args, opts) => {
   if (opts?.provider !== undefined)
     throw new pulumi.RunError(
       `${lookupName(definition, finds)} does not take the option provider: it uses the stack's uptime: settings. ` +
         "To look in another account, pass the argument account.",
     );
-  // HTTP and the validation of settings come with it, and most programs have no lookup.
+  // It loads HTTP and zod, and most programs have no lookup.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const { sendLookup } = require("./send-lookup") as typeof sender;
   return sendLookup(definition, finds, args);
@@ -26,7 +26,7 @@ export const findOutput: Binding["findOutput"] = (definition, finds, args, opts)
     .apply(([known]) => find(definition, finds, known, opts));
 };
 
-/** The ids of resources, and of the resources in components, which are known when these resources are there. */
+/** The ids of resources, and of those in components. They are known when the resources exist. */
 async function idsOf(resources: unknown): Promise<Output<unknown>> {
   const ids: Output<unknown>[] = [];
   const seen = new Set<unknown>();
@@ -45,7 +45,7 @@ async function idsOf(resources: unknown): Promise<Output<unknown>> {
   return pulumi.all(ids);
 }
 
-/** The SDK sets both on every component, and does not declare them: the end of its construction, and its children. */
+/** The SDK sets both on every component without declaring them: the end of its construction, and its children. */
 interface Component {
   readonly __data?: Promise<unknown>;
   readonly __childResources?: ReadonlySet<Resource>;

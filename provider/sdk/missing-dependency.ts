@@ -2,9 +2,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * Pulumi loads the provider from the program's folder, in another process. If only a library of the program depends on
- * this package, a package manager such as pnpm does not make it visible there, and Pulumi's own error does not say what to
- * do.
+ * Pulumi loads the provider from the program's folder, in another process. If only a library of the program depends on this
+ * package, a package manager such as pnpm does not link it there, and Pulumi's own error does not say what to do.
  */
 export function missingDependency(): string[] {
   // Only if Pulumi's language host runs the program is the provider loaded from this working directory.

@@ -31,13 +31,13 @@ export const pluginBinding: Binding = {
   },
 };
 
-/** With an alias, so that state that was made with the dynamic resource becomes state of this one. */
+/** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
 function optionsOf(
   definition: Definition,
   _props: object,
   options: CustomResourceOptions,
 ): CustomResourceOptions {
-  // What is only read has no state to take over, and without an engine the SDK cannot read with an alias.
+  // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
   if (options.id !== undefined) return withVersion(options);
   return withVersion({ ...options, aliases: [...(options.aliases ?? []), { type: typeToken(definition) }] });
 }

@@ -33,7 +33,7 @@ export class Provider extends ProviderResource {
   }
 }
 
-/** Settings travel as strings, as those of a stack do. */
+/** The settings as strings, as a stack's configuration has them. */
 function settingsOf(args: ProviderArgs): Record<string, unknown> {
   const declared: Readonly<Record<string, Setting>> = settings;
   const text = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));

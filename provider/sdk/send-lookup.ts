@@ -18,7 +18,7 @@ export async function sendLookup(definition: Definition, finds: Finds, args: obj
   try {
     return await lookUp(session, definition, connect, finds, args);
   } catch (error) {
-    // Pulumi prints only the message of a RunError. Of any other error it prints a stack too, which is of no use here.
+    // Pulumi prints only the message of a RunError, and a stack for any other error.
     throw error instanceof UptimeError ? new RunError(error.message) : error;
   }
 }

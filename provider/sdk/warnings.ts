@@ -6,12 +6,12 @@ import { missingDependency } from "./missing-dependency";
 /** The runs that have been warned: the Automation API may run several in one process. */
 const warned = new WeakSet<object>();
 
-/** Warns of what is wrong with the program's surroundings, once a run. */
+/** Warns about the program's settings and dependencies, once a run. */
 export function warnOnce(): void {
   once(() => [...missingDependency(), ...settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting)]);
 }
 
-/** Warns once a run of keys in plain text. The plugin itself warns of the rest, and cannot see this. */
+/** Warns once a run about API keys in plain text, which the plugin cannot see. It warns about other settings itself. */
 export function warnOfPlainKeys(): void {
   once(() => plainTextKeys((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
@@ -24,7 +24,7 @@ function once(warnings: () => readonly string[]): void {
 }
 
 function isSecretSetting(key: string): boolean {
-  // The SDK does not declare this function. It also knows the settings of an inline program, which no variable holds.
+  // The SDK does not declare this function. Unlike the environment variable, it also has the settings of an inline program.
   const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (name: string) => boolean };
   return isConfigSecret?.(key) ?? true;
 }

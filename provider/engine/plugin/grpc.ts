@@ -14,7 +14,7 @@ import type { PluginResources } from "./resources";
 import type { PluginSession } from "./session";
 import { decode, encode } from "./values";
 
-/** Loads what the engine need not wait for when it starts the plugin. */
+/** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
   newSession(): PluginSession;
   /** The plugin's schema, as JSON. */
@@ -29,7 +29,7 @@ const kinds = {
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
-/** A request about a resource, of which each kind has some of these parts. */
+/** The parts of the requests about a resource; each kind of request has some of them. */
 type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
   Partial<
     Pick<proto.UpdateRequest, "getId" | "getOldInputs" | "getIgnorechangesList" | "getTimeout" | "getPreview">
@@ -38,16 +38,16 @@ type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
   let present: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
-  /** Each engine has a run of its own. An attached plugin serves one after the other, also if one was killed. */
+  /** The session of the present engine: an attached plugin serves several runs, each with its own engine. */
   const session = (): PluginSession => {
     if (!present || present.engine !== engine.address) {
-      // One that was killed has sent no Cancel.
+      // If the engine before was killed, it has not sent Cancel.
       present?.session.interrupt();
       present = { engine: engine.address, session: lazy.newSession() };
     }
     return present.session;
   };
-  /** Runs a request about a resource; `parts` are those that have another name in each kind of request. */
+  /** Runs a request about a resource; `parts` are those whose names differ between kinds of request. */
   const run = <T>(
     message: ResourceMessage,
     parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
@@ -68,7 +68,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     return session().run(request, answer);
   };
   return {
-    // Secrets come as plain values because the answer does not say `acceptSecrets`.
+    // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
       engine.attach(request.getEngineAddress());
       return new proto.ProviderHandshakeResponse();
@@ -180,7 +180,7 @@ function unary<Request, Response>(
   };
 }
 
-/** A property's name would make the engine print the value beside it: a password, or one under a mistyped name. */
+/** Failures without their property, because the engine would print the property's value, which may be a secret. */
 function failures(problems: readonly string[]): proto.CheckFailure[] {
   return problems.map((problem) => new proto.CheckFailure().setProperty("").setReason(problem));
 }
@@ -193,7 +193,7 @@ function partsOfChange(message: proto.DiffRequest | proto.UpdateRequest) {
   return { oldOutputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
 }
 
-/** An error as the engine reads it. One about a record that exists keeps the resource in state. */
+/** An error in the protocol's form. If the record exists, its state is included, so that the resource stays in state. */
 function failureOf(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   const failure = { code: status.UNKNOWN, details: message, message };
@@ -211,7 +211,7 @@ function failureOf(error: unknown): Partial<ServiceError> {
   return { ...failure, metadata };
 }
 
-/** The engine gives seconds, and 0 where a person has set no time. */
+/** Milliseconds; the engine sends seconds, and 0 if no timeout is set. */
 function timeoutOf(seconds: number): number | undefined {
   return seconds > 0 ? Math.ceil(seconds * 1000) : undefined;
 }

@@ -13,13 +13,13 @@ import type { Properties } from "../request";
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
-  /** Why the record could not be read, if the preview goes on nonetheless. */
+  /** Why the record could not be read, in a preview that continues after refusals. */
   readonly problem?: ImportProblem;
 }
 
 /**
- * A hidden input of a resource that was imported, until the next update of its state: its other inputs are those of the
- * record, and not those of the program.
+ * A hidden input of an imported resource. It says that the other inputs are the record's values and not the program's, and
+ * stays until the resource is updated.
  */
 export const importMark = "__imported";
 
@@ -27,7 +27,7 @@ export function isImported(inputs: Properties): boolean {
   return inputs[importMark] === true;
 }
 
-/** The record that an import names: `42`, or `eu/42` in the account `eu`. The engine tells the provider nothing else of it. */
+/** Parses the id of an import: `42`, or `eu/42` in the account `eu`. The engine passes nothing else about it. */
 export function parseImportId(given: string): { readonly account: string | undefined; readonly id: string } {
   const parts = given.split("/");
   const [id = "", account] = parts.reverse();
@@ -39,7 +39,7 @@ export function parseImportId(given: string): { readonly account: string | undef
   return { account, id };
 }
 
-/** Why a resource of one account cannot import a record of another one; undefined if it is the same account. */
+/** The problem if the declared account is not that of the imported record. */
 export function accountProblem(
   declared: unknown,
   { id, outputs: { account } }: ImportedRecord,
@@ -60,7 +60,7 @@ export function importedInputs(definition: Definition, { values, account }: Outp
   };
 }
 
-/** A program need not declare empty values and defaults, and must not declare secrets. */
+/** False for empty values and defaults, which a program need not declare, and for secrets, which it must not. */
 function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
   const field = definition.fields[key];
   if (!field || field.secret || isEmpty(value)) return false;

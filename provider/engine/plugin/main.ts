@@ -1,4 +1,4 @@
-// What the executable `pulumi-resource-uptime` runs. The engine waits for the port, so only the protocol is loaded before it.
+// The executable `pulumi-resource-uptime`. The engine waits until it prints a port, so only the protocol is loaded before.
 import "../exit-on-old-node";
 
 import { Server, ServerCredentials } from "@grpc/grpc-js";

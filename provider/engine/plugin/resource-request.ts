@@ -1,6 +1,6 @@
 import type { Properties } from "../request";
 
-/** A request of the engine about a resource. What the engine does not tell is empty. */
+/** A request of the engine about a resource. Parts that the engine does not send are empty. */
 export interface ResourceRequest {
   readonly urn: string;
   readonly id: string;
@@ -8,14 +8,14 @@ export interface ResourceRequest {
   readonly oldOutputs: Properties;
   readonly inputs: Properties;
   readonly ignoreChanges: readonly string[];
-  /** The time that a person has set for the operation, in milliseconds. */
+  /** The option customTimeouts for the operation, in milliseconds. */
   readonly timeout: number | undefined;
   readonly isPreview: boolean;
   /** A read for an import: state does not have the resource yet. */
   readonly isImport: boolean;
 }
 
-/** A property that differs, as the engine shows it. */
+/** A changed property. */
 export interface PropertyChange {
   readonly kind: "add" | "update" | "delete";
   readonly replaces: boolean;
@@ -23,7 +23,7 @@ export interface PropertyChange {
   readonly isOfInputs: boolean;
 }
 
-/** A resource that was read. Without inputs, those in state are right. */
+/** A resource that was read. It has inputs only if those in state are outdated. */
 export interface ReadResult {
   readonly id: string;
   readonly outputs: Properties;

@@ -50,7 +50,7 @@ export class PluginResources {
         account,
         importId: problem ? undefined : imported?.id,
         isImportedByEngine: true,
-        // The inputs after an import are the record's: what the program does not declare of them was never managed.
+        // After an import the old inputs are the record's, so one that the program does not declare was never managed.
         old: isInState && !isImported(oldInputs) ? decodeInputs(oldInputs) : undefined,
         options: this.optionsOf(request),
       },
@@ -64,7 +64,7 @@ export class PluginResources {
   diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const imported = this.imports.get(urn)?.outputs;
-    // An import changes nothing: `check` has compared everything that the record shows.
+    // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
       : this.decodeOutputs(request);
@@ -125,7 +125,7 @@ export class PluginResources {
     const { id, urn } = request;
     const outputs = this.decodeOutputs(request);
     const imported = this.imports.get(urn);
-    // The engine replaces by an import what state has under the same id without its account. It is one and the same record.
+    // The import may replace a resource in state that has the same record.
     if (imported?.id === id && imported.outputs.account === outputs.account) return;
     await this.front.delete(id, outputs, this.optionsOf(request));
   }
@@ -145,7 +145,7 @@ export class PluginResources {
       this.imports.set(urn, { id, outputs });
       return { id, outputs: this.front.encode(outputs), inputs: importedInputs(definition, outputs) };
     } catch (error) {
-      // The engine reads before it checks, and a failed read would end the preview.
+      // The engine calls `read` before `check`, and a failed read would end the preview.
       if (!isCollecting) throw error;
       const { id } = request;
       const reason = message`of ${definition.singular} ${id} is not possible: ${messageOf(error)}`;
@@ -156,8 +156,8 @@ export class PluginResources {
   }
 
   /**
-   * State as the lifecycle knows it. The inputs say what is managed, because an import leaves everything that the record
-   * shows in the outputs. Defaults are managed even if the inputs of an import leave them out.
+   * Decodes state. Managed are the properties in the inputs, because after an import the outputs have all fields, and those
+   * with a default, which the inputs of an import leave out.
    */
   private decodeOutputs({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
     const { definition } = this.front;
@@ -169,7 +169,7 @@ export class PluginResources {
     return { ...outputs, values: Object.fromEntries(managed) };
   }
 
-  /** Outputs in a preview: what else the API will show is not known yet. */
+  /** Outputs in a preview. The attributes are not known yet. */
   private previewOutputs(inputs: Properties): Properties {
     return this.front.encoder.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue });
   }
@@ -186,7 +186,7 @@ function ownerOf(urn: string): string {
   return `${types}::${name}`;
 }
 
-/** Inputs that agree with what a refresh has found. Undefined if the present ones do. */
+/** The inputs with the values that a refresh has found. Undefined if nothing has changed. */
 function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const values: Record<string, unknown> = { ...inputs.values };
   let isChanged = false;

@@ -16,13 +16,13 @@ import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
 
-/** One run of the plugin with its settings, and everything that is loaded only when the engine asks for it. */
+/** The plugin during one run of the engine, with its settings and resources. */
 export class PluginSession {
   private config: Config = configOf({});
   private configured: Properties | undefined;
   readonly session: Session;
   private readonly resources = new Map<Definition, PluginResources>();
-  /** The name of the provider, if a program has made it. */
+  /** The name of an explicit provider. */
   private provider: string | undefined;
 
   constructor(
@@ -54,7 +54,7 @@ export class PluginSession {
   }
 
   configure(settings: Properties): void {
-    // One process serves all providers of a program that is run with PULUMI_DEBUG_PROVIDERS, and has one account.
+    // With PULUMI_DEBUG_PROVIDERS one process serves all providers of a program, and it has one set of settings.
     if (this.configured && changedSettings(this.configured, settings).length > 0)
       throw new UptimeError(
         "An attached plugin (PULUMI_DEBUG_PROVIDERS) serves all providers of a run with the same settings, and this run has " +
@@ -62,7 +62,7 @@ export class PluginSession {
       );
     this.configured = settings;
     this.config = configOf(settings);
-    // So that a run that sends nothing is summarized too.
+    // The log must exist to summarize a run that sends nothing.
     this.session.logOf(readLogLevel(this.config, this.env));
   }
 
@@ -76,7 +76,7 @@ export class PluginSession {
     return resources.front.run(() => operation(resources, request), inputs, oldInputs, oldOutputs);
   }
 
-  /** Looks records up. A function returns an object, so several records are under the name of their kind. */
+  /** Looks records up. A function must return an object, so several records are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, finds } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
@@ -84,7 +84,7 @@ export class PluginSession {
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
-  /** Ends everything that waits, and begins no further write. */
+  /** Ends waits, and begins no further write. */
   interrupt(): void {
     this.session.interrupt();
   }
