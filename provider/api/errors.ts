@@ -115,9 +115,6 @@ export class TimeIsOverError extends UptimeError {}
 /** The API says at the record's own address that it does not exist. */
 export class MissingError extends UptimeError {}
 
-/** It is proven that a record is gone. */
-export class GoneError extends UptimeError {}
-
 /** The id belongs to another record than the one in state. */
 export class AnotherRecordError extends UptimeError {}
 

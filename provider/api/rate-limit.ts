@@ -46,6 +46,8 @@ const patience = 10 * minute;
  */
 export class RateLimiter {
   private running = 0;
+  /** How many were answered, other than by a refusal. */
+  private done = 0;
   private readonly queue: Waiter[] = [];
   /** How many may run at the same time at present. */
   private width: number;
@@ -59,8 +61,8 @@ export class RateLimiter {
   private readonly ended: number[] = [];
   /** The timer that looks at the queue again. */
   private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
-  /** Since when requests have been held back without a break. */
-  private blockedSince: number | undefined;
+  /** Since when requests have been held back without a break; infinite if they are not. */
+  private blockedSince = Infinity;
 
   constructor(
     private readonly limits: Limits,
@@ -68,6 +70,7 @@ export class RateLimiter {
     private readonly notices?: WaitNotices,
   ) {
     this.width = limits.maxConcurrency;
+    notices?.watch(() => this.backlog());
   }
 
   /** Waits for its turn, then runs. Throws {@link Turn.denialError} if the turn does not come. */
@@ -79,7 +82,7 @@ export class RateLimiter {
       if (answer && isTooSoon(answer.status, answer.headers)) this.close(answer.headers, begun);
       else if (answer) {
         this.open(begun);
-        this.notices?.noteDone();
+        this.done++;
       }
       return result;
     } finally {
@@ -162,30 +165,32 @@ export class RateLimiter {
         if (reason) waiter.leave(reason);
       }
       if (this.queue.length === 0) break;
-      if (this.blockedSince === undefined) {
+      if (this.blockedSince === Infinity) {
         this.blockedSince = this.clock.now();
-        this.notices?.begin(this.backlog);
+        this.notices?.begin();
       }
       this.wake(this.clock.now() + pause);
       return;
     }
-    if (this.blockedSince !== undefined) this.notices?.end(this.backlog);
-    this.blockedSince = undefined;
+    if (this.blockedSince < Infinity) {
+      this.blockedSince = Infinity;
+      this.notices?.end();
+    }
     // A running timer would keep the process alive.
     this.waking?.cancel.abort();
     this.waking = undefined;
   }
 
-  private readonly backlog = (): Backlog => {
-    const now = this.clock.now();
-    const isServers = this.opensAt > now || this.limits.requestsPerMinute === undefined;
+  private backlog(): Backlog {
+    const isServers = this.opensAt > this.clock.now() || this.limits.requestsPerMinute === undefined;
     return {
-      since: this.blockedSince ?? now,
+      since: this.blockedSince,
       reason: isServers ? "the server's rate limit" : "uptime:requestsPerMinute",
+      done: this.done,
       waiting: this.queue.length,
       urn: this.queue[0]?.operation.urn,
     };
-  };
+  }
 
   /** Why a request fails now instead of waiting; undefined if it waits. */
   private denialOf({ operation }: Waiter, pause: number): Denial | undefined {

@@ -6,12 +6,13 @@ const firstMs = 10_000;
 /** Often enough to show progress, and rarely enough for the log of a CI job. */
 const againMs = 30_000;
 
-/** The requests that a rate limit holds back. */
+/** The requests of one account. */
 export interface Backlog {
-  /** Since when, on the clock. */
+  /** Since when they are held back, on the clock; infinite if they are not. */
   readonly since: number;
   readonly reason: string;
-  /** How many requests wait. */
+  /** How many were answered. */
+  readonly done: number;
   readonly waiting: number;
   /** The URN of the first resource that waits, if the engine passes it. */
   readonly urn: string | undefined;
@@ -20,11 +21,9 @@ export interface Backlog {
 /** Shows a line that need not be kept after the wait. */
 export type ShowWait = (line: string, urn: string | undefined) => unknown;
 
-/** Shows progress while a rate limit holds back the requests of this process. */
+/** Shows progress while rate limits hold back the requests of this process. */
 export class WaitNotices {
-  /** How many requests were answered. */
-  private done = 0;
-  private readonly backlogs = new Set<() => Backlog>();
+  private readonly backlogs: (() => Backlog)[] = [];
   private waking: AbortController | undefined;
 
   constructor(
@@ -32,21 +31,19 @@ export class WaitNotices {
     private readonly show: ShowWait,
   ) {}
 
-  /** A request was answered. */
-  noteDone(): void {
-    this.done++;
+  /** Tells of the requests of one more account. */
+  watch(backlog: () => Backlog): void {
+    this.backlogs.push(backlog);
   }
 
   /** Requests are held back from now on. */
-  begin(backlog: () => Backlog): void {
-    this.backlogs.add(backlog);
+  begin(): void {
     if (!this.waking) this.wake(firstMs);
   }
 
-  /** Nothing is held back any more. */
-  end(backlog: () => Backlog): void {
-    this.backlogs.delete(backlog);
-    if (this.backlogs.size > 0) return;
+  /** The requests of an account are no longer held back. */
+  end(): void {
+    if (this.backlogs.some((backlog) => backlog().since < Infinity)) return;
     // A running timer would keep the process alive.
     this.waking?.abort();
     this.waking = undefined;
@@ -65,13 +62,15 @@ export class WaitNotices {
   }
 
   private tell(): void {
-    const backlogs = [...this.backlogs].map((backlog) => backlog());
-    const [first] = backlogs.sort((one, other) => one.since - other.since);
+    const backlogs = this.backlogs.map((backlog) => backlog());
+    const held = backlogs.filter(({ since }) => since < Infinity);
+    const [first] = held.sort((one, other) => one.since - other.since);
     if (!first) return;
     const seconds = counted(Math.round((this.clock.now() - first.since) / 1000), "second");
-    const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0);
+    const done = backlogs.reduce((sum, one) => sum + one.done, 0);
+    const waiting = held.reduce((sum, one) => sum + one.waiting, 0);
     this.show(
-      `waiting for ${first.reason}, for ${seconds} so far: ${counted(this.done, "request")} done, ${waiting} waiting`,
+      `waiting for ${first.reason}, for ${seconds} so far: ${counted(done, "request")} done, ${waiting} waiting`,
       first.urn,
     );
   }

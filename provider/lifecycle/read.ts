@@ -1,4 +1,4 @@
-import { GoneError, message, MissingError, withoutPeriod } from "../api/errors";
+import { message, MissingError, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
@@ -45,7 +45,7 @@ export async function read(
   };
 }
 
-/** Reads a record that is not in state. Throws {@link GoneError} if it does not exist. */
+/** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
 export async function get(scope: RecordScope, id: string, options: Options): Promise<ApiRecord> {
   const { clock, reader } = scope;
   try {
@@ -53,12 +53,14 @@ export async function get(scope: RecordScope, id: string, options: Options): Pro
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
-    throw new GoneError(message`${label} ${id} does not exist (${withoutPeriod(error)}).`, { cause: error });
+    throw new MissingError(message`${label} ${id} does not exist (${withoutPeriod(error)}).`, {
+      cause: error,
+    });
   }
 }
 
 /**
- * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link GoneError} if it is
+ * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link MissingError} if it is
  * not in state and does not exist.
  */
 export async function readOnly(
@@ -71,7 +73,7 @@ export async function readOnly(
     const record = await get(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
-    if (error instanceof GoneError && outputs.isReadOnly) return undefined;
+    if (error instanceof MissingError && outputs.isReadOnly) return undefined;
     throw error;
   }
 }
