@@ -23,7 +23,8 @@ import type { Properties } from "./request";
  */
 export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  const engineCalls = new EngineCalls();
+  /** How many more calls of `diff` than of `read` each resource has had. */
+  const surplus = new Map<string, number>();
   const front = frontOf(
     {
       definition,
@@ -43,6 +44,13 @@ export function dynamicProvider(definition: Definition, session = new Session())
     } catch (error) {
       throw error instanceof OperationError ? hostError(error, properties[0]?.__provider) : error;
     }
+  };
+
+  const count = (id: string, { account, claim }: Outputs, step: number): number => {
+    const key = JSON.stringify([account, id, claim]);
+    const sum = (surplus.get(key) ?? 0) + step;
+    surplus.set(key, sum);
+    return sum;
   };
 
   const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
@@ -75,10 +83,10 @@ export function dynamicProvider(definition: Definition, session = new Session())
       run(
         () => {
           const outputs = decodeOutputs(definition, olds);
-          engineCalls.countDiff(id, outputs);
           const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, {
             ...optionsOf(news),
-            isDeclared: engineCalls.isDeclared(id, outputs),
+            // A refresh calls `diff` once after each `read`, also for resources that the program no longer has.
+            isDeclared: count(id, outputs, 1) > 0,
           });
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
@@ -104,7 +112,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
           return found ? { id, props: found.outputs, inputs: found.inputs } : {};
         }
         const outputs = decodeOutputs(definition, properties);
-        engineCalls.countRead(id, outputs);
+        count(id, outputs, -1);
         const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
         if (!state) return {};
         const plain = front.encoder.outputs(state.outputs, properties);
@@ -147,36 +155,6 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
   // The host keeps the resource in state only if the error has these three; it prints `reasons`.
   const properties = { ...kept.outputs, __provider: provider };
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
-}
-
-/**
- * Finds out whether the program declares a resource. A refresh calls `diff` once after each `read`, also for resources that
- * the program no longer has; any further `diff` comes from the program.
- */
-class EngineCalls {
-  /** The number of comparisons minus the number of reads. */
-  private readonly surplus = new Map<string, number>();
-
-  countRead(id: string, outputs: Outputs): void {
-    this.add(id, outputs, -1);
-  }
-
-  countDiff(id: string, outputs: Outputs): void {
-    this.add(id, outputs, 1);
-  }
-
-  isDeclared(id: string, outputs: Outputs): boolean {
-    return (this.surplus.get(keyOf(id, outputs)) ?? 0) > 0;
-  }
-
-  private add(id: string, outputs: Outputs, step: number): void {
-    const key = keyOf(id, outputs);
-    this.surplus.set(key, (this.surplus.get(key) ?? 0) + step);
-  }
-}
-
-function keyOf(id: string, { account, claim }: Outputs): string {
-  return JSON.stringify([account, id, claim]);
 }
 
 /**

@@ -45,57 +45,43 @@ export async function check(
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
   };
-  const accountName = checkAccount(connect, declaration.account, refuse("account"));
-  const isAccountRefused = problems.some(({ property }) => property === "account");
-  const importId = checkImportId(
-    definition,
-    declaration,
-    () => (isAccountRefused ? undefined : connectIfKnown(connect, accountName)),
-    refuse("import"),
-  );
-  const inputs = { values, account: accountName, importId };
-  const isRefused = isAccountRefused || problems.some(({ property }) => property === "import");
-  const importing =
-    importId === undefined || old || isRefused ? undefined : connectIfKnown(connect, accountName);
-  if (importId === undefined || !importing) return { inputs, problems, notes: [] };
-  const imported = await checkImport(importing, inputs, importId, declaration);
+  const account = typeof declaration.account === "string" ? declaration.account || undefined : undefined;
+  const scope = checkAccount(connect, declaration.account, refuse("account"));
+  const importId = checkImportId(definition, declaration, scope, refuse("import"));
+  const inputs = { values, account, importId };
+  const isRefused = problems.some(({ property }) => property === "import");
+  if (importId === undefined || old || isRefused || !scope) return { inputs, problems, notes: [] };
+  const imported = await checkImport(scope, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const others = imported.problems.filter(({ property }) => !malformed.has(property));
   return { ...imported, inputs, problems: [...problems, ...others] };
 }
 
-/** The account by its name, with usable settings. */
+/** Connects to the account; undefined if it is refused, or while its settings are not known. */
 function checkAccount(
   connect: Connect,
   account: unknown,
   refuse: (reason: string | Message) => void,
-): string | undefined {
-  if (account === undefined || account === null) {
-    connectIfKnown(connect, undefined);
-    return undefined;
-  }
-  if (isUnknown(account)) {
-    refuse("must be known in the preview");
-    return undefined;
-  }
-  if (typeof account !== "string" || account === "") {
+): RecordScope | undefined {
+  if (account === undefined || account === null) return connectIfKnown(connect, undefined);
+  if (isUnknown(account)) refuse("must be known in the preview");
+  else if (typeof account !== "string" || account === "")
     refuse("must be the name of an account in uptime:accounts; leave it out for the one without a name");
-    return undefined;
-  }
-  try {
-    connectIfKnown(connect, account);
-  } catch (error) {
-    if (!(error instanceof UptimeError)) throw error;
-    refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
-  }
-  return account;
+  else
+    try {
+      return connectIfKnown(connect, account);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
+    }
+  return undefined;
 }
 
 /** The id in the option `import`. */
 function checkImportId(
   { label, singular }: Definition,
   { importId: given, old, options: { owner } }: Declaration,
-  account: () => RecordScope | undefined,
+  scope: RecordScope | undefined,
   refuse: (reason: string) => void,
 ): string | undefined {
   if (given === undefined || given === null) return undefined;
@@ -119,9 +105,8 @@ function checkImportId(
   }
   // It was imported in an earlier run.
   if (id === old?.importId) return id;
-  const ledger = account()?.ledger;
-  ledger?.note(id, { is: "to be imported", owner });
-  const first = ledger?.importerOf(id) ?? owner;
+  scope?.ledger.note(id, { is: "to be imported", owner });
+  const first = scope?.ledger.importerOf(id) ?? owner;
   if (first !== owner)
     refuse(
       `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,

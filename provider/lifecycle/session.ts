@@ -47,7 +47,8 @@ interface SharedAccount {
   readonly kinds: Map<string, SharedKind>;
 }
 
-const noNote: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
+/** Of a process that shares no note with others. */
+export const noNote: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
 export class Session {

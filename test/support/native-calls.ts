@@ -9,7 +9,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 import type { Engine } from "../../provider/engine/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginSession } from "../../provider/engine/plugin/session";
-import type { RunNote } from "../../provider/lifecycle/record-scope";
+import { noNote } from "../../provider/lifecycle/session";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
@@ -24,8 +24,6 @@ type UnaryMethod<Request, Response> = (
 interface MessageType<T> {
   deserializeBinary(bytes: Uint8Array): T;
 }
-
-const noNeighbors: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class NativeProcess {
@@ -44,9 +42,8 @@ export class NativeProcess {
       flush: () => Promise.resolve(),
     } as unknown as Engine;
     this.methods = methodsOf(engine, "1.0.0", {
-      // Tests that run beside this one have an engine at the same address, and must not be its neighbors.
-      newSession: () =>
-        (this.present = new PluginSession(engine, {}, { runNote: noNeighbors, ...surroundings })),
+      // Tests that run beside this one have an engine at the same address, and must not share a note with it.
+      newSession: () => (this.present = new PluginSession(engine, {}, { runNote: noNote, ...surroundings })),
       schema: () => "",
     });
   }
