@@ -5,7 +5,7 @@ import { driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
 import type { DriftReport, Table } from "../drift/report";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
-import { codeBlock, markdownHead, markdownRow, escapeInvisible } from "../shared/quoting";
+import { codeBlock, markdownHead, markdownRow, visible } from "../shared/quoting";
 
 /** A longer value is folded, so that the list of changes stays readable. */
 const shortValue = 120;
@@ -73,7 +73,7 @@ function changesSection(
         ` ${title}: ${operation}${record}${old}${first}`,
         ...details.map((detail) => `     ${detail}`),
       ];
-      return lines.map((line) => escapeInvisible(signs[operation] + line)).join("\n");
+      return lines.map((line) => visible(signs[operation] + line)).join("\n");
     },
   );
   // The fence must be longer than any in a value.
@@ -110,7 +110,7 @@ function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): st
       ...(before === undefined ? [] : [`- ${before}`]),
       ...(after === undefined ? [] : [`+ ${after}`]),
     ];
-    const summary = `<code>${escapeUTF8(escapeInvisible(title))}</code>`;
+    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
     return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
   });
 }

@@ -18,7 +18,7 @@ import { driftMarkdown, driftText, uncompared } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
-import { escapeInvisible } from "../shared/quoting";
+import { visible } from "../shared/quoting";
 import { findDefinition } from "../shared/resource-types";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
@@ -66,7 +66,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of uncompared(report))
-        stderr.write(`${escapeInvisible(`${parseUrn(urn).name}: ${reason}`)}\n`);
+        stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });

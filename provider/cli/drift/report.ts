@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { codeSpan, markdownHead, markdownRow, escapeInvisible } from "../shared/quoting";
+import { codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 import { counted } from "../../api/text";
 import { shorten } from "../../definitions/text";
@@ -104,7 +104,7 @@ export function driftText(report: DriftReport): string {
 }
 
 function linesOf({ heads, rows }: Table): string[] {
-  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(escapeInvisible(cell), widest)));
+  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(visible(cell), widest)));
   const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
   return shown.map((row) =>
     row

@@ -4,7 +4,7 @@ import { shorten } from "../../definitions/text";
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A string on one line, with its invisible characters written as in a program. */
-export function escapeInvisible(text: string): string {
+export function visible(text: string): string {
   return text.replace(invisible, (character) => {
     const known = JSON.stringify(character).slice(1, -1);
     if (known.length === 2) return known;
@@ -19,7 +19,7 @@ export function escapeInvisible(text: string): string {
 export function stringLiteral(text: string): string {
   const count = (mark: string): number => text.split(mark).length - 1;
   const mark = count('"') > count("'") ? "'" : '"';
-  return mark + escapeInvisible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
+  return mark + visible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
 }
 
 /** One word of a shell command, whatever it holds. */
@@ -31,7 +31,7 @@ export function shellWord(text: string): string {
 
 /** A string as Markdown shows it unchanged. */
 export function codeSpan(text: string): string {
-  const plain = escapeInvisible(text);
+  const plain = visible(text);
   if (plain === "") return "";
   const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
@@ -53,7 +53,7 @@ export function markdownHead(heads: readonly string[]): string {
 export function codeBlock(lines: readonly string[], language = ""): string {
   const longest = Math.max(2, ...[...lines.join("\n").matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return [fence + language, ...lines.map(escapeInvisible), fence].join("\n");
+  return [fence + language, ...lines.map(visible), fence].join("\n");
 }
 
 /** The beginning of a text as one line. */
