@@ -13,10 +13,10 @@ import {
 } from "./failed-attempt";
 import type { FailedAttempt, Response } from "./failed-attempt";
 import type { Log } from "./log";
-import { eitherOf } from "./operation";
+import { anySignal } from "./operation";
 import type { Operation } from "./operation";
 import { RateLimiter } from "./rate-limit";
-import type { Denial, Ended } from "./rate-limit";
+import type { Denial, EndedRequest } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Address, Settings } from "./settings";
 import type { Transport } from "./transport";
@@ -124,7 +124,7 @@ export class Client {
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
   }
 
-  private async attempt(request: ApiRequest, name: string): Promise<Ended<Answer | FailedAttempt>> {
+  private async attempt(request: ApiRequest, name: string): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
     const { path, query, operation, method } = request;
     const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
@@ -134,7 +134,7 @@ export class Client {
       const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
       if (method !== "GET") operation.hasWritten = true;
       request.onSend?.();
-      const response = await this.exchange(request, url, eitherOf(timeout, operation.timeSignal));
+      const response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
       const { status, headers, text } = response;
       const body = tryParseJson(text);
       if (status >= 300) return { result: describeRefusal(attempted, response, body), answer: response };
@@ -176,8 +176,8 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    const isElsewhere = !url.pathname.replace(/\/$/, "").endsWith(request.path);
-    return { status, headers, text: new TextDecoder().decode(body), target, isElsewhere };
+    const hasOtherPath = !url.pathname.replace(/\/$/, "").endsWith(request.path);
+    return { status, headers, text: new TextDecoder().decode(body), target, hasOtherPath };
   }
 }
 

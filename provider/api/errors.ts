@@ -66,7 +66,7 @@ export class ApiError extends UptimeError {
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
     /** The request was redirected to another path, so this says nothing about the record. */
-    readonly isElsewhere = false,
+    readonly hasOtherPath = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
@@ -100,7 +100,7 @@ export class LostAnswerError extends UptimeError {
     readonly next: "send again" | "keep looking" | "give up",
     options?: ErrorOptions,
     /** The id in the answer, if there is no such record yet. */
-    readonly toldId?: string,
+    readonly answeredId?: string,
   ) {
     super(given, options);
   }

@@ -43,7 +43,7 @@ export interface Response {
   /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;
   /** It was redirected to the path of something else. */
-  readonly isElsewhere: boolean;
+  readonly hasOtherPath: boolean;
 }
 
 /** Added to errors of an operation that may have old settings. */
@@ -78,7 +78,7 @@ export function notSentError(
 
 /** An answer with a status of 300 or above. */
 export function describeRefusal(attempted: Attempted, response: Response, body: unknown) {
-  const { status, headers, text, target, isElsewhere } = response;
+  const { status, headers, text, target, hasOtherPath } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
   const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
@@ -87,7 +87,7 @@ export function describeRefusal(attempted: Attempted, response: Response, body: 
     error:
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known, isElsewhere),
+        : new ApiError(...known, hasOtherPath),
   } as const;
 }
 

@@ -18,7 +18,7 @@ interface OperationOptions {
 }
 
 /** A signal that aborts with either of two. Without a second one it is the first, because signals are slow to make. */
-export function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+export function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return other ? AbortSignal.any([one, other]) : one;
 }
 
@@ -70,7 +70,7 @@ export class Operation {
     const { timeSignal, interruption } = this;
     const first = interruption ?? timeSignal;
     if (!this.waits && first) {
-      this.waits = eitherOf(first, interruption && timeSignal);
+      this.waits = anySignal(first, interruption && timeSignal);
       // Hundreds of requests may wait, which Node.js would report as a leak.
       setMaxListeners(0, this.waits);
     }

@@ -11,7 +11,7 @@ export interface Limits {
 }
 
 /** A request that has ended; `answer` is absent if there is none. */
-export interface Ended<T> {
+export interface EndedRequest<T> {
   readonly result: T;
   readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
 }
@@ -37,7 +37,7 @@ interface Waiter extends Turn {
 
 const minute = 60_000;
 /** How long a server may refuse everything before waiting requests fail. */
-const patience = 10 * minute;
+const giveUpAfter = 10 * minute;
 
 /**
  * Limits how many requests to one account run at once and how many are sent in a minute, and sends nothing while the server
@@ -74,7 +74,7 @@ export class RateLimiter {
   }
 
   /** Waits for its turn, then runs. Throws {@link Turn.denialError} if the turn does not come. */
-  async run<T>(turn: Turn, request: () => Promise<Ended<T>>): Promise<T> {
+  async run<T>(turn: Turn, request: () => Promise<EndedRequest<T>>): Promise<T> {
     await this.enter(turn);
     const begun = this.clock.now();
     try {
@@ -99,7 +99,7 @@ export class RateLimiter {
   private close(headers: Headers, begun: number): void {
     const now = this.clock.now();
     if (this.refusals === 0) this.refusedSince = now;
-    const end = this.refusedSince + patience;
+    const end = this.refusedSince + giveUpAfter;
     const announced = announcedWait(headers, this.clock.date()) ?? 0;
     // The refusal of a request that began before the last refusal counts only if it names a time.
     const isLate = begun < this.opensAt;

@@ -2,9 +2,9 @@ import type { Clock } from "./clock";
 import { counted } from "./text";
 
 /** A shorter wait does not look like a hang. */
-const firstMs = 10_000;
+const firstNoticeMs = 10_000;
 /** Often enough to show progress, and rarely enough for the log of a CI job. */
-const againMs = 30_000;
+const nextNoticeMs = 30_000;
 
 /** The requests of one account. */
 export interface Backlog {
@@ -38,7 +38,7 @@ export class WaitNotices {
 
   /** Requests are held back from now on. */
   begin(): void {
-    if (!this.waking) this.wake(firstMs);
+    if (!this.waking) this.wake(firstNoticeMs);
   }
 
   /** The requests of an account are no longer held back. */
@@ -55,7 +55,7 @@ export class WaitNotices {
       () => {
         if (this.waking !== waking) return;
         this.tell();
-        this.wake(againMs);
+        this.wake(nextNoticeMs);
       },
       () => undefined,
     );

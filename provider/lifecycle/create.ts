@@ -19,7 +19,7 @@ import { readBaseline } from "./baseline";
 import type { Baseline, CreatedRecord, PlannedCreate } from "./baseline";
 import { compare, fieldOf, describeRecord, shows, wantedValues } from "./difference";
 import { importRecord } from "./import";
-import { unnamed } from "./ledger";
+import { unknownOwner } from "./ledger";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { nameOf, PartialFailureError } from "./resource";
@@ -51,7 +51,8 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
     ? await adopt(scope, createValues, baseline, owner, operation)
     : undefined;
   const created =
-    adopted ?? (await make(scope, { values: createValues, owner: owner ?? unnamed, baseline }, operation));
+    adopted ??
+    (await make(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(scope, id);
   // A created record needs no claim: nobody had it before.

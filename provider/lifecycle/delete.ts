@@ -5,7 +5,13 @@ import type { RecordScope } from "./record-scope";
 import { proveGone } from "./gone";
 import { claimInState, claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, noteState } from "./same-record";
+import {
+  assertOwnRecord,
+  assertSameServer,
+  isAccountOfState,
+  hasIdentifyingField,
+  noteState,
+} from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
 export async function remove(
@@ -25,7 +31,8 @@ export async function remove(
   ledger.note(id, { is: "ending", owner: options.owner });
   const isOurs = isAccountOfState(scope, outputs);
   try {
-    if (!isOurs || isIdentified(scope)) assertOwnRecord(scope, outputs, await reader.show(id, operation));
+    if (!isOurs || hasIdentifyingField(scope))
+      assertOwnRecord(scope, outputs, await reader.show(id, operation));
     ledger.note(id, { is: "written" });
     await collection.remove(id, operation);
   } catch (error) {

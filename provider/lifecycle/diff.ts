@@ -5,7 +5,7 @@ import { isUnknown } from "../definitions/unknown";
 import { holdRecord } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
-import { claimInState, claimOf, describeOwner, unnamed } from "./ledger";
+import { claimInState, claimOf, describeOwner, unknownOwner } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
@@ -50,7 +50,7 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  hold(scope, id, outputs, inputs, options, replaces.length > 0);
+  noteHolder(scope, id, outputs, inputs, options, replaces.length > 0);
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
@@ -81,7 +81,7 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
 }
 
 /** Notes which resource has the record. Throws if another one of the program has it too. */
-function hold(
+function noteHolder(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
@@ -103,7 +103,7 @@ function hold(
   if (!isDeclared) return;
   const isOthers = holdRecord(scope, id, claimInState(outputs));
   const other =
-    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unnamed : undefined);
+    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +

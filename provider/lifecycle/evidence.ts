@@ -21,7 +21,7 @@ export class Evidence {
   /** The account shows a record. */
   see(definition: Definition, record: ApiRecord): void {
     const values = this.known.get(definition.plural)?.get(record.id);
-    if (values && agrees(definition, values, record)) this.isFound = true;
+    if (values && hasSameNameOrUrl(definition, values, record)) this.isFound = true;
   }
 
   /** The ids of the records of one kind that state has, as far as this process has heard. */
@@ -31,7 +31,7 @@ export class Evidence {
 }
 
 /** Whether a record has the name or the URL that state has. */
-export function agrees(definition: Definition, values: StateValues, record: ApiRecord): boolean {
+export function hasSameNameOrUrl(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",
   );

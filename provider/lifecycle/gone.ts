@@ -17,7 +17,7 @@ export async function proveGone(
   const { definition, evidence, settings } = scope;
   const { label, plural } = definition;
   const answer = withoutPeriod(missing);
-  const list = await listWithout(scope, id, missing, operation);
+  const list = await readListWithout(scope, id, missing, operation);
   const sameAccount =
     "If the account is the one that state means, run `pulumi config set uptime:sameAccount true`";
   if (!isAccountOfState(scope, outputs)) {
@@ -38,7 +38,7 @@ export async function proveGone(
 }
 
 /** Reads the list. Throws if it holds a record that is missing at its own address. */
-export async function listWithout(
+export async function readListWithout(
   { clock, definition, reader }: RecordScope,
   id: string,
   missing: MissingError,

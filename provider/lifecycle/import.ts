@@ -7,7 +7,7 @@ import { isEmpty } from "../definitions/values";
 import { claimRecord } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
-import { adoptionClaim, describeOwner, unnamed } from "./ledger";
+import { adoptionClaim, describeOwner, unknownOwner } from "./ledger";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
@@ -94,7 +94,7 @@ export async function importRecord(
 ): Promise<{ record: ApiRecord; claim: string }> {
   const { ledger, checkedImports } = scope;
   const { label } = scope.definition;
-  const { owner = unnamed } = options;
+  const { owner = unknownOwner } = options;
   const record = checkedImports.get(id) ?? (await readToImport(scope, id, inputs, options, operation));
   checkedImports.delete(id);
   const problems = problemsOfImport(scope, inputs, record, options.ignoreChanges);

@@ -58,11 +58,11 @@ interface Entry {
 }
 
 /** The claim of a resource that has none in state and whose owner the engine does not pass. It has created its record. */
-export const unnamed = "";
+export const unknownOwner = "";
 
 /** Another owner in a message. */
 export function describeOwner(owner: string, kind = "resource"): string {
-  return owner === unnamed ? `another ${kind}` : owner;
+  return owner === unknownOwner ? `another ${kind}` : owner;
 }
 
 /**
@@ -75,12 +75,12 @@ export function adoptionClaim(owner: string | undefined): string {
 
 /** Identifies a resource among those that have the same record. */
 export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
-  return claim ?? (isOwnerCertain ? owner : undefined) ?? unnamed;
+  return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
 }
 
 /** The same across the processes of a run. It comes from state alone, because the dynamic host is not told the owner. */
 export function claimInState({ claim }: Outputs): string {
-  return claim ?? unnamed;
+  return claim ?? unknownOwner;
 }
 
 const adoptionMark = /#[0-9a-f-]{36}$/;
@@ -178,7 +178,7 @@ export class Ledger {
   }
 
   /**
-   * Another resource that has the record: in the program, or since this run. {@link unnamed} if its name is not known.
+   * Another resource that has the record: in the program, or since this run. {@link unknownOwner} if its name is not known.
    *
    * @param own the claims and owners of the resource that asks
    * @param options.importers whether one that is only to import the record counts too
@@ -228,7 +228,7 @@ export class Ledger {
       takenBy !== undefined ||
       isOthersImport ||
       [...holders.keys()].some((other) => other !== claim && !former.includes(other)) ||
-      (claim === unnamed && own?.isDeclared === true)
+      (claim === unknownOwner && own?.isDeclared === true)
     );
   }
 

@@ -68,14 +68,16 @@ export async function recoverCreate(
     const found = await findLost(scope, { ...create, lost: error }, operation);
     if (found) return found;
     if (error.next === "send again" && sends < mostSends) return error;
-    throw new UptimeError(message`${error} ${mayExist(definition)}`, { cause: error });
+    throw new UptimeError(message`${error} ${mayExistHint(definition)}`, { cause: error });
   }
-  if (!lost) throw withWayOut(definition, error);
+  if (!lost) throw adviseReplacement(definition, error);
   // It may be refused as a duplicate of the record that the send before has created.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
   const found = isDuplicate && (await findLost(scope, { ...create, lost, isDuplicate }, operation));
   if (found) return found;
-  throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExist(definition)}`, { cause: error });
+  throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExistHint(definition)}`, {
+    cause: error,
+  });
 }
 
 /**
@@ -91,13 +93,13 @@ async function findLost(
   const { owner, lost } = create;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
-    new UptimeError(message`${lost} ${reason} ${mayExist(definition)}`, { cause: lost });
+    new UptimeError(message`${lost} ${reason} ${mayExistHint(definition)}`, { cause: lost });
   const enough = create.isDuplicate ? 1 : enoughLooks;
   let candidates: Candidates = { equal: [], alike: [] };
   for (let looks = 0, waited = 0; ; waited += lookPause) {
     let failure: unknown;
     try {
-      candidates = await look(scope, create, operation);
+      candidates = await findCandidates(scope, create, operation);
       looks++;
       const [record, ...others] = candidates.equal;
       // If several are equal, other lost creates may claim some of them; so look again.
@@ -140,7 +142,7 @@ async function findLost(
 }
 
 /** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
-function withWayOut(definition: Definition, error: unknown): unknown {
+function adviseReplacement(definition: Definition, error: unknown): unknown {
   const { fields, singular } = definition;
   const refusal = refusalOf(error);
   const [key] = fixedKeys(definition);
@@ -160,14 +162,14 @@ function refusalOf(error: unknown): ApiError | undefined {
 }
 
 /** Every error after a lost create ends so. */
-function mayExist({ singular }: Definition): string {
+function mayExistHint({ singular }: Definition): string {
   return (
     `The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true ` +
     "(`pulumi config set uptime:adoptExisting true`); without it, it may be created again."
   );
 }
 
-async function look(
+async function findCandidates(
   scope: RecordScope,
   { values, baseline, newestKnownId, lost }: LostCreate,
   operation: Operation,
@@ -185,8 +187,8 @@ async function look(
   const listed = list.all().filter(isNew);
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
-  const told = listed.find((record) => record.id === lost.toldId && isNew(record));
-  if (told) return { equal: [told], alike: [] };
+  const answered = listed.find((record) => record.id === lost.answeredId && isNew(record));
+  if (answered) return { equal: [answered], alike: [] };
   const equal: ApiRecord[] = [];
   const alike: ApiRecord[] = [];
   for (const brief of listed) {

@@ -5,7 +5,7 @@ import { keyHash } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import type { RecordScope } from "./record-scope";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
-import { agrees } from "./evidence";
+import { hasSameNameOrUrl } from "./evidence";
 import type { Options, Outputs } from "./resource";
 
 /** Whether state was made with the present address and key, or the settings say that it is the same account. */
@@ -48,7 +48,7 @@ export function noteState({ definition, evidence, ledger }: RecordScope, id: str
 }
 
 /** Whether a field identifies the record, so that it is read and compared before it is written or deleted. */
-export function isIdentified({ definition }: RecordScope): boolean {
+export function hasIdentifyingField({ definition }: RecordScope): boolean {
   return fixedKeys(definition).length > 0;
 }
 
@@ -56,7 +56,7 @@ export function isIdentified({ definition }: RecordScope): boolean {
 export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;
-  if (!isAccountOfState(scope, outputs) && !agrees(definition, outputs.values, record))
+  if (!isAccountOfState(scope, outputs) && !hasSameNameOrUrl(definition, outputs.values, record))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${record.id} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );

@@ -6,7 +6,13 @@ import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { Inputs, Options, Outputs, State } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, isIdentified, noteState } from "./same-record";
+import {
+  assertOwnRecord,
+  assertSameServer,
+  isAccountOfState,
+  hasIdentifyingField,
+  noteState,
+} from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -29,7 +35,7 @@ export async function update(
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {
-    const mustRead = isIdentified(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
+    const mustRead = hasIdentifyingField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.show(id, operation) : undefined;
     if (current) assertOwnRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));

@@ -87,7 +87,7 @@ export async function verify(
   if (emptyLists === "entry" && lost.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
     return sendUpdate(scope, id, values, operation, "text");
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joinMessages(lost.map(lossOf), "; ")}.`,
+    message`the API took these properties and did not store them: ${joinMessages(lost.map(describeLoss), "; ")}.`,
     record,
   );
 }
@@ -146,7 +146,7 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
 }
 
 /** What was sent and what the record shows. */
-function lossOf({ key, field, wanted, shown, problem }: Difference): Message {
+function describeLoss({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;

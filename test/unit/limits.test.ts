@@ -8,7 +8,7 @@ import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
 import { announcedWait } from "../../provider/api/rate-limit-headers";
-import type { Denial, Ended, Turn } from "../../provider/api/rate-limit";
+import type { Denial, EndedRequest, Turn } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
@@ -118,7 +118,7 @@ describe("at the same time", () => {
 });
 
 /** What a request ends with that is answered so. */
-const ended = <T>(result: T, status = 200, headers: Record<string, string> = {}): Ended<T> => ({
+const ended = <T>(result: T, status = 200, headers: Record<string, string> = {}): EndedRequest<T> => ({
   result,
   answer: { status, headers },
 });

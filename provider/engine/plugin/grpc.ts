@@ -23,7 +23,7 @@ interface Lazy {
 
 const { PropertyDiff } = proto;
 const { DiffChanges } = proto.DiffResponse;
-const kinds = {
+const diffKinds = {
   add: [PropertyDiff.Kind.ADD, PropertyDiff.Kind.ADD_REPLACE],
   update: [PropertyDiff.Kind.UPDATE, PropertyDiff.Kind.UPDATE_REPLACE],
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
@@ -122,7 +122,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       for (const [key, { kind, replaces, isOfInputs }] of changes)
         response
           .getDetaileddiffMap()
-          .set(key, new PropertyDiff().setKind(kinds[kind][replaces ? 1 : 0]).setInputdiff(isOfInputs));
+          .set(key, new PropertyDiff().setKind(diffKinds[kind][replaces ? 1 : 0]).setInputdiff(isOfInputs));
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
