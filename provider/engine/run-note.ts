@@ -76,7 +76,7 @@ export function openRunNote(engineAddress: () => string | undefined): RunNote {
         // This matters only if another process adopts or imports the record.
       }
     },
-    have(name, claim) {
+    isHeldElsewhere(name, claim) {
       const path = file();
       if (path === undefined || !isOwn(dirname(path))) return false;
       return ![undefined, thisProcess].includes(lines.writerOf(name, path, claim));

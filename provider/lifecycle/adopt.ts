@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { claimRecord, isElsewhere } from "./claims";
+import { claimRecord, isRecordHeldElsewhere } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline, CreatedRecord } from "./baseline";
@@ -38,7 +38,7 @@ export async function adopt(
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    ledger.standing(record.id) === "free" && !isElsewhere(scope, record);
+    ledger.standing(record.id) === "free" && !isRecordHeldElsewhere(scope, record);
   const found = await namesakesOf(scope, values, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

@@ -21,17 +21,17 @@ function idOnServer({ address, definition }: RecordScope, id: string): string {
 }
 
 /**
- * A resource of this process has a record. Returns whether one of another process with the same key has it too.
+ * Notes that a resource of this process has a record. Returns whether one of another process with the same key has it too.
  *
- * @param claim in state, if it has the record there
+ * @param claim the resource's claim, if it has the record in state
  */
 export function holdRecord(scope: RecordScope, id: string, claim?: string): boolean {
   const name = nameByKey(scope, id);
   scope.runNote.hold(name, claim);
-  return scope.runNote.have(name);
+  return scope.runNote.isHeldElsewhere(name);
 }
 
-/** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
+/** Claims an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
 export function claimRecord(scope: RecordScope, record: ApiRecord): void {
   const { runNote } = scope;
   runNote.hold(idOnServer(scope, record.id));
@@ -39,7 +39,7 @@ export function claimRecord(scope: RecordScope, record: ApiRecord): void {
   runNote.claim(nameByKey(scope, record.id));
 }
 
-/** A resource of this process has created a record. Throws if another process has adopted it before the answer came. */
+/** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
 export function holdCreated(scope: RecordScope, id: string): void {
   if (holdRecord(scope, id))
     throw new UptimeError(
@@ -49,29 +49,29 @@ export function holdCreated(scope: RecordScope, id: string): void {
 }
 
 /** Whether a resource of another process has a record, or has claimed it with another key. */
-export function isElsewhere(scope: RecordScope, record: ApiRecord): boolean {
-  return isElsewhereByKey(scope, record.id) || scope.runNote.have(nameOnServer(scope, record));
+export function isRecordHeldElsewhere(scope: RecordScope, record: ApiRecord): boolean {
+  return isIdHeldElsewhere(scope, record.id) || scope.runNote.isHeldElsewhere(nameOnServer(scope, record));
 }
 
 /** Whether a resource of another process with the same key has a record. */
-export function isElsewhereByKey(scope: RecordScope, id: string, claim?: string): boolean {
-  return scope.runNote.have(nameByKey(scope, id), claim);
+export function isIdHeldElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
+  return scope.runNote.isHeldElsewhere(nameByKey(scope, id), claim);
 }
 
 /**
  * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
  * resource, which is replaced. The record is read if a process with another key has claimed such an id.
  */
-export async function isHeldElsewhere(
+export async function isStateHeldElsewhere(
   scope: RecordScope,
   id: string,
   claim: string,
   operation: Operation,
 ): Promise<boolean> {
-  if (isElsewhereByKey(scope, id, claim)) return true;
-  if (!scope.runNote.have(idOnServer(scope, id))) return false;
+  if (isIdHeldElsewhere(scope, id, claim)) return true;
+  if (!scope.runNote.isHeldElsewhere(idOnServer(scope, id))) return false;
   try {
-    return scope.runNote.have(nameOnServer(scope, await scope.reader.show(id, operation)));
+    return scope.runNote.isHeldElsewhere(nameOnServer(scope, await scope.reader.show(id, operation)));
   } catch (error) {
     if (error instanceof MissingError) return false;
     throw error;

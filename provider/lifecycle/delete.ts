@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isHeldElsewhere } from "./claims";
+import { isStateHeldElsewhere } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { proveGone } from "./gone";
 import { claimInState, claimOf } from "./ledger";
@@ -26,7 +26,7 @@ export async function remove(
   const claim = claimOf(outputs, options);
   const isOthers = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });
-  if (isOthers || (await isHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
+  if (isOthers || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
   noteState(scope, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });
   const isOurs = isAccountOfState(scope, outputs);

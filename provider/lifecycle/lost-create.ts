@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./baseline";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { Values } from "./difference";
-import { isElsewhereByKey } from "./claims";
+import { isIdHeldElsewhere } from "./claims";
 import type { RecordScope } from "./record-scope";
 
 /** How often a create is sent at most. A server that cuts off five in a row will cut off the sixth. */
@@ -178,7 +178,7 @@ async function findCandidates(
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
-    const isHeld = ledger.standing(id) === "held" || isElsewhereByKey(scope, id);
+    const isHeld = ledger.standing(id) === "held" || isIdHeldElsewhere(scope, id);
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const list = new Listing(collection.list(operation), "desc", clock);

@@ -11,20 +11,20 @@ import type { ServerTraits } from "./server-traits";
 
 /** What the processes of a run tell each other: the names of the records that their resources have. */
 export interface RunNote {
-  /** A resource of this process takes a record that exists. Throws if another process was first, or cannot be told. */
+  /** Claims an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
   claim(name: string): void;
   /**
-   * A resource of this process has a record. Whether the others hear of it is not certain.
+   * Notes that a resource of this process has a record. The other processes may not learn of it.
    *
-   * @param claim in state, if it has the record there
+   * @param claim the resource's claim, if it has the record in state
    */
   hold(name: string, claim?: string): void;
   /**
-   * Whether another process was the first to claim or to hold a record.
+   * Whether another process was the first to claim or hold a record.
    *
-   * @param claim of the resource that asks: what another process holds of the same state does not count
+   * @param claim the claim of the resource that asks: with the same claim, the other process has the same resource
    */
-  have(name: string, claim?: string): boolean;
+  isHeldElsewhere(name: string, claim?: string): boolean;
 }
 
 /** One kind of record at one address with one key, and everything that the lifecycle's verbs need to work on it. */

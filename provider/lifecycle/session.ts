@@ -48,7 +48,11 @@ interface SharedAccount {
 }
 
 /** Of a process that shares no note with others. */
-export const noNote: RunNote = { claim: () => undefined, hold: () => undefined, have: () => false };
+export const noNote: RunNote = {
+  claim: () => undefined,
+  hold: () => undefined,
+  isHeldElsewhere: () => false,
+};
 
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
 export class Session {

@@ -34,16 +34,16 @@ describe("the note of a run", () => {
     openRunNote(() => engine).claim(record);
     const [file = ""] = readdirSync(folder());
     expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(openRunNote(() => engine).have(record)).toBe(false);
+    expect(openRunNote(() => engine).isHeldElsewhere(record)).toBe(false);
     // As if another process that runs had written it.
     const text = readFileSync(join(folder(), file), "utf8");
     writeFileSync(join(folder(), file), text.replace(ownName, otherName));
     const note = openRunNote(() => engine);
-    expect([note.have(record), note.have("server monitors 2")]).toEqual([true, false]);
+    expect([note.isHeldElsewhere(record), note.isHeldElsewhere("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
     appendFileSync(join(folder(), file), text.replace(ownName, endedName));
-    expect(note.have(record)).toBe(true);
-    expect(openRunNote(() => "127.0.0.1:4001").have(record)).toBe(false);
+    expect(note.isHeldElsewhere(record)).toBe(true);
+    expect(openRunNote(() => "127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
   });
 
   test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
@@ -53,7 +53,7 @@ describe("the note of a run", () => {
     const own = readFileSync(join(folder(), file), "utf8");
     const others = own.replace(ownName, otherName);
     writeFileSync(join(folder(), file), own + others);
-    expect(note.have(record)).toBe(false);
+    expect(note.isHeldElsewhere(record)).toBe(false);
     writeFileSync(join(folder(), file), others);
     expect(() => {
       openRunNote(() => engine).claim(record);
@@ -68,7 +68,7 @@ describe("the note of a run", () => {
     const [file = ""] = readdirSync(folder());
     const text = readFileSync(join(folder(), file), "utf8");
     writeFileSync(join(folder(), file), text.replace(ownName, `${process.ppid}@1`));
-    expect(openRunNote(() => engine).have(record)).toBe(false);
+    expect(openRunNote(() => engine).isHeldElsewhere(record)).toBe(false);
   });
 
   test("does not count what another process holds of the state that is asked for", () => {
@@ -77,7 +77,7 @@ describe("the note of a run", () => {
     const [file = ""] = readdirSync(folder());
     const path = join(folder(), file);
     writeFileSync(path, readFileSync(path, "utf8").replace(ownName, otherName));
-    const have = (claim?: string): boolean => openRunNote(() => engine).have(record, claim);
+    const have = (claim?: string): boolean => openRunNote(() => engine).isHeldElsewhere(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
     openRunNote(() => engine).hold(record);
@@ -110,7 +110,7 @@ describe("the note of a run", () => {
   test("is not written for no engine", () => {
     const note = openRunNote(() => undefined);
     note.claim(record);
-    expect([note.have(record), readdirSync(temporary)]).toEqual([false, []]);
+    expect([note.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 

@@ -15,7 +15,7 @@ export type Holders<T> = Map<string, { readonly holder: T; readonly claim: strin
 
 /** The note of a run, without a file. */
 export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
-  const have: RunNote["have"] = (name, asking) => {
+  const have: RunNote["isHeldElsewhere"] = (name, asking) => {
     const first = holders
       .get(name)
       ?.find(({ holder, claim }) => holder === self || claim === undefined || claim !== asking);
@@ -27,7 +27,7 @@ export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
     hold(name);
     if (have(name)) throw new UptimeError("A resource of another provider has the record.");
   };
-  return { claim, hold, have };
+  return { claim, hold, isHeldElsewhere: have };
 }
 
 /** What a process of the provider has around it: a clock, a way to the server, and somebody who reads what it prints. */
