@@ -232,8 +232,33 @@ const seen: Record<string, Scenario> = {
         before: (["refresh --run-program", "refresh --run-program", "up"] as const).map((command) => ({
           event: "mistake",
           command,
+          with: "key",
         })),
       }),
+    ],
+  },
+  "equal records of another server are not read, written or deleted, whatever else the settings say": {
+    records: [],
+    runs: [
+      run([a]),
+      run([a], {
+        before: (
+          ["refresh --run-program", "up --refresh --run-program", "destroy --run-program"] as const
+        ).map((command) => ({ event: "mistake", command, with: "address" })),
+      }),
+    ],
+  },
+  "a record that somebody makes under the id of a deleted one, after its refresh, is not taken over": {
+    server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
+    records: [],
+    runs: [
+      run([a]),
+      run([a], {
+        command: "up --refresh --run-program",
+        before: [{ edit: "delete", kind: "monitor", place: 0 }],
+        moments: [{ after: 2, happens: { edit: "add", kind: "monitor", fields: home } }],
+      }),
+      run([a]),
     ],
   },
   "a record that was adopted from its own former resource, in a run that failed, is not deleted in the next one":

@@ -5,12 +5,12 @@ import { Hang, VirtualClock } from "../clock";
 import { apiKey, networkError, SimulatedApi } from "./api";
 import type { Misbehaviour, Network, Seen } from "./api";
 import { isGreen, SimulatedEngine, urnOf } from "./engine";
-import type { Command, Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import type { Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
 import { dynamicFront, nativeFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
 import { refusedName, sound, urnsAt } from "./scenarios";
-import type { Edit, Event, Fault, FaultName, PlannedRun, Scenario } from "./scenarios";
+import type { Edit, Event, Fault, FaultName, Mistake, PlannedRun, Scenario } from "./scenarios";
 
 // Server ---------------------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class World implements Result, Network {
   readonly api: SimulatedApi;
   readonly engine: SimulatedEngine;
   readonly outcomes: Outcome[] = [];
-  private readonly accounts: Readonly<Record<"main" | "second" | "another", SimulatedApi>>;
+  private readonly accounts: Readonly<Record<"main" | "second" | "another" | "copy", SimulatedApi>>;
   private readonly checkpoints: Checkpoint[] = [];
   /** What the settings say of a former address, if the server has moved. */
   private movedFrom: string[] = [];
@@ -163,12 +163,13 @@ class World implements Result, Network {
   ) {
     const dialect = habits?.dialect ?? { uniqueDomainNames: false };
     const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, habits, firstId);
-    // The accounts of a server number their records together; another server's have the same ids.
-    this.accounts = { main: account(1), second: account(5001), another: account(1) };
+    // The accounts of a server number their records together; another one, and another server, have the same ids.
+    this.accounts = { main: account(1), second: account(5001), another: account(1), copy: account(1) };
     this.api = this.accounts.main;
+    this.accounts.copy.origin = "https://copy.invalid";
     this.accounts.second.key = "18|second/KxQzV";
     this.accounts.another.key = "21|another/ZqXvJ";
-    // Other records under the same ids.
+    // Other records under the same ids. The copy is filled when it is needed.
     for (let other = 1; other <= 3; other++) {
       this.accounts.another.add("monitor", {
         name: `Other ${other}`,
@@ -253,7 +254,7 @@ class World implements Result, Network {
       this.edit(one);
       return;
     }
-    if (one.event === "mistake") return this.mistake(one.command, title);
+    if (one.event === "mistake") return this.mistake(one, title);
     const { engine, accounts } = this;
     switch (one.event) {
       case "rotate":
@@ -264,7 +265,7 @@ class World implements Result, Network {
         this.formerOrigins.push(accounts.main.origin);
         if (one.place > 0) this.movedFrom = [...this.formerOrigins];
         const moved = `https://api${this.formerOrigins.length}.invalid`;
-        for (const account of Object.values(accounts)) account.origin = moved;
+        for (const account of [accounts.main, accounts.second, accounts.another]) account.origin = moved;
         return;
       }
       case "taint":
@@ -375,9 +376,9 @@ class World implements Result, Network {
     return outcome;
   }
 
-  /** With the key of another account nothing of what is there belongs to the stack. */
-  private async mistake(command: Command, title: string): Promise<void> {
-    const { engine, settled } = this;
+  /** With the key of another account, or at a copy of the server, nothing of what is there belongs to the stack. */
+  private async mistake({ command, with: wrong }: Mistake, title: string): Promise<void> {
+    const { accounts, engine, settled } = this;
     if (!settled || engine.state.length === 0 || engine.state.some((one) => one.retainOnDelete)) return;
     const stateNow = (): string =>
       engine.state
@@ -386,10 +387,15 @@ class World implements Result, Network {
         .join(", ");
     const before = stateNow();
     const { settings, explicit } = engine;
-    const { key } = this.accounts.another;
-    const of = (all: Settings): Settings => ({ ...all, "uptime:apiKey": key });
+    accounts.copy.key = accounts.main.key;
+    for (const of of kinds)
+      for (const record of accounts.main.tables[of].all()) accounts.copy.tables[of].add(record);
+    const of = (all: Settings): Settings =>
+      wrong === "key"
+        ? { ...all, "uptime:apiKey": accounts.another.key }
+        : { ...all, "uptime:baseUrl": accounts.copy.origin };
     this.forget();
-    const options = this.optionsOf({ ...settled, command, isSameAccount: false });
+    const options = this.optionsOf({ ...settled, command, isSameAccount: wrong === "address" });
     const outcome = await this.start({
       ...options,
       settings: of(options.settings),
@@ -405,7 +411,7 @@ class World implements Result, Network {
       this.writes().some(({ effect }) => effect)
     )
       throw new Violation(
-        `before ${title}, ${command} with the key of another account: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${this.requests.map(shown).join(", ")}`,
+        `before ${title}, ${command} with another ${wrong}: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${this.requests.map(shown).join(", ")}`,
       );
   }
 
@@ -695,9 +701,15 @@ class World implements Result, Network {
         ({ method, id, isFaulty, status }) =>
           method === "GET" && id === entry.id && isFaulty && status === 200,
       );
+      // Its record was gone when the run began, and somebody has made another one under the id since.
+      const isAnothers = existing.has(key) && !this.wasThere.has(key);
       // What waits for its replacement is deleted; another record may have got the id.
       const isLeft =
-        isHidden || entry.retainOnDelete === true || entry.isPendingReplacement || this.reused.has(key);
+        isHidden ||
+        isAnothers ||
+        entry.retainOnDelete === true ||
+        entry.isPendingReplacement ||
+        this.reused.has(key);
       if (isLeft && !held.has(key)) this.strays.add(key);
       if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
         violated(`${entry.urn} has left state, and the ${key} is still there`);

@@ -19,8 +19,14 @@ export type Event =
   | Edit
   /** The API key is exchanged; the server gets another address; `pulumi state taint`; an older checkpoint is restored. */
   | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
-  /** Somebody runs this with the key of another account. */
-  | { readonly event: "mistake"; readonly command: Command };
+  | Mistake;
+
+/** Somebody runs this with the key of another account, or with the address of a copy of the server. */
+export interface Mistake {
+  readonly event: "mistake";
+  readonly command: Command;
+  readonly with: "key" | "address";
+}
 
 /** What happens when so many requests of a run were carried out. */
 export interface Moment {
@@ -287,6 +293,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       "refresh --run-program" as const,
       "destroy --run-program" as const,
     ),
+    with: fc.constantFrom("key" as const, "address" as const),
   }),
 );
 const moment: fc.Arbitrary<Moment> = fc.record({
