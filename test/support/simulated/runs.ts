@@ -786,7 +786,7 @@ const structuredCopy = (state: readonly Entry[]): unknown =>
     isPendingReplacement,
     importId: outputs.importId,
   }));
-const shown = ({ method, path, status, effect }: Seen): string =>
+export const shown = ({ method, path, status, effect }: Seen): string =>
   `${method} ${path} ${status ?? "unanswered"}${effect ? ` (${effect.made} ${effect.id})` : ""}`;
 const operationShown = ({ operation, urn, id = "", result, outcome }: Operation): string =>
   `${operation} ${urn.split("::").slice(2).join(" ")} ${id}${result === undefined ? "" : `→${result}`} ${outcome ?? "unended"}`;

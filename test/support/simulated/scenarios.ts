@@ -116,10 +116,7 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
-const kind = fc.oneof(
-  { weight: 3, arbitrary: fc.constant("monitor" as const) },
-  fc.constant("domain" as const),
-);
+const kind = fc.oneof({ weight: 3, arbitrary: fc.constant("monitor") }, fc.constant("domain"));
 const resourceName = fc.constantFrom("a", "b", "c");
 
 const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
@@ -176,12 +173,12 @@ type Change =
   | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
 
 const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.record({ change: fc.constant("add" as const), resource }),
-  fc.record({ change: fc.constantFrom("remove" as const, "first" as const), place: fc.nat(3) }),
+  fc.record({ change: fc.constant("add"), resource }),
+  fc.record({ change: fc.constantFrom("remove", "first"), place: fc.nat(3) }),
   {
     weight: 2,
     arbitrary: fc.record({
-      change: fc.constant("move" as const),
+      change: fc.constant("move"),
       place: fc.nat(3),
       name: resourceName,
       parent: parentType,
@@ -189,14 +186,14 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     }),
   },
   fc.record({
-    change: fc.constant("args" as const),
+    change: fc.constant("args"),
     place: fc.nat(3),
     monitor: argsOf("monitor"),
     domain: argsOf("domain"),
   }),
-  fc.record({ change: fc.constant("provider" as const), place: fc.nat(3), provider }),
-  fc.record({ change: fc.constant("import" as const), place: fc.nat(3), id: sometimes(importedId, 2) }),
-  fc.record({ change: fc.constant("dependsOn" as const), place: fc.nat(3), on: fc.nat(3) }),
+  fc.record({ change: fc.constant("provider"), place: fc.nat(3), provider }),
+  fc.record({ change: fc.constant("import"), place: fc.nat(3), id: sometimes(importedId, 2) }),
+  fc.record({ change: fc.constant("dependsOn"), place: fc.nat(3), on: fc.nat(3) }),
 );
 
 /** The program after a change, or as it was if the change means nothing in it. */
@@ -266,13 +263,13 @@ export function sound(all: readonly Declared[]): readonly Declared[] {
 
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({
-    edit: fc.constantFrom("change" as const, "delete" as const),
+    edit: fc.constantFrom("change", "delete"),
     kind,
     place: fc.nat(3),
   }),
   kind.chain((of) =>
     fc.record({
-      edit: fc.constant("add" as const),
+      edit: fc.constant("add"),
       kind: fc.constant(of),
       fields: fc.constantFrom(...records[of]),
     }),
@@ -282,33 +279,30 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 6, arbitrary: edit },
   fc.record({
-    event: fc.constantFrom("rotate" as const, "move" as const, "taint" as const, "restore" as const),
+    event: fc.constantFrom("rotate", "move", "taint", "restore"),
     place: fc.nat(3),
   }),
   fc.record({
-    event: fc.constant("mistake" as const),
+    event: fc.constant("mistake"),
     command: fc.constantFrom(
-      "up" as const,
-      "up --refresh --run-program" as const,
-      "refresh --run-program" as const,
-      "destroy --run-program" as const,
+      "up",
+      "up --refresh --run-program",
+      "refresh --run-program",
+      "destroy --run-program",
     ),
-    with: fc.constantFrom("key" as const, "address" as const),
+    with: fc.constantFrom("key", "address"),
   }),
 );
 const moment: fc.Arbitrary<Moment> = fc.record({
   after: fc.integer({ min: 1, max: 6 }),
   happens: fc.oneof(
-    { weight: 2, arbitrary: fc.constant("interrupt" as const) },
-    fc.constantFrom("kill" as const, "terminate" as const),
+    { weight: 2, arbitrary: fc.constant("interrupt") },
+    fc.constantFrom("kill", "terminate"),
     { weight: 2, arbitrary: edit },
   ),
 });
 const fault: fc.Arbitrary<Fault> = fc.record({
-  method: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const) },
-    fc.constant("GET" as const),
-  ),
+  method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
   fault: fc.constantFrom(...faultNames),
 });
@@ -319,11 +313,11 @@ const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes:
   fc.record({
     before: fc.array(event, { maxLength: 3, size: "-1" }),
     command: fc.oneof(
-      { weight: 5, arbitrary: fc.constant("up" as const) },
-      { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
-      { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
-      fc.constantFrom("refresh" as const, "refresh --run-program" as const),
-      fc.constantFrom("destroy" as const, "destroy --run-program" as const),
+      { weight: 5, arbitrary: fc.constant("up") },
+      { weight: 2, arbitrary: fc.constant("up --refresh") },
+      { weight: 3, arbitrary: fc.constant("up --refresh --run-program") },
+      fc.constantFrom("refresh", "refresh --run-program"),
+      fc.constantFrom("destroy", "destroy --run-program"),
     ),
     adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
     isPreviewed: rarely(4),
@@ -345,10 +339,10 @@ const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
   dialect: fc
     .record({
       uniqueDomainNames: fc.constant(false),
-      paging: fc.constantFrom("links" as const, "cursor" as const, "none" as const),
-      deletion: fc.constantFrom("removed" as const, "removed" as const, "marked" as const),
-      order: fc.constantFrom("asked" as const, "asked" as const, "none" as const),
-      createAnswer: fc.constantFrom("record" as const, "id" as const),
+      paging: fc.constantFrom("links", "cursor", "none"),
+      deletion: fc.constantFrom("removed", "removed", "marked"),
+      order: fc.constantFrom("asked", "asked", "none"),
+      createAnswer: fc.constantFrom("record", "id"),
       listBrief: fc.boolean(),
     })
     // A brief list would show records that are marked as deleted, and not the mark.
