@@ -6,16 +6,16 @@ export interface Declared {
   readonly kind: Kind;
   readonly name: string;
   /** The type of the component that it is a child of; the component itself has one name for all types. */
-  readonly parent?: string;
+  readonly parent?: string | undefined;
   readonly args: Properties;
-  readonly import?: string;
-  readonly ignoreChanges?: readonly string[];
-  readonly deleteBeforeReplace?: boolean;
+  readonly import?: string | undefined;
+  readonly ignoreChanges?: readonly string[] | undefined;
+  readonly deleteBeforeReplace?: boolean | undefined;
   /** Aliases: what it was before. */
-  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
+  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[] | undefined;
   /** Names of resources, each with its parent, that must be there before. */
-  readonly after?: readonly string[];
-  readonly retainOnDelete?: boolean;
+  readonly after?: readonly string[] | undefined;
+  readonly retainOnDelete?: boolean | undefined;
   /** The provider, if it is not the default one. */
   readonly provider?: string | undefined;
 }
