@@ -298,13 +298,13 @@ class World implements Result, Network {
     return this.front === nativeFront ? dynamicFront : nativeFront;
   }
 
-  private accountOf(provider = ""): "main" | "second" {
-    return provider.endsWith("q") ? "second" : "main";
+  private accountOf({ provider = "", inputs }: Pick<Entry, "provider" | "inputs">): "main" | "second" {
+    return provider.endsWith("q") || inputs.account === "second" ? "second" : "main";
   }
 
   /** A record, by its account, its kind and its id. */
-  private keyOf({ provider, kind, id }: Pick<Entry, "provider" | "kind" | "id">): string {
-    return `${this.accountOf(provider)} ${kind} ${id}`;
+  private keyOf(entry: Pick<Entry, "provider" | "inputs" | "kind" | "id">): string {
+    return `${this.accountOf(entry)} ${entry.kind} ${entry.id}`;
   }
 
   private get requests(): Seen[] {
@@ -392,7 +392,11 @@ class World implements Result, Network {
       for (const record of accounts.main.tables[of].all()) accounts.copy.tables[of].add(record);
     const of = (all: Settings): Settings =>
       wrong === "key"
-        ? { ...all, "uptime:apiKey": accounts.another.key }
+        ? {
+            ...all,
+            "uptime:apiKey": accounts.another.key,
+            "uptime:accounts": JSON.stringify({ second: { apiKey: accounts.another.key } }),
+          }
         : { ...all, "uptime:baseUrl": accounts.copy.origin };
     this.forget();
     const options = this.optionsOf({ ...settled, command, isSameAccount: wrong === "address" });
@@ -419,6 +423,7 @@ class World implements Result, Network {
     const settingsOf = ({ key }: SimulatedApi): Settings => ({
       "uptime:baseUrl": this.api.origin,
       "uptime:apiKey": key,
+      "uptime:accounts": JSON.stringify({ second: { apiKey: this.accounts.second.key } }),
       ...(this.movedFrom.length > 0 && { "uptime:movedFrom": this.movedFrom.join(",") }),
       ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
       ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
@@ -490,17 +495,16 @@ class World implements Result, Network {
     return (["main", "second"] as const).some(
       (name) =>
         this.accounts[name].all(of).length === 0 &&
-        this.engine.state.filter((one) => one.kind === of && this.accountOf(one.provider) === name).length >
-          1,
+        this.engine.state.filter((one) => one.kind === of && this.accountOf(one) === name).length > 1,
     );
   }
 
   /** `pulumi state delete` of domains under whose id there is another one now. */
   private forgetOthers(): boolean {
     const { engine } = this;
-    const others = engine.state.filter(({ provider, kind, id, outputs }) => {
-      const record = this.accounts[this.accountOf(provider)].get(kind, id);
-      return kind === "domain" && record && record.name !== outputs.name;
+    const others = engine.state.filter((entry) => {
+      const record = this.accounts[this.accountOf(entry)].get(entry.kind, entry.id);
+      return entry.kind === "domain" && record && record.name !== entry.outputs.name;
     });
     for (const entry of others) this.strays.add(this.keyOf(entry));
     engine.state = engine.state.filter((entry) => !others.includes(entry));
@@ -668,7 +672,7 @@ class World implements Result, Network {
     // failed, is imported by the next run.
     const imports = new Set(
       run.program.flatMap((one) =>
-        one.import === undefined ? [] : [this.keyOf({ ...one, id: one.import })],
+        one.import === undefined ? [] : [this.keyOf({ ...one, inputs: one.args, id: one.import })],
       ),
     );
     const isAwaited = (key: string): boolean => !isGreen(outcome) && imports.has(key);
@@ -757,7 +761,7 @@ class World implements Result, Network {
       const entry = state.find(({ urn }) => urn === urnOf(declared));
       if (!entry) continue;
       const key = this.keyOf(entry);
-      const record = this.accounts[this.accountOf(entry.provider)].get(entry.kind, entry.id);
+      const record = this.accounts[this.accountOf(entry)].get(entry.kind, entry.id);
       if (!record) {
         if (isRefreshed)
           throw new Violation(`${title} was green, and ${entry.urn} has the ${key}, which is not there`);
@@ -765,7 +769,7 @@ class World implements Result, Network {
       }
       if (this.changedByHand.has(key)) continue;
       for (const [name, value] of Object.entries(declared.args)) {
-        if (declared.ignoreChanges?.includes(name)) continue;
+        if (name === "account" || declared.ignoreChanges?.includes(name)) continue;
         const there = record[wireName(name)];
         const isSame = typeof value === "boolean" ? Boolean(there) === value : there === value;
         if (!isSame)

@@ -123,8 +123,11 @@ const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
 const importedId = fc.constantFrom("1", "2", "3");
 /** "p" has the account of the default provider, "q" another one; "other" is the default provider of the other front. */
 const provider = sometimes(fc.constantFrom("p", "q", "other"), 4);
+/** Some name the account "second" of uptime:accounts, which provider "q" has too. */
 const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
-  fc.constantFrom(...(of === "monitor" ? monitors : domains));
+  fc
+    .tuple(fc.constantFrom(...(of === "monitor" ? monitors : domains)), rarely(10))
+    .map(([args, isSecond]) => (isSecond ? { ...args, account: "second" } : args));
 
 const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
   fc.record({
