@@ -4,7 +4,7 @@ import { dynamicFront, nativeFront } from "../support/simulated/front";
 
 import type { Declared } from "../support/simulated/engine";
 import { play } from "../support/simulated/runs";
-import { scenarios } from "../support/simulated/scenarios";
+import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
@@ -30,17 +30,8 @@ const home = { name: "Home", url: "https://home.example/", interval: 60 };
 const refused = { name: "Refused", url: "https://refused.example/", interval: 60 };
 const a: Declared = { kind: "monitor", name: "a", args: home };
 const b: Declared = { kind: "monitor", name: "b", args: home };
-const run = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
-  before: [],
-  command: "up",
-  adoptExisting: false,
-  isPreviewed: true,
-  program,
-  faults: [],
-  moments: [],
-  latencies: [1],
-  ...more,
-});
+const run = (program: readonly Declared[], more?: Partial<PlannedRun>): PlannedRun =>
+  plannedRun(program, { isPreviewed: true, ...more });
 const domain = (name: string, args: Declared["args"], importId?: string, parent?: string): Declared => ({
   kind: "domain",
   name,

@@ -80,6 +80,19 @@ export interface PlannedRun {
   readonly latencies: readonly number[];
 }
 
+/** A run in which nothing else happens. */
+export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
+  before: [],
+  command: "up",
+  adoptExisting: false,
+  isPreviewed: false,
+  program,
+  faults: [],
+  moments: [],
+  latencies: [1],
+  ...more,
+});
+
 export interface Scenario {
   readonly server?: ServerHabits & { readonly dialect: Partial<Dialect> };
   /** Records that are there before the first run, in the order of their ids. */
@@ -268,7 +281,7 @@ const fault: fc.Arbitrary<Fault> = fc.record({
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
 
-const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
+const randomRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
   fc.record({
     before: fc.array(event, { maxLength: 3, size: "-1" }),
     command: fc.oneof(
@@ -316,7 +329,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       { maxLength: 3 },
     ),
     program: fc.array(resource, { maxLength: 4 }),
-    runs: fc.array(plannedRun, { minLength: 1, maxLength: 4, size: "max" }),
+    runs: fc.array(randomRun, { minLength: 1, maxLength: 4, size: "max" }),
   })
   .map(({ server: habits, records: before, program, runs }): Scenario => {
     let present = sound(program);
