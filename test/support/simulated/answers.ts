@@ -626,7 +626,7 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc
       { requiredKeys: [] },
     ),
   )
-  .map(([usual, strange]) => ({ ...usual, gone: 404, ids: "number", uniqueDomainNames: false, ...strange }));
+  .map(([usual, strange]) => ({ ...usual, gone: 404, uniqueDomainNames: false, ...strange }));
 
 export interface Case {
   readonly kind: Kind;

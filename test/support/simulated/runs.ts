@@ -150,20 +150,11 @@ class RecordHistory {
   readonly condemnedBy = new Set<string>();
 }
 
-/** A run that has ended. */
+/** A run that has ended, and state when it began. */
 interface Ended {
   readonly run: PlannedRun;
   readonly outcome: Outcome;
-  /** State when it began. */
   readonly before: readonly Entry[];
-  /** What the resources in state have, with the last of those that have the same. */
-  readonly holders: ReadonlyMap<string, Entry>;
-  /** What the requests did. */
-  readonly effects: readonly { readonly request: Seen; readonly made: string; readonly key: string }[];
-  /** What the program imports. */
-  readonly imports: ReadonlySet<string>;
-  /** An answer to a create was lost: it may have made any equal record that is not answered yet. */
-  readonly isGuessed: boolean;
   readonly violated: (text: string) => never;
 }
 
@@ -637,32 +628,41 @@ class World implements Result, Network {
       );
     };
     for (const { message } of outcome.errors) if (isInternal(message)) violated(message);
-    const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
-    const ended: Ended = {
-      run,
-      outcome,
-      before,
-      holders: new Map(present.map((entry) => [this.keyOf(entry), entry])),
-      effects: requests.flatMap((request) =>
-        request.effect ? [{ request, made: request.effect.made, key: this.keyOfEffect(request) }] : [],
-      ),
-      imports: new Set(
-        run.program.flatMap((one) =>
-          one.import === undefined ? [] : [this.keyOf({ ...one, inputs: one.args, id: one.import })],
-        ),
-      ),
-      isGuessed: requests.some(({ method, isFaulty }) => method === "POST" && isFaulty),
-      violated,
-    };
-    this.noteOperations(ended, present);
-    this.assertOneResourcePerRecord(ended, present);
+    const ended: Ended = { run, outcome, before, violated };
+    this.noteOperations(ended);
+    this.assertOneResourcePerRecord(ended);
     this.assertNothingGone(ended);
     this.assertNothingLeftBehind(ended);
     this.assertOnlyOwnWritten(ended);
   }
 
+  /** The resources in state that have records. */
+  private get present(): readonly Entry[] {
+    return this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
+  }
+
+  /** What the requests of a run did. */
+  private get effects() {
+    return this.requests.flatMap((request) =>
+      request.effect ? [{ request, made: request.effect.made, key: this.keyOfEffect(request) }] : [],
+    );
+  }
+
+  /** An answer to a create was lost: it may have made any equal record that is not answered yet. */
+  private get isGuessed(): boolean {
+    return this.requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
+  }
+
+  private importsOf({ program }: PlannedRun): ReadonlySet<string> {
+    return new Set(
+      program.flatMap((one) =>
+        one.import === undefined ? [] : [this.keyOf({ ...one, inputs: one.args, id: one.import })],
+      ),
+    );
+  }
+
   /** Which resources have taken records that were there before, and which records may be gone or not. */
-  private noteOperations({ before, outcome }: Ended, present: readonly Entry[]): void {
+  private noteOperations({ before, outcome }: Ended): void {
     const all = [...this.engine.state, ...before];
     for (const { operation, urn, id, result, outcome: end } of outcome.operations) {
       const entry = all.find((one) => one.urn === urn && (id === undefined || one.id === id));
@@ -675,7 +675,7 @@ class World implements Result, Network {
       if (record.isOlder) record.takenBy.add(urn);
     }
     const old = new Set(before.map(({ urn, id }) => `${urn} ${id}`));
-    for (const entry of present) {
+    for (const entry of this.present) {
       const record = this.record(this.keyOf(entry));
       if (record.isOlder && !old.has(`${entry.urn} ${entry.id}`)) record.takenBy.add(entry.urn);
     }
@@ -686,10 +686,8 @@ class World implements Result, Network {
    * have the record of one that was there before. A refresh does not find it. A create whose answer was lost may take a
    * record that another process makes meanwhile, if that is equal.
    */
-  private assertOneResourcePerRecord(
-    { run, outcome, isGuessed, violated }: Ended,
-    present: readonly Entry[],
-  ): void {
+  private assertOneResourcePerRecord({ run, outcome, violated }: Ended): void {
+    const { isGuessed, present } = this;
     const isWhole = isGreen(outcome) && !run.targets && !run.excluded && run.command.startsWith("up");
     const holders = new Map<string, Entry>();
     for (const entry of present) {
@@ -709,8 +707,9 @@ class World implements Result, Network {
   }
 
   /** No record that a resource has is deleted unless that resource goes. */
-  private assertNothingGone({ holders, violated }: Ended): void {
-    for (const [key, { urn }] of holders) {
+  private assertNothingGone({ violated }: Ended): void {
+    for (const entry of this.present) {
+      const [key, { urn }] = [this.keyOf(entry), entry];
       const { isDeletedByHand, isShared, condemnedBy } = this.record(key);
       if (!this.exists(key) && !isDeletedByHand && !isShared && !condemnedBy.has(urn))
         violated(`${urn} has the ${key}, which is not there`);
@@ -718,8 +717,9 @@ class World implements Result, Network {
   }
 
   /** No record is left behind, so none is made twice. */
-  private assertNothingLeftBehind({ outcome, before, effects, imports, violated }: Ended): void {
-    const { requests } = this;
+  private assertNothingLeftBehind({ run, outcome, before, violated }: Ended): void {
+    const { effects, requests } = this;
+    const imports = this.importsOf(run);
     const held = this.heldKeys();
     for (const key of held) this.record(key).isStray = false;
     // One that a resource has given up for another's import, which then failed, is imported by the next run.
@@ -767,16 +767,9 @@ class World implements Result, Network {
   }
 
   /** Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one. */
-  private assertOnlyOwnWritten({
-    run,
-    outcome,
-    before,
-    holders,
-    effects,
-    imports,
-    isGuessed,
-    violated,
-  }: Ended): void {
+  private assertOnlyOwnWritten({ run, outcome, before, violated }: Ended): void {
+    const { effects, isGuessed } = this;
+    const imports = this.importsOf(run);
     const held = this.heldKeys();
     const owned = new Set(before.map((entry) => this.keyOf(entry)));
     for (const { request, made, key } of effects) {
@@ -785,7 +778,8 @@ class World implements Result, Network {
         violated(`the ${key}, which belongs to nobody, was ${made}: ${shown(request)}`);
     }
     const written = new Set(effects.map(({ key }) => key));
-    for (const [key, { urn }] of holders) {
+    for (const entry of this.present) {
+      const [key, { urn }] = [this.keyOf(entry), entry];
       const { isOlder, wasThere } = this.record(key);
       if (owned.has(key) || !isOlder || run.adoptExisting || (isGuessed && !wasThere)) continue;
       if (!imports.has(key)) violated(`${urn} has taken the ${key}, which was there before`);
