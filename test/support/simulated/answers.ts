@@ -713,6 +713,9 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const { kind, operation, args, mutations: planned } = one;
   const time = new VirtualClock();
   const api = new SimulatedApi(time, { uniqueDomainNames: false }, one.habits);
+  const surroundings = new SimulatedProcess(time, api);
+  // Pulumi's host shows what is printed there.
+  jest.spyOn(console, "warn").mockImplementation(surroundings.print);
   const engine = new SimulatedEngine((declared, settings) => goalOf(declared, settings, front));
   const declared: Declared = { kind, name: "r", args };
   const run = async (
@@ -771,9 +774,6 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     return wrongOf(mutation).misbehave(mutation as never, { ...one, secrets, api, time });
   };
 
-  const surroundings = new SimulatedProcess(time, api);
-  // Pulumi's host shows what is printed there.
-  jest.spyOn(console, "warn").mockImplementation(surroundings.print);
   const settings = { ...plainSettings, ...(operation === "adopt" && { "uptime:adoptExisting": "true" }) };
   const process = front.start(settings, surroundings);
   let writesAllowed = Infinity;
@@ -784,14 +784,14 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     void process[one.interruption.by]();
   };
   let errors: readonly Error[];
-  let shownByGet: unknown;
+  const got: unknown[] = [];
   try {
     const { by } = operations[operation];
     errors = by
       ? await run(by, process, settings, programOf(one, declared, own))
       : await time.until(
           process[kind].read("urn:pulumi:stack::project::x::r", own ?? "1", {}, {}).then(
-            (result) => ((shownByGet = result), []),
+            (result) => (got.push(result), []),
             (error: unknown) => {
               if (error instanceof OperationFailed) return [error];
               throw error;
@@ -867,7 +867,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   for (const [key, text] of foreign)
     if (!ours.has(key) && there(key) !== text) violated(`the record ${key} of somebody else has changed`);
   const isThere = own !== undefined && there(own) !== undefined;
-  const isGone = operation === "get" ? shownByGet === undefined : isInState && id !== own;
+  const isGone = operation === "get" ? got[0] === undefined : isInState && id !== own;
   if (operation !== "delete" && isGreen && isGone && isThere && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   // That there is no such record is believed of its own address, whether a read or the delete is told so.
@@ -875,7 +875,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     ({ target, mutation }) =>
       (target === "delete" || target === "show") &&
       "status" in mutation &&
-      (mutation.status === undefined || mutation.status < 300 || [404, 410].includes(mutation.status)),
+      (mutation.status < 300 || [404, 410].includes(mutation.status)),
   );
   if (operation === "delete" && isGreen && isThere && !isOwnAddressGone && !isDeceived)
     violated(`the record ${own} is said to be deleted, and is there`);
@@ -886,7 +886,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   for (const text of [
     ...messages,
     ...reasons,
-    ...textsIn([kept, publicOf(shownByGet)]),
+    ...textsIn([kept, ...got.map(publicOf)]),
     ...surroundings.printed,
   ]) {
     if (!isWellFormed(text)) violated(`ill-formed: ${JSON.stringify(text.slice(0, 100))}`);

@@ -1,4 +1,3 @@
-import type { Answer } from "../../../provider/emulator/answers";
 import { isInternal, kinds } from "../calls";
 import type { Kind, Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
@@ -6,55 +5,14 @@ import { apiKey, networkError, SimulatedApi } from "./api";
 import type { Misbehaviour, Network, Seen } from "./api";
 import { isGreen, SimulatedEngine, urnOf } from "./engine";
 import type { Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import { faults } from "./faults";
 import { dynamicFront, nativeFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
 import { plannedRun, refusedName, sound, urnsAt } from "./scenarios";
-import type { Edit, Event, Fault, FaultName, Mistake, PlannedRun, Scenario } from "./scenarios";
+import type { Edit, Event, Fault, Mistake, PlannedRun, Scenario } from "./scenarios";
 
 // Server ---------------------------------------------------------------------------------------------------------------
-
-const said = (status: number, body: object | undefined, headers = {}): Answer => ({
-  status,
-  headers: { "content-type": "application/json", ...headers },
-  body: body ? JSON.stringify(body) : "",
-});
-/** What a server says repeats the key, which nobody may see. */
-const message = (text: string, { headers }: Seen): object => ({
-  message: `${text} (${headers.authorization ?? ""})`,
-});
-
-/** What becomes of a request; those that last become the same of each repetition, the others are answered then. */
-const faults: Readonly<
-  Record<FaultName, (request: Seen) => Misbehaviour & { readonly isLasting?: boolean }>
-> = {
-  refused: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(422, message("This is refused.", request)),
-  }),
-  failed: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(500, message("Server Error", request)),
-  }),
-  "failed once": (request) => ({
-    effectAfter: "never",
-    answer: () => said(500, message("Server Error", request)),
-  }),
-  lost: () => ({ answer: () => networkError("ECONNRESET", "read ECONNRESET") }),
-  "504": () => ({ answer: () => said(504, undefined) }),
-  // Longer than any default.
-  slow: () => ({ answerAfter: 400_000 }),
-  late: () => ({ effectAfter: 20_000, answerAfter: 400_000 }),
-  limited: () => ({ effectAfter: "never", answer: () => said(429, undefined, { "retry-after": "7" }) }),
-  complaint: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(200, { success: false, deleted: false, ...message("This is refused.", request) }),
-  }),
-  empty: () => ({ answer: () => said(200, undefined) }),
-};
 
 /** Whether the server refuses a record of this name, as it does in every scenario. */
 export const isRefused = (pairs: readonly (readonly [string, string])[]): boolean =>

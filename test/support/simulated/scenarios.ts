@@ -5,6 +5,8 @@ import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
 import type { Command, Declared } from "./engine";
+import { faults } from "./faults";
+import type { FaultName } from "./faults";
 
 /** What a person does in the API's web UI. A record is named by its place among those that are there. */
 export type Edit =
@@ -41,20 +43,6 @@ export interface Fault {
   readonly number: number;
   readonly fault: FaultName;
 }
-
-export const faultNames = [
-  "refused",
-  "failed",
-  "failed once",
-  "lost",
-  "504",
-  "slow",
-  "late",
-  "limited",
-  "complaint",
-  "empty",
-] as const;
-export type FaultName = (typeof faultNames)[number];
 
 export interface PlannedRun {
   readonly before: readonly Event[];
@@ -276,7 +264,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.record({
   method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
-  fault: fc.constantFrom(...faultNames),
+  fault: fc.constantFrom(...(Object.keys(faults) as FaultName[])),
 });
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
