@@ -354,7 +354,9 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
       moments: [],
       parallel: undefined,
       latencies: [1],
-      program: sound(all.map(({ provider: _, ...declared }) => declared)).map((declared, place, kept) => {
+      program: sound(
+        all.map(({ provider: _, args: { account: __, ...args }, ...declared }) => ({ ...declared, args })),
+      ).map((declared, place, kept) => {
         const { after: _, ...rest } = declared;
         const previous = kept[place - 1];
         return previous ? { ...rest, after: [labelOf(previous)] } : rest;
