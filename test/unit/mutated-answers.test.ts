@@ -108,6 +108,18 @@ const seen: Record<string, Case> = {
   ),
 };
 
+test.each([77, "../1"])(
+  "a record that a brief list names is not adopted as %s, which its address shows",
+  async (id) => {
+    const mutations = [{ target: "show", number: 1, mutation: { mutate: "id", id } }] as const;
+    const adoption = create(
+      { mutate: "older" },
+      { operation: "adopt", dialect: { listBrief: true }, mutations },
+    );
+    for (const front of fronts) await tryCase(adoption, front);
+  },
+);
+
 test.each(Object.entries(seen))("a create that is answered with %s", async (_, one) => {
   for (const front of fronts) await tryCase(one, front);
 });

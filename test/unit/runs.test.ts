@@ -4,7 +4,7 @@ import { dynamicFront, nativeFront } from "../support/simulated/front";
 
 import type { Declared } from "../support/simulated/engine";
 import { play } from "../support/simulated/runs";
-import { scenarios } from "../support/simulated/scenarios";
+import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
@@ -30,17 +30,8 @@ const home = { name: "Home", url: "https://home.example/", interval: 60 };
 const refused = { name: "Refused", url: "https://refused.example/", interval: 60 };
 const a: Declared = { kind: "monitor", name: "a", args: home };
 const b: Declared = { kind: "monitor", name: "b", args: home };
-const run = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
-  before: [],
-  command: "up",
-  adoptExisting: false,
-  isPreviewed: true,
-  program,
-  faults: [],
-  moments: [],
-  latencies: [1],
-  ...more,
-});
+const run = (program: readonly Declared[], more?: Partial<PlannedRun>): PlannedRun =>
+  plannedRun(program, { isPreviewed: true, ...more });
 const domain = (name: string, args: Declared["args"], importId?: string, parent?: string): Declared => ({
   kind: "domain",
   name,
@@ -232,8 +223,33 @@ const seen: Record<string, Scenario> = {
         before: (["refresh --run-program", "refresh --run-program", "up"] as const).map((command) => ({
           event: "mistake",
           command,
+          with: "key",
         })),
       }),
+    ],
+  },
+  "equal records of another server are not read, written or deleted, whatever else the settings say": {
+    records: [],
+    runs: [
+      run([a]),
+      run([a], {
+        before: (
+          ["refresh --run-program", "up --refresh --run-program", "destroy --run-program"] as const
+        ).map((command) => ({ event: "mistake", command, with: "address" })),
+      }),
+    ],
+  },
+  "a record that somebody makes under the id of a deleted one, after its refresh, is not taken over": {
+    server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
+    records: [],
+    runs: [
+      run([a]),
+      run([a], {
+        command: "up --refresh --run-program",
+        before: [{ edit: "delete", kind: "monitor", place: 0 }],
+        moments: [{ after: 2, happens: { edit: "add", kind: "monitor", fields: home } }],
+      }),
+      run([a]),
     ],
   },
   "a record that was adopted from its own former resource, in a run that failed, is not deleted in the next one":

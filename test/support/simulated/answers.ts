@@ -2,73 +2,34 @@ import fc from "fast-check";
 
 import type { Answer } from "../../../provider/emulator/answers";
 import type { Dialect } from "../../../provider/emulator";
+import { dialects } from "../arbitraries";
 import { apiKey, networkError, origin, SimulatedApi } from "./api";
 import type { Misbehaviour, Seen, ServerHabits, WireAnswer } from "./api";
 import { isInternal, isWellFormed, OperationFailed } from "../calls";
-import type { Kind, Properties, Settings } from "../calls";
+import type { Kind, ProviderProcess, Properties, Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
-import type { Declared, Goal } from "./engine";
+import { SimulatedEngine } from "./engine";
+import type { Command, Declared, Goal } from "./engine";
 import type { Front } from "./front";
 import { SimulatedProcess } from "./process";
-import { Violation } from "./runs";
+import { shown, Violation } from "./runs";
 
-/** The kinds of requests that an operation sends. */
-type Target = "list" | "show" | "create" | "update" | "delete";
+/** How an error's body repeats what was sent. */
+interface Echo {
+  readonly form: keyof typeof echoForms;
+  readonly padding: number;
+  readonly field: string;
+}
 
-/** A change of one answer. */
-type Mutation =
-  /** A value of the record becomes another, or a field is added. */
-  | { readonly mutate: "value"; readonly field: string; readonly value: unknown }
-  /** A field that nobody knows repeats every secret. */
-  | { readonly mutate: "repeat" }
-  | { readonly mutate: "without"; readonly fields: readonly string[] | "all" }
-  | { readonly mutate: "id"; readonly id: unknown }
-  | { readonly mutate: "envelope"; readonly envelope: keyof typeof envelopes }
-  /** Another status and body, and perhaps no effect, or a late one. */
-  | {
-      readonly mutate: "status";
-      readonly status: number;
-      readonly body: "usual" | "empty" | "html" | "json" | "echo";
-      readonly effectAfter: number | "never";
-      readonly location?: string | undefined;
-      readonly retryAfter?: string | undefined;
-    }
-  | { readonly mutate: "location"; readonly location: string; readonly body: "usual" | "empty" }
-  /** A create is answered with a record that was there before, and makes none. */
-  | { readonly mutate: "older" }
-  | { readonly mutate: "cut"; readonly effect: boolean; readonly code: string }
-  | { readonly mutate: "truncated"; readonly part: number }
-  | { readonly mutate: "unanswered"; readonly effectAfter: number | "never" }
-  | {
-      readonly mutate: "headers";
-      readonly headers: Readonly<Record<string, string>>;
-      readonly status?: number;
-    }
-  /** The wall clock jumps while the request is under way. */
-  | { readonly mutate: "clock"; readonly milliseconds: number }
-  | { readonly mutate: "text"; readonly text: string; readonly status: number }
-  /** An error inside a 2xx: nothing was done. */
-  | { readonly mutate: "complaint"; readonly complaint: number }
-  | { readonly mutate: "list"; readonly list: keyof typeof lists };
-
-export interface Case {
+/** What a server that answers otherwise than it should knows. */
+interface Situation {
   readonly kind: Kind;
-  readonly operation: "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
   readonly args: Properties;
-  readonly dialect: Partial<Dialect>;
-  readonly habits?: ServerHabits;
-  /** Ctrl-C, or SIGTERM to the provider, when so many requests were carried out. */
-  readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
-  /** How many other records there are. */
-  readonly others: number;
-  /** How an error's body repeats what was sent. */
-  readonly echo: { readonly form: keyof typeof echoForms; readonly padding: number; readonly field: string };
-  readonly mutations: readonly {
-    readonly target: Target;
-    /** Which request of its kind. */
-    readonly number: number;
-    readonly mutation: Mutation;
-  }[];
+  readonly echo: Echo;
+  /** The values that nobody may see. */
+  readonly secrets: readonly string[];
+  readonly api: SimulatedApi;
+  readonly time: VirtualClock;
 }
 
 // Secrets --------------------------------------------------------------------------------------------------------------
@@ -144,6 +105,8 @@ const echoForms = {
   form: (text: string) => new URLSearchParams([["", text]]).toString().slice(1),
   basic: (text: string) => Buffer.from(`someone:${text}`).toString("base64"),
 } as const;
+
+const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[];
 
 // Mutations ------------------------------------------------------------------------------------------------------------
 
@@ -272,6 +235,28 @@ const locations = [
   "/api/v1/monitors/%31",
 ] as const;
 
+const cuts = [
+  "ECONNRESET",
+  "UND_ERR_SOCKET",
+  "EPIPE",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "EHOSTUNREACH",
+] as const;
+const texts = [
+  "",
+  " ",
+  "{",
+  "null",
+  "[]",
+  "{}",
+  '""',
+  "0",
+  "\ud83d",
+  "<html>",
+  "[".repeat(200),
+  "true",
+] as const;
+const ids = [77, 1, 2, "77", null, "", "../1", 1e21, {}, [1], true, 1.5, "\ud83d", "1", "01", 0, -1] as const;
 const effect = fc.oneof(fc.constantFrom<number | "never">(0, "never"), fc.constantFrom<number>(...moments));
 const headerSets: readonly Readonly<Record<string, string>>[] = [
   { "retry-after": "2" },
@@ -293,241 +278,8 @@ const headerSets: readonly Readonly<Record<string, string>>[] = [
   { "content-encoding": "identity" },
 ];
 
-const anywhere: fc.Arbitrary<Mutation> = fc.oneof(
-  fc.record({
-    mutate: fc.constant("status" as const),
-    status: fc.constantFrom(...statuses),
-    body: fc.constantFrom(
-      "usual" as const,
-      "empty" as const,
-      "html" as const,
-      "json" as const,
-      "echo" as const,
-    ),
-    effectAfter: effect,
-    location: fc.option(fc.constantFrom(...locations), { nil: undefined, freq: 2 }),
-    retryAfter: fc.option(fc.constantFrom("1", "3600", "x"), { nil: undefined, freq: 2 }),
-  }),
-  fc.record({
-    mutate: fc.constant("cut" as const),
-    effect: fc.boolean(),
-    code: fc.constantFrom(
-      "ECONNRESET",
-      "UND_ERR_SOCKET",
-      "EPIPE",
-      "ERR_SSL_WRONG_VERSION_NUMBER",
-      "EHOSTUNREACH",
-    ),
-  }),
-  fc.record({ mutate: fc.constant("truncated" as const), part: fc.double({ min: 0, max: 1, noNaN: true }) }),
-  fc.record({ mutate: fc.constant("unanswered" as const), effectAfter: effect }),
-  fc.record({ mutate: fc.constant("complaint" as const), complaint: fc.nat(complaints.length - 1) }),
-  fc.record({ mutate: fc.constant("headers" as const), headers: fc.constantFrom(...headerSets) }),
-  fc.record({
-    mutate: fc.constant("headers" as const),
-    headers: fc.constantFrom(...headerSets),
-    status: fc.constantFrom(429, 503),
-  }),
-  fc.record({
-    mutate: fc.constant("clock" as const),
-    milliseconds: fc.constantFrom(-3_600_000, 3_600_000, -86_400_000),
-  }),
-  fc.record({
-    mutate: fc.constant("text" as const),
-    text: fc.constantFrom(
-      "",
-      " ",
-      "{",
-      "null",
-      "[]",
-      "{}",
-      '""',
-      "0",
-      "\ud83d",
-      "<html>",
-      "[".repeat(200),
-      "true",
-    ),
-    status: fc.constantFrom(200, 201),
-  }),
-);
-const ofRecord = (kind: Kind): fc.Arbitrary<Mutation> =>
-  fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        mutate: fc.constant("value" as const),
-        field: fc.constantFrom(...fieldNames[kind]),
-        value: fc.constantFrom(...values),
-      }),
-    },
-    fc.constant({ mutate: "repeat" as const }),
-    fc.record({
-      mutate: fc.constant("without" as const),
-      fields: fc.oneof(
-        fc.constant("all" as const),
-        fc.subarray([...fieldNames[kind]], { minLength: 1, maxLength: 3 }),
-      ),
-    }),
-    fc.record({
-      mutate: fc.constant("id" as const),
-      id: fc.constantFrom(
-        77,
-        1,
-        2,
-        "77",
-        null,
-        "",
-        "../1",
-        1e21,
-        {},
-        [1],
-        true,
-        1.5,
-        "\ud83d",
-        "1",
-        "01",
-        0,
-        -1,
-      ),
-    }),
-    fc.record({
-      mutate: fc.constant("envelope" as const),
-      envelope: fc.constantFrom(...(Object.keys(envelopes) as (keyof typeof envelopes)[])),
-    }),
-  );
-const ofWrite: fc.Arbitrary<Mutation> = fc.oneof(
-  fc.record({
-    mutate: fc.constant("location" as const),
-    location: fc.constantFrom(...locations),
-    body: fc.constantFrom("usual" as const, "empty" as const),
-  }),
-  fc.constant({ mutate: "older" as const }),
-);
-const ofList: fc.Arbitrary<Mutation> = fc.record({
-  mutate: fc.constant("list" as const),
-  list: fc.constantFrom(...(Object.keys(lists) as (keyof typeof lists)[])),
-});
-
-const targetsOf: Readonly<Record<Case["operation"], readonly Target[]>> = {
-  create: ["create", "create", "create", "list", "show", "update"],
-  adopt: ["list", "show", "create", "update"],
-  import: ["show", "list"],
-  read: ["show", "list"],
-  refresh: ["show", "list"],
-  get: ["show"],
-  update: ["update", "update", "show"],
-  delete: ["delete", "delete", "list", "show"],
-};
-
-const dialect: fc.Arbitrary<Partial<Dialect>> = fc.record(
-  {
-    record: fc.constantFrom("data" as const, "bare" as const, "named" as const),
-    paging: fc.constantFrom(
-      "links" as const,
-      "nextPageUrl" as const,
-      "meta" as const,
-      "cursor" as const,
-      "bare" as const,
-      "none" as const,
-    ),
-    createAnswer: fc.constantFrom("record" as const, "id" as const, "empty" as const),
-    updateAnswer: fc.constantFrom("record" as const, "empty" as const, "message" as const),
-    listBrief: fc.boolean(),
-    password: fc.constantFrom("hidden" as const, "plain" as const),
-    patch: fc.constantFrom("allowed" as const, "405" as const),
-    notStored: fc.constantFrom([], ["alert_channel_ids"], ["ssl_alert_days", "homepage_url"]),
-    gone: fc.constantFrom(404 as const, 410 as const),
-    deletion: fc.constantFrom("removed" as const, "marked" as const),
-    order: fc.constantFrom("asked" as const, "none" as const),
-  },
-  { requiredKeys: [] },
-);
-
-export const cases: fc.Arbitrary<Case> = fc
-  .tuple(
-    fc.constantFrom("monitor" as const, "monitor" as const, "domain" as const),
-    fc.constantFrom(...(Object.keys(targetsOf) as Case["operation"][]), "create" as const, "create" as const),
-  )
-  .chain(([kind, operation]) =>
-    fc
-      .record({
-        kind: fc.constant(kind),
-        operation: fc.constant(operation),
-        args: kind === "monitor" ? monitorArgs : domainArgs,
-        dialect,
-        habits: fc.record({
-          ids: fc.constantFrom(
-            "rising" as const,
-            "rising" as const,
-            "falling" as const,
-            "reused" as const,
-            "text" as const,
-          ),
-          lag: fc.constantFrom(0, 0, 4500),
-        }),
-        interruption: fc.option(
-          fc.record({
-            after: fc.integer({ min: 1, max: 4 }),
-            by: fc.constantFrom("cancel" as const, "finish" as const),
-          }),
-          { nil: undefined, freq: 5 },
-        ),
-        others: fc.oneof(
-          { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
-          fc.constantFrom(10, 25, 100),
-        ),
-        echo: fc.record({
-          form: fc.constantFrom(...(Object.keys(echoForms) as (keyof typeof echoForms)[])),
-          padding: fc.oneof(fc.constant(0), fc.integer({ min: 180, max: 300 })),
-          field: fc.constantFrom("message", "error", "errors", "other", ""),
-        }),
-        mutations: fc.array(
-          fc.constantFrom(...targetsOf[operation]).chain((target) =>
-            fc.record({
-              target: fc.constant(target),
-              number: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 3 })),
-              mutation: fc.oneof(
-                { weight: 2, arbitrary: anywhere },
-                ...(target === "list" ? [{ weight: 2, arbitrary: ofList }] : []),
-                ...(target === "delete" || target === "list"
-                  ? []
-                  : [{ weight: 3, arbitrary: ofRecord(kind) }]),
-                ...(target === "create" || target === "update" ? [{ weight: 1, arbitrary: ofWrite }] : []),
-              ),
-            }),
-          ),
-          { minLength: 1, maxLength: 4, size: "-1" },
-        ),
-      })
-      .map((one) => Object.assign(one, { [fc.toStringMethod]: () => describeCase(one) })),
-  );
-
-function describeCase({
-  kind,
-  operation,
-  args,
-  dialect: spoken,
-  habits,
-  interruption,
-  others,
-  echo,
-  mutations,
-}: Case): string {
-  return [
-    "",
-    `${operation} of a ${kind} ${JSON.stringify(args)}, beside ${others} others`,
-    `dialect ${JSON.stringify({ ...spoken, ...habits })}`,
-    ...(interruption ? [`${interruption.by} after ${interruption.after} requests`] : []),
-    ...mutations.map(
-      ({ target, number, mutation }) => `answer ${number} to a ${target}: ${JSON.stringify(mutation)}`,
-    ),
-    ...(mutations.some(({ mutation }) => mutation.mutate === "status" && mutation.body === "echo")
-      ? [`echo ${JSON.stringify(echo)}`]
-      : []),
-    "",
-  ].join("\n");
-}
+/** The kinds of requests that an operation sends. */
+type Target = "list" | "show" | "create" | "update" | "delete";
 
 function targetOf({ method, id }: Seen): Target {
   if (method === "GET") return id === undefined ? "list" : "show";
@@ -535,14 +287,33 @@ function targetOf({ method, id }: Seen): Target {
   return method === "DELETE" ? "delete" : "update";
 }
 
-/** The body of an answer with its record changed, in whatever envelope it is. */
-function withRecord(body: string, change: (record: Properties) => unknown, kind: Kind): string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return body;
-  }
+const emptyAnswer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "" };
+const bodyOf = ({ body }: WireAnswer): string =>
+  typeof body === "string" ? body : Buffer.from(body).toString();
+
+/** The usual answer with something changed. */
+const changed = (change: (usual: Answer) => Partial<WireAnswer>): Misbehaviour => ({
+  answer: (usual = emptyAnswer) => ({ ...usual, ...change(usual) }),
+});
+
+/** An answer of a server that has done nothing. */
+const undone = (body: unknown): Misbehaviour => ({
+  effectAfter: "never",
+  answer: () => ({ ...emptyAnswer, body: JSON.stringify(body) }),
+});
+
+/** The usual answer with its body changed, if that is JSON. */
+const changedBody = (change: (body: unknown) => unknown): Misbehaviour =>
+  changed((usual) => {
+    try {
+      return { body: JSON.stringify(change(JSON.parse(bodyOf(usual)))) };
+    } catch {
+      return {};
+    }
+  });
+
+/** The usual answer with its record changed, in whatever envelope it is. */
+function changedRecord(kind: Kind, change: (record: Properties) => unknown): Misbehaviour {
   const within = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const object = value as Properties;
@@ -550,21 +321,7 @@ function withRecord(body: string, change: (record: Properties) => unknown, kind:
     for (const key of ["data", kind]) if (key in object) return { ...object, [key]: within(object[key]) };
     return object;
   };
-  return JSON.stringify(within(parsed));
-}
-
-const bodyOf = ({ body }: WireAnswer): string =>
-  typeof body === "string" ? body : Buffer.from(body).toString();
-
-function withList(body: string, change: (all: Properties[]) => unknown): string {
-  try {
-    const parsed = JSON.parse(body) as unknown;
-    if (Array.isArray(parsed)) return JSON.stringify(change(parsed as Properties[]));
-    const { data, ...rest } = parsed as { data: Properties[] };
-    return JSON.stringify({ ...rest, data: change(data) });
-  } catch {
-    return body;
-  }
+  return changedBody(within);
 }
 
 /** The id of the record that a Location leads to. */
@@ -574,254 +331,405 @@ function locatedId(location: string | undefined, kind: Kind): string | undefined
   return id && id[1] === kind && id[2] !== undefined ? decodeURIComponent(id[2]) : undefined;
 }
 
-const emptyAnswer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "" };
-
-function misbehaviourOf(
-  mutation: Mutation,
-  { kind, echo, args }: Case,
-  secrets: readonly string[],
-  api: SimulatedApi,
-  time: VirtualClock,
-): Misbehaviour {
+/** What an error says that repeats the key and the secrets. */
+function repeated({ args, echo, secrets }: Situation): string {
+  const { form, padding, field } = echo;
   // Basic authentication needs a user.
   const password = args.requestAuthUsername === undefined ? undefined : args.requestAuthPassword;
-  const changed =
-    (change: (answer: Answer) => WireAnswer): ((usual: Answer | undefined) => WireAnswer) =>
-    (usual) =>
-      change(usual ?? emptyAnswer);
-  switch (mutation.mutate) {
-    case "value":
-      return {
-        answer: changed((answer) => ({
-          ...answer,
-          body: withRecord(
-            bodyOf(answer),
-            (record) => {
-              const copy = { ...record };
-              Object.defineProperty(copy, mutation.field, {
-                value: mutation.value,
-                enumerable: true,
-                configurable: true,
-                writable: true,
-              });
-              return copy;
-            },
-            kind,
+  const texts = secrets.map((text) => (form === "basic" && text !== password ? text : echoForms[form](text)));
+  const said = `${"x".repeat(padding)} ${[...texts, form === "basic" ? apiKey : echoForms[form](apiKey)].join(" ")}`;
+  if (field === "") return said;
+  // The forms are JSON already, as far as they are one of JSON.
+  const quoted = form === "json" || form === "php" ? `"${said}"` : JSON.stringify(said);
+  return field === "errors" ? `{"errors":{"name":[${quoted}]}}` : `{"${field}":${quoted}}`;
+}
+
+/** What is asked of one way in which a server answers otherwise than it should. */
+interface Wrong<Given> {
+  readonly misbehave: (given: Given, situation: Situation) => Misbehaviour;
+  /** The answer to a create tells the id of the record that it made, in a form that the API may have. */
+  readonly tells?: (given: Given) => boolean;
+  /** The answer to a read or a list does not show what is there. */
+  readonly hides?: (given: Given) => boolean;
+  /** The answer to a read says that the record is another one, or that there is none. */
+  readonly denies?: (given: Given) => boolean;
+}
+
+interface RandomlyWrong<Given> extends Wrong<Given> {
+  readonly in: readonly Target[];
+  readonly given: (kind: Kind) => fc.Arbitrary<Given>;
+  readonly weight?: number;
+}
+const wrong = <Given>(one: RandomlyWrong<Given>): RandomlyWrong<Given> => one;
+const anyAnswer = ["list", "show", "create", "update", "delete"] as const;
+const records = ["show", "create", "update"] as const;
+const writes = ["create", "update"] as const;
+
+const mutations = {
+  /** A value of the record becomes another, or a field is added. */
+  value: wrong({
+    in: records,
+    weight: 8,
+    given: (kind) =>
+      fc.record({ field: fc.constantFrom(...fieldNames[kind]), value: fc.constantFrom(...values) }),
+    misbehave: ({ field, value }, { kind }) =>
+      // Not by an assignment, because a field may be called __proto__.
+      changedRecord(kind, (record) => Object.fromEntries([...Object.entries(record), [field, value]])),
+    tells: () => true,
+    hides: () => true,
+    denies: ({ field }) => /^(is_)?(deleted|trashed)(_at)?$/.test(field),
+  }),
+  /** A field that nobody knows repeats every secret. */
+  repeat: wrong({
+    in: records,
+    weight: 2,
+    given: () => fc.constant({}),
+    misbehave: (_, { kind, secrets }) =>
+      changedRecord(kind, (record) => ({
+        ...record,
+        display_name: `See ${[...secrets, apiKey].join(" and ")}.`,
+      })),
+    tells: () => true,
+  }),
+  without: wrong({
+    in: records,
+    weight: 2,
+    given: (kind) =>
+      fc.record({
+        fields: fc.oneof(
+          fc.constant("all"),
+          fc.subarray<string>([...fieldNames[kind]], { minLength: 1, maxLength: 3 }),
+        ),
+      }),
+    misbehave: ({ fields }, { kind }) =>
+      changedRecord(kind, (record) =>
+        Object.fromEntries(
+          Object.entries(record).filter(
+            ([name]) => name === "id" || (fields !== "all" && !fields.includes(name)),
           ),
-        })),
-      };
-    case "repeat":
-      return {
-        answer: changed((answer) => ({
-          ...answer,
-          body: withRecord(
-            bodyOf(answer),
-            (record) => ({ ...record, display_name: `See ${[...secrets, apiKey].join(" and ")}.` }),
-            kind,
-          ),
-        })),
-      };
-    case "without":
-      return {
-        answer: changed((answer) => ({
-          ...answer,
-          body: withRecord(
-            bodyOf(answer),
-            ({ id, ...rest }) => ({
-              id,
-              ...Object.fromEntries(
-                Object.entries(rest).filter(
-                  ([name]) => mutation.fields !== "all" && !mutation.fields.includes(name),
-                ),
-              ),
-            }),
-            kind,
-          ),
-        })),
-      };
-    case "id":
-      return {
-        answer: changed((answer) => ({
-          ...answer,
-          body: withRecord(bodyOf(answer), (record) => ({ ...record, id: mutation.id }), kind),
-        })),
-      };
-    case "envelope":
-      return {
-        answer: changed((answer) => {
-          let record: Properties = {};
-          withRecord(bodyOf(answer), (found) => (record = found), kind);
-          return { ...answer, body: JSON.stringify(envelopes[mutation.envelope](record, kind)) };
-        }),
-      };
-    case "status": {
-      const isLate = typeof mutation.effectAfter === "number" && mutation.effectAfter > 0;
-      const effectAfter = refusals.includes(mutation.status)
-        ? "never"
-        : isLate && !lateStatuses.includes(mutation.status)
-          ? 0
-          : mutation.effectAfter;
-      const texts = (): string => {
-        const repeated = [
-          ...secrets.map((text) =>
-            echo.form === "basic" && text !== password ? text : echoForms[echo.form](text),
-          ),
-          echo.form === "basic" ? apiKey : echoForms[echo.form](apiKey),
-        ].join(" ");
-        const said = `${"x".repeat(echo.padding)} ${repeated}`;
-        if (echo.field === "") return said;
-        // The forms are JSON already, as far as they are one of JSON.
-        const quoted = echo.form === "json" || echo.form === "php" ? `"${said}"` : JSON.stringify(said);
-        return echo.field === "errors" ? `{"errors":{"name":[${quoted}]}}` : `{"${echo.field}":${quoted}}`;
-      };
+        ),
+      ),
+    tells: () => true,
+    hides: () => true,
+  }),
+  id: wrong({
+    in: records,
+    weight: 2,
+    given: () =>
+      fc.record({
+        id: fc.constantFrom<unknown>(...ids),
+      }),
+    misbehave: ({ id }, { kind }) => changedRecord(kind, (record) => ({ ...record, id })),
+    hides: () => true,
+    denies: () => true,
+  }),
+  envelope: wrong({
+    in: records,
+    weight: 2,
+    given: () => fc.record({ envelope: fc.constantFrom(...namesOf(envelopes)) }),
+    misbehave: ({ envelope }, { kind }) => ({
+      answer: (usual = emptyAnswer) => {
+        let record: Properties = {};
+        changedRecord(kind, (found) => (record = found)).answer?.(usual);
+        return { ...usual, body: JSON.stringify(envelopes[envelope](record, kind)) };
+      },
+    }),
+    tells: ({ envelope }) => ["request", "number", "named", "bare"].includes(envelope),
+    hides: () => true,
+    denies: ({ envelope }) => envelope === "job",
+  }),
+  /** Another status and body, and perhaps no effect, or a late one. */
+  status: wrong({
+    in: anyAnswer,
+    given: () =>
+      fc.record(
+        {
+          status: fc.constantFrom<number>(...statuses),
+          body: fc.constantFrom("usual", "empty", "html", "json", "echo"),
+          effectAfter: effect,
+          location: fc.constantFrom<string>(...locations),
+          retryAfter: fc.constantFrom("1", "3600", "x"),
+        },
+        { requiredKeys: ["status", "body", "effectAfter"] },
+      ),
+    misbehave: ({ status, body, effectAfter, location, retryAfter }, situation) => {
+      const isLate = typeof effectAfter === "number" && effectAfter > 0 && lateStatuses.includes(status);
       const bodies = {
-        usual: (answer: Answer) => bodyOf(answer),
+        usual: bodyOf,
         empty: () => "",
-        html: () => `<!DOCTYPE html><title>${mutation.status}</title><p>${longText}`,
+        html: () => `<!DOCTYPE html><title>${status}</title><p>${longText}`,
         json: () =>
           JSON.stringify({ message: longText, errors: { name: ["\ud83d", 1, null, { message: longText }] } }),
-        echo: texts,
+        echo: () => repeated(situation),
       };
       return {
-        effectAfter,
-        answer: changed((answer) => ({
-          status: mutation.status,
+        effectAfter:
+          refusals.includes(status) || effectAfter === "never" ? "never" : isLate ? effectAfter : 0,
+        ...changed((usual) => ({
+          status,
           headers: {
-            ...answer.headers,
-            ...(mutation.location !== undefined && { location: mutation.location }),
-            ...(mutation.retryAfter !== undefined && { "retry-after": mutation.retryAfter }),
+            ...usual.headers,
+            ...(location !== undefined && { location }),
+            ...(retryAfter !== undefined && { "retry-after": retryAfter }),
           },
-          body: mutation.status === 204 ? "" : bodies[mutation.body](answer),
+          body: status === 204 ? "" : bodies[body](usual),
         })),
       };
-    }
-    case "location":
-      return {
-        // It leads to a record that was there before, so none was made.
-        ...(api.get(kind, locatedId(mutation.location, kind) ?? "") && {
-          effectAfter: "never" as const,
-        }),
-        answer: changed((answer) => ({
-          ...answer,
-          headers: { ...answer.headers, location: mutation.location },
-          body: mutation.body === "usual" ? bodyOf(answer) : "",
-        })),
-      };
-    case "older": {
+    },
+    tells: ({ status, body, effectAfter }) =>
+      body === "usual" && effectAfter === 0 && [200, 201, 202].includes(status),
+    hides: ({ status }) => status < 300,
+    denies: ({ status }) => status < 300 || [404, 410].includes(status),
+  }),
+  location: wrong({
+    in: writes,
+    weight: 2,
+    given: () =>
+      fc.record({
+        location: fc.constantFrom<string>(...locations),
+        body: fc.constantFrom("usual", "empty"),
+      }),
+    misbehave: ({ location, body }, { api, kind }) => ({
+      // If it leads to a record that was there before, none was made.
+      ...(api.get(kind, locatedId(location, kind) ?? "") && { effectAfter: "never" as const }),
+      ...changed((usual) => ({
+        headers: { ...usual.headers, location },
+        body: body === "usual" ? bodyOf(usual) : "",
+      })),
+    }),
+    tells: ({ body }) => body === "usual",
+  }),
+  /** A create is answered with a record that was there before, and makes none. */
+  older: wrong({
+    in: writes,
+    weight: 2,
+    given: () => fc.constant({}),
+    misbehave: (_, { api, kind }) => {
       const [first] = api.all(kind);
-      if (!first) return {};
+      return first ? undone({ data: first }) : {};
+    },
+  }),
+  /** An error inside a 2xx: nothing was done. */
+  complaint: wrong({
+    in: anyAnswer,
+    given: () => fc.record({ complaint: fc.nat(complaints.length - 1) }),
+    misbehave: ({ complaint }) => undone(complaints[complaint]),
+  }),
+  cut: wrong({
+    in: anyAnswer,
+    given: () => fc.record({ effect: fc.boolean(), code: fc.constantFrom<string>(...cuts) }),
+    misbehave: ({ effect: hasEffect, code }) => {
+      const syscall = code.startsWith("EHOST") ? "connect" : "read";
       return {
-        effectAfter: "never",
-        answer: () => ({ ...emptyAnswer, body: JSON.stringify({ data: first }) }),
+        effectAfter: hasEffect && syscall === "read" ? 0 : "never",
+        answer: () => Object.assign(networkError(code, `read ${code}`), { syscall }),
       };
-    }
-    case "cut":
-      return {
-        effectAfter: mutation.effect && !mutation.code.startsWith("EHOST") ? 0 : "never",
-        answer: () =>
-          Object.assign(networkError(mutation.code, `read ${mutation.code}`), {
-            syscall: mutation.code.startsWith("EHOST") ? "connect" : "read",
-          }),
-      };
-    case "truncated":
-      return {
-        answer: changed((answer) => ({
-          ...answer,
-          cutAfter: Math.floor(Buffer.byteLength(bodyOf(answer)) * mutation.part),
-        })),
-      };
-    case "unanswered":
-      return { effectAfter: mutation.effectAfter, answer: () => undefined };
-    case "headers":
-      return {
-        effectAfter: mutation.status === undefined ? 0 : "never",
-        answer: changed((answer) => ({
-          ...answer,
-          ...(mutation.status !== undefined && { status: mutation.status, body: "" }),
-          headers: { ...answer.headers, ...mutation.headers },
-        })),
-      };
-    case "clock":
-      time.epoch += mutation.milliseconds;
+    },
+  }),
+  truncated: wrong({
+    in: anyAnswer,
+    given: () => fc.record({ part: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    misbehave: ({ part }) =>
+      changed((usual) => ({ cutAfter: Math.floor(Buffer.byteLength(bodyOf(usual)) * part) })),
+  }),
+  unanswered: wrong({
+    in: anyAnswer,
+    given: () => fc.record({ effectAfter: effect }),
+    misbehave: ({ effectAfter }) => ({ effectAfter, answer: () => undefined }),
+  }),
+  headers: wrong({
+    in: anyAnswer,
+    weight: 2,
+    given: () =>
+      fc.record(
+        { headers: fc.constantFrom(...headerSets), status: fc.constantFrom<number>(429, 503) },
+        { requiredKeys: ["headers"] },
+      ),
+    misbehave: ({ headers, status }) => ({
+      effectAfter: status === undefined ? 0 : "never",
+      ...changed((usual) => ({
+        ...(status !== undefined && { status, body: "" }),
+        headers: { ...usual.headers, ...headers },
+      })),
+    }),
+    tells: ({ headers, status }) =>
+      status === undefined && !/content-encoding|utf-16/.test(JSON.stringify(headers)),
+  }),
+  /** The wall clock jumps while the request is under way. */
+  clock: wrong({
+    in: anyAnswer,
+    given: () => fc.record({ milliseconds: fc.constantFrom<number>(-3_600_000, 3_600_000, -86_400_000) }),
+    misbehave: ({ milliseconds }, { time }) => {
+      time.epoch += milliseconds;
       return {};
-    case "text":
-      return { answer: changed((answer) => ({ ...answer, status: mutation.status, body: mutation.text })) };
-    case "complaint":
-      return {
-        effectAfter: "never",
-        answer: () => ({ ...emptyAnswer, body: JSON.stringify(complaints[mutation.complaint]) }),
-      };
-    case "list":
-      return {
-        answer: changed((answer) => ({ ...answer, body: withList(bodyOf(answer), lists[mutation.list].of) })),
-      };
-  }
+    },
+    tells: () => true,
+  }),
+  text: wrong({
+    in: anyAnswer,
+    given: () =>
+      fc.record({ text: fc.constantFrom<string>(...texts), status: fc.constantFrom<number>(200, 201) }),
+    misbehave: ({ text, status }) => changed(() => ({ status, body: text })),
+    hides: () => true,
+    denies: () => true,
+  }),
+  list: wrong({
+    in: ["list"],
+    weight: 10,
+    given: () => fc.record({ list: fc.constantFrom(...namesOf(lists)) }),
+    misbehave: ({ list }) =>
+      changedBody((body) => {
+        if (Array.isArray(body)) return lists[list].of(body as Properties[]);
+        const { data, ...rest } = body as { data: Properties[] };
+        return { ...rest, data: lists[list].of(data) };
+      }),
+    hides: ({ list }) => lists[list].hides,
+  }),
+} as const;
+
+type GivenOf<Table> = Table extends RandomlyWrong<infer Given> ? Given : never;
+/** A change of one answer. */
+type Mutation = {
+  [Name in keyof typeof mutations]: { readonly mutate: Name } & Readonly<GivenOf<(typeof mutations)[Name]>>;
+}[keyof typeof mutations];
+
+const wrongOf = ({ mutate }: Mutation): Wrong<never> => mutations[mutate];
+const tells = (one: Mutation): boolean => wrongOf(one).tells?.(one as never) ?? false;
+const hides = (one: Mutation): boolean => wrongOf(one).hides?.(one as never) ?? false;
+const denies = (one: Mutation): boolean => wrongOf(one).denies?.(one as never) ?? false;
+
+function mutationOf(target: Target, kind: Kind): fc.Arbitrary<Mutation> {
+  const possible = Object.entries(mutations).filter(([, one]) => one.in.includes(target));
+  return fc.oneof(
+    ...possible.map(([mutate, { given, weight = 1 }]) => ({
+      weight,
+      arbitrary: (given(kind) as fc.Arbitrary<object>).map((more) => ({ mutate, ...more }) as Mutation),
+    })),
+  );
 }
+
+// Cases ----------------------------------------------------------------------------------------------------------------
+
+type Operation = "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
+/** Which requests an operation sends, and what Pulumi does it with, if it has a command for it. */
+const operations: Readonly<Record<Operation, { readonly sends: readonly Target[]; readonly by?: Command }>> =
+  {
+    create: { sends: ["create", "create", "create", "list", "show", "update"], by: "up" },
+    adopt: { sends: ["list", "show", "create", "update"], by: "up" },
+    import: { sends: ["show", "list"], by: "up" },
+    read: { sends: ["show", "list"], by: "refresh" },
+    refresh: { sends: ["show", "list"], by: "up --refresh" },
+    get: { sends: ["show"] },
+    update: { sends: ["update", "update", "show"], by: "up" },
+    delete: { sends: ["delete", "delete", "list", "show"], by: "destroy" },
+  };
+
+const dialect: fc.Arbitrary<Partial<Dialect>> = fc
+  .tuple(
+    // With many oddities at once, most operations end before a wrong answer matters.
+    fc.oneof(fc.constant({}), dialects),
+    fc.record(
+      {
+        notStored: fc.constantFrom([], ["alert_channel_ids"], ["ssl_alert_days", "homepage_url"]),
+        createAnswer: fc.constantFrom("record", "id", "empty"),
+        listBrief: fc.boolean(),
+        deletion: fc.constantFrom("removed", "marked"),
+        order: fc.constantFrom("asked", "none"),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([usual, strange]) => ({ ...usual, gone: 404, uniqueDomainNames: false, ...strange }));
+
+export interface Case {
+  readonly kind: Kind;
+  readonly operation: Operation;
+  readonly args: Properties;
+  readonly dialect: Partial<Dialect>;
+  readonly habits?: ServerHabits;
+  /** Ctrl-C, or SIGTERM to the provider, when so many requests were carried out. */
+  readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
+  /** How many other records there are. */
+  readonly others: number;
+  readonly echo: Echo;
+  readonly mutations: readonly {
+    readonly target: Target;
+    /** Which request of its kind. */
+    readonly number: number;
+    readonly mutation: Mutation;
+  }[];
+}
+
+export const cases: fc.Arbitrary<Case> = fc
+  .tuple(
+    fc.constantFrom("monitor", "monitor", "domain"),
+    fc.constantFrom(...namesOf(operations), "create", "create"),
+  )
+  .chain(([kind, operation]) =>
+    fc.record({
+      kind: fc.constant(kind),
+      operation: fc.constant(operation),
+      args: kind === "monitor" ? monitorArgs : domainArgs,
+      dialect,
+      habits: fc.record({
+        ids: fc.constantFrom("rising", "rising", "falling", "reused", "text"),
+        lag: fc.constantFrom<number>(0, 0, 4500),
+      }),
+      interruption: fc.option(
+        fc.record({ after: fc.integer({ min: 1, max: 4 }), by: fc.constantFrom("cancel", "finish") }),
+        { nil: undefined, freq: 5 },
+      ),
+      others: fc.oneof(
+        { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
+        fc.constantFrom<number>(10, 25, 100),
+      ),
+      echo: fc.record({
+        form: fc.constantFrom(...namesOf(echoForms)),
+        padding: fc.oneof(fc.constant<number>(0), fc.integer({ min: 180, max: 300 })),
+        field: fc.constantFrom<string>("message", "error", "errors", "other", ""),
+      }),
+      mutations: fc.array(
+        fc.constantFrom(...operations[operation].sends).chain((target) =>
+          fc.record({
+            target: fc.constant(target),
+            number: fc.oneof(
+              { weight: 4, arbitrary: fc.constant<number>(1) },
+              fc.integer({ min: 1, max: 3 }),
+            ),
+            mutation: mutationOf(target, kind),
+          }),
+        ),
+        { minLength: 1, maxLength: 4, size: "-1" },
+      ),
+    }),
+  );
 
 // Playing --------------------------------------------------------------------------------------------------------------
 
 /** An operation that takes longer than this never ends. */
 const longest = 26 * 3_600_000;
-
-/** Whether the answer to a create tells the id of the record that it made, in a form that the API may have. */
-function tellsId({ mutation }: Case["mutations"][number]): boolean {
-  switch (mutation.mutate) {
-    case "value":
-    case "repeat":
-    case "without":
-      return true;
-    case "envelope":
-      return ["request", "number", "named", "bare"].includes(mutation.envelope);
-    case "location":
-      return mutation.body === "usual";
-    case "headers":
-      return (
-        mutation.status === undefined &&
-        !("content-encoding" in mutation.headers) &&
-        !JSON.stringify(mutation.headers).includes("utf-16")
-      );
-    case "clock":
-      return true;
-    case "status":
-      return (
-        mutation.body === "usual" && mutation.effectAfter === 0 && [200, 201, 202].includes(mutation.status)
-      );
-    default:
-      return false;
-  }
-}
-
-/** Whether the answer to a read says that the record is another one, or that there is none. */
-function deniesId(mutation: Mutation): boolean {
-  if (mutation.mutate === "envelope") return mutation.envelope === "job";
-  if (mutation.mutate === "status") return mutation.status < 300 || [404, 410].includes(mutation.status);
-  if (mutation.mutate === "value") return /^(is_)?(deleted|trashed)(_at)?$/.test(mutation.field);
-  return mutation.mutate === "id" || mutation.mutate === "text";
-}
-
-function hides({ mutation, target }: Case["mutations"][number]): boolean {
-  if (target !== "list" && target !== "show") return false;
-  if (mutation.mutate === "list") return lists[mutation.list].hides;
-  if (mutation.mutate === "text") return true;
-  if (mutation.mutate === "status") return mutation.status < 300;
-  if (mutation.mutate === "clock" || mutation.mutate === "headers") return false;
-  return ["id", "value", "without", "envelope"].includes(mutation.mutate);
-}
+const plainSettings = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey };
 
 /** Carries out the operation of a case, and looks whether what must hold does. */
 export async function tryCase(one: Case, front: Front): Promise<void> {
-  const { kind, operation, args, mutations } = one;
+  const { kind, operation, args, mutations: planned } = one;
   const time = new VirtualClock();
   const api = new SimulatedApi(time, { uniqueDomainNames: false }, one.habits);
-  const shown = (id: string): string | undefined => {
-    const record = api.get(kind, id);
-    return record && JSON.stringify(record);
-  };
-  const isAdopting = operation === "adopt";
-  const settings = {
-    "uptime:baseUrl": origin,
-    "uptime:apiKey": apiKey,
-    ...(isAdopting && { "uptime:adoptExisting": "true" }),
+  const surroundings = new SimulatedProcess(time, api);
+  // Pulumi's host shows what is printed there.
+  jest.spyOn(console, "warn").mockImplementation(surroundings.print);
+  const engine = new SimulatedEngine((declared, settings) => goalOf(declared, settings, front));
+  const declared: Declared = { kind, name: "r", args };
+  const run = async (
+    command: Command,
+    process: ProviderProcess,
+    settings: Settings,
+    program = declared,
+  ): Promise<readonly Error[]> => {
+    const options = { command, settings, program: [program] };
+    const outcome = await time.until(engine.run({ provider: () => process[kind] }, options), longest);
+    for (const error of outcome.errors) if (!(error instanceof OperationFailed)) throw error;
+    return outcome.errors;
   };
   for (let other = 0; other < one.others; other++)
     api.add(kind, {
@@ -829,38 +737,31 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
       url: "https://other.example/",
       interval: 300,
     });
-  const declared: Declared = { kind, name: "r", args, ...(operation === "import" && { import: "" }) };
 
   // What is there before: a resource in state, or a record to import or adopt.
-  const urn = "urn:pulumi:stack::project::x::r";
+  const isInState = ["read", "refresh", "update", "delete"].includes(operation);
   let own: string | undefined;
-  let state: { id: string; inputs: Properties; outputs: Properties } | undefined;
-  const exists = ["read", "refresh", "update", "delete"].includes(operation);
-  const { import: _, ...creating } = declared;
-  if (exists || operation === "import" || isAdopting || operation === "get") {
+  if (operation !== "create") {
     const setup = new SimulatedProcess(time, api);
-    const plain = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey };
-    const provider = front.start(plain, setup)[kind];
-    const goal = await goalOf(creating, plain, front);
-    const { inputs } = await time.until(provider.check(urn, {}, goal.inputs));
-    const made = await time.until(provider.create(urn, inputs));
+    const [error] = await run("up", front.start(plainSettings, setup), plainSettings);
+    if (error) throw error;
     setup.kill();
-    own = made.id;
-    if (exists) state = { ...made, inputs };
+    own = engine.state[0]?.id;
+    if (!isInState) engine.state = [];
   }
   api.dialect = { ...api.dialect, ...one.dialect };
   // Longer than lists lag.
   await time.until(time.sleep(10_000));
   api.forget();
-  const foreign = new Map(
-    api
-      .all(kind)
-      .filter(({ id }) => id !== own)
-      .map((record) => [record.id, JSON.stringify(record)]),
-  );
+  const there = (id: string): string | undefined => {
+    const record = api.get(kind, id);
+    return record && JSON.stringify(record);
+  };
+  const others = api.all(kind).filter(({ id }) => id !== own);
+  const foreign = new Map(others.map(({ id }) => [id, there(id)]));
 
   const counts = new Map<Target, number>();
-  const done: (typeof mutations)[number][] = [];
+  const done: (typeof planned)[number][] = [];
   // Of a record that is only read, nobody knows them; for the engine an import by the plugin is such a read.
   const isOnlyRead = operation === "get" || (operation === "import" && front.name === "native");
   const secrets = isOnlyRead ? [] : secretsOf(args);
@@ -868,116 +769,74 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     const target = targetOf(request);
     const number = (counts.get(target) ?? 0) + 1;
     counts.set(target, number);
-    const found = mutations.find((other) => other.target === target && other.number === number);
+    const found = planned.find((other) => other.target === target && other.number === number);
     if (!found) return undefined;
     done.push(found);
-    return misbehaviourOf(found.mutation, one, secrets, api, time);
+    const { mutation } = found;
+    return wrongOf(mutation).misbehave(mutation as never, { ...one, secrets, api, time });
   };
 
-  const process = new SimulatedProcess(time, api);
-  // Pulumi's host shows what is printed there.
-  jest.spyOn(console, "warn").mockImplementation(process.print);
-  const running = front.start(settings, process);
-  const provider = running[kind];
+  const settings = { ...plainSettings, ...(operation === "adopt" && { "uptime:adoptExisting": "true" }) };
+  const process = front.start(settings, surroundings);
   let writesAllowed = Infinity;
   let carriedOut = 0;
   api.onDone = () => {
     if (++carriedOut !== one.interruption?.after) return;
     writesAllowed = api.writes().length;
-    void running[one.interruption.by]();
+    void process[one.interruption.by]();
   };
-  const goal = await goalOf(
-    operation === "import" ? { ...declared, import: own ?? "1" } : creating,
-    settings,
-    front,
-  );
-  const attempt = async (): Promise<{ id?: string | undefined; leaving: unknown; isGone?: boolean }> => {
-    const checked = async (olds: Properties, news = goal.inputs): Promise<Properties> => {
-      const { inputs, failures } = await provider.check(urn, olds, news);
-      if (failures.length > 0) throw new OperationFailed(failures.join("\n"));
-      return inputs;
-    };
-    switch (operation) {
-      case "create":
-      case "adopt":
-      case "import": {
-        if (goal.importId !== undefined && provider.import) {
-          const { id, ...leaving } = await provider.import(urn, goal.importId, goal.inputs);
-          return { id, leaving };
-        }
-        const result = await provider.create(urn, await checked({}));
-        return { id: result.id, leaving: result.outputs };
-      }
-      case "get": {
-        const result = await provider.read(urn, own ?? "1", { __provider: goal.inputs.__provider }, {});
-        return { id: result?.id, leaving: result, isGone: result === undefined };
-      }
-      case "read":
-      case "refresh": {
-        if (!state) throw new Error("There is no state.");
-        const result = await provider.read(urn, state.id, state.outputs, state.inputs);
-        if (!result) return { leaving: undefined, isGone: true };
-        if (operation === "refresh") {
-          const inputs = await checked(result.inputs ?? state.inputs);
-          const { changes } = await provider.diff(urn, result.id, result.outputs, state.inputs, inputs);
-          if (changes) await provider.update(urn, result.id, result.outputs, state.inputs, inputs);
-        }
-        return { id: result.id, leaving: result };
-      }
-      case "update": {
-        if (!state) throw new Error("There is no state.");
-        const changed =
-          kind === "monitor"
-            ? { ...goal.inputs, interval: 600 }
-            : { ...goal.inputs, notFoundUrl: "https://x.example/" };
-        const inputs = await checked(state.inputs, changed);
-        const result = await provider.update(urn, state.id, state.outputs, state.inputs, inputs);
-        return { id: state.id, leaving: result.outputs };
-      }
-      case "delete":
-        if (!state) throw new Error("There is no state.");
-        await provider.delete(urn, state.id, state.outputs, state.inputs);
-        return { leaving: undefined };
-    }
-  };
-
-  let result: Awaited<ReturnType<typeof attempt>> | undefined;
-  let error: Error | undefined;
+  let errors: readonly Error[];
+  const got: unknown[] = [];
   try {
-    result = await time.until(attempt(), longest);
-  } catch (thrown) {
-    if (thrown instanceof Hang) throw new Violation(`the call does not end: ${thrown.message}`);
-    if (!(thrown instanceof OperationFailed)) throw thrown;
-    error = thrown;
+    const { by } = operations[operation];
+    errors = by
+      ? await run(by, process, settings, programOf(one, declared, own))
+      : await time.until(
+          process[kind].read("urn:pulumi:stack::project::x::r", own ?? "1", {}, {}).then(
+            (result) => (got.push(result), []),
+            (error: unknown) => {
+              if (error instanceof OperationFailed) return [error];
+              throw error;
+            },
+          ),
+          longest,
+        );
+  } catch (error) {
+    if (error instanceof Hang) throw new Violation(`the call does not end: ${error.message}`);
+    throw error;
   } finally {
-    process.kill();
+    surroundings.kill();
   }
   await time.until(time.sleep(600_000));
-  const failed = error instanceof OperationFailed ? error : undefined;
+
+  const isGreen = errors.length === 0;
+  const messages = errors.map(({ message }) => message);
   const violated = (text: string): never => {
     throw new Violation(
-      `${text}\nresult: ${result ? JSON.stringify(result).slice(0, 600) : "none"}\nerror: ${failed ? `${failed.message.slice(0, 600)} [id ${failed.id ?? "none"}]` : "none"}\n` +
-        `requests: ${api.requests.map(({ method, path, status, effect: made }) => `${method} ${path} ${status ?? "unanswered"}${made ? ` (${made.made} ${made.id})` : ""}`).join(", ")}`,
+      `${text}\nstate: ${JSON.stringify(engine.state).slice(0, 600)}\nerrors: ${messages.join("\n").slice(0, 600)}\n` +
+        `requests: ${api.requests.map(shown).join(", ")}`,
     );
   };
-  if (failed && isInternal(failed.message)) violated("what leaves is not sound");
+  if (messages.some(isInternal)) violated("what leaves is not sound");
   // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
   const isHeard = one.interruption?.by === "finish" || front.name === "native";
   if (isHeard && api.writes().length > writesAllowed)
     violated("something was written after the interruption");
 
   // At most one record was made, and its id is known.
-  const isDeceived = done.some(hides);
+  const isDeceived = done.some(
+    ({ target, mutation }) => (target === "list" || target === "show") && hides(mutation),
+  );
   const created = api.requests.flatMap(({ effect: made }) => (made?.made === "created" ? [made.id] : []));
   // Where lists are sorted by numbers, a lower one is not looked for after a create that was lost.
   if (created.length > 1 && !isDeceived && one.habits?.ids !== "falling")
     violated(`${created.length} records were made`);
-  const id = result?.id ?? failed?.id;
+  const id = engine.state[0]?.id;
   const [made] = created;
   // Nobody can know that a record that is shown whole has another id than it shows, nor that a Location or a job's id is
   // another while what is there cannot be read, nor that a record was there before if no list shows it.
   const isUnreadable = done.some(({ target }) => target === "show");
-  const isUnlisted = done.some((fault) => fault.target === "list" && hides(fault));
+  const isUnlisted = done.some(({ target, mutation }) => target === "list" && hides(mutation));
   const isNewId = done.some(
     ({ target, mutation }) =>
       target === "create" &&
@@ -992,50 +851,58 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   const isMade = id !== undefined && created.includes(id);
   if (made !== undefined && !isMade && !isNewId) {
     // If the address of that id shows another record or none, the id may be another's: an error names what is new.
-    const isDenied = done.some(({ target, mutation }) => target === "show" && deniesId(mutation));
-    const told = !isDenied && mutations.filter(({ target }) => target === "create").every(tellsId);
-    if (result && !isDeceived)
-      violated(`the record ${made} was made, and the result has the id ${result.id ?? "none"}`);
-    if (told && id === undefined && (one.dialect.createAnswer ?? "record") !== "empty")
+    const isDenied = done.some(({ target, mutation }) => target === "show" && denies(mutation));
+    const isTold =
+      !isDenied && planned.every(({ target, mutation }) => target !== "create" || tells(mutation));
+    if (isGreen && !isDeceived) violated(`the record ${made} was made, and state has the id ${id ?? "none"}`);
+    const { createAnswer, createStatus } = api.dialect;
+    if (isTold && id === undefined && createAnswer !== "empty" && createStatus !== 204)
       violated(`the id ${made} was told, and is lost`);
   }
 
   // Nothing that is not ours was written or taken.
-  const ours = new Set([
-    ...created,
-    ...(own === undefined ? [] : [own]),
-    ...(isNewId && id !== undefined ? [id] : []),
-  ]);
+  const ours = new Set([...created, own, ...(isNewId ? [id] : [])]);
   if (id !== undefined && !ours.has(id)) violated(`the id ${id} is not ours`);
   for (const request of api.writes())
     if (request.id !== undefined && !ours.has(request.id))
       violated(`${request.method} ${request.path} is not ours`);
   for (const [key, text] of foreign)
-    if (!ours.has(key) && shown(key) !== text) violated(`the record ${key} of somebody else has changed`);
-  if (result?.isGone && own !== undefined && shown(own) !== undefined && !isDeceived)
+    if (!ours.has(key) && there(key) !== text) violated(`the record ${key} of somebody else has changed`);
+  const isThere = own !== undefined && there(own) !== undefined;
+  const isGone = operation === "get" ? got[0] === undefined : isInState && id !== own;
+  if (operation !== "delete" && isGreen && isGone && isThere && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
-  if (operation === "delete" && result && own !== undefined && shown(own) !== undefined) {
-    // That there is no such record is believed of its own address, whether a read or the delete is told so.
-    const isDenied = done.every(
-      ({ target, mutation }) =>
-        (target !== "delete" && target !== "show") ||
-        !("status" in mutation) ||
-        ((mutation.status ?? 200) >= 300 && mutation.status !== 404 && mutation.status !== 410),
-    );
-    if (isDenied && !isDeceived) violated(`the record ${own} is said to be deleted, and is there`);
-  }
+  // That there is no such record is believed of its own address, whether a read or the delete is told so.
+  const isOwnAddressGone = done.some(
+    ({ target, mutation }) =>
+      (target === "delete" || target === "show") &&
+      "status" in mutation &&
+      (mutation.status < 300 || [404, 410].includes(mutation.status)),
+  );
+  if (operation === "delete" && isGreen && isThere && !isOwnAddressGone && !isDeceived)
+    violated(`the record ${own} is said to be deleted, and is there`);
 
   // Nothing leaves that is ill-formed or tells a secret.
-  const texts = [
-    ...(failed ? [failed.message, ...(failed.reasons ?? []), ...textsIn(publicOf(failed.outputs))] : []),
-    ...(result ? textsIn(publicOf(result.leaving)) : []),
-    ...process.printed,
-  ];
-  for (const text of texts) {
+  const reasons = errors.flatMap((error) => (error instanceof OperationFailed ? (error.reasons ?? []) : []));
+  const kept = engine.state.flatMap(({ inputs, outputs }) => [publicOf(inputs), publicOf(outputs)]);
+  for (const text of [
+    ...messages,
+    ...reasons,
+    ...textsIn([kept, ...got.map(publicOf)]),
+    ...surroundings.printed,
+  ]) {
     if (!isWellFormed(text)) violated(`ill-formed: ${JSON.stringify(text.slice(0, 100))}`);
     const part = leakIn(text, [...secrets, apiKey]);
     if (part !== undefined) violated(`${JSON.stringify(part)} of a secret is in: ${text.slice(0, 700)}`);
   }
+}
+
+/** What the program declares then. */
+function programOf({ kind, operation }: Case, declared: Declared, own = "1"): Declared {
+  if (operation === "import") return { ...declared, import: own };
+  if (operation !== "update") return declared;
+  const change = kind === "monitor" ? { interval: 600 } : { notFoundUrl: "https://x.example/" };
+  return { ...declared, args: { ...declared.args, ...change } };
 }
 
 /** What becomes of a declaration: found out once for each kind, because Pulumi's SDK takes its time. */

@@ -252,12 +252,16 @@ export class SimulatedApi implements Network {
 const textId = (id: number): string => `mon-${((id * 7919) % 46_656).toString(36)}-${id}`;
 
 /** The answer with ids that are no numbers. */
-function withTextIds(answer: Answer): Answer {
-  if (typeof answer.body !== "string" || !/^[[{]/.test(answer.body)) return answer;
-  const body = JSON.stringify(JSON.parse(answer.body), (key, value: unknown) =>
-    key === "id" && typeof value === "number" ? textId(value) : value,
-  );
-  return { ...answer, body };
+function withTextIds({ status, headers, body }: Answer): Answer {
+  const location = headers.location?.replace(/\d+$/, (id) => textId(Number(id)));
+  const isJson = typeof body === "string" && /^[[{]/.test(body);
+  const shown = (key: string, value: unknown): unknown =>
+    key === "id" && /^\d+$/.test(String(value)) ? textId(Number(value)) : value;
+  return {
+    status,
+    headers: { ...headers, ...(location !== undefined && { location }) },
+    body: isJson ? JSON.stringify(JSON.parse(body), shown) : body,
+  };
 }
 
 /** An error as Node.js or undici reports it. */

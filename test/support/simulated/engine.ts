@@ -6,16 +6,16 @@ export interface Declared {
   readonly kind: Kind;
   readonly name: string;
   /** The type of the component that it is a child of; the component itself has one name for all types. */
-  readonly parent?: string;
+  readonly parent?: string | undefined;
   readonly args: Properties;
-  readonly import?: string;
-  readonly ignoreChanges?: readonly string[];
-  readonly deleteBeforeReplace?: boolean;
+  readonly import?: string | undefined;
+  readonly ignoreChanges?: readonly string[] | undefined;
+  readonly deleteBeforeReplace?: boolean | undefined;
   /** Aliases: what it was before. */
-  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[];
+  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[] | undefined;
   /** Names of resources, each with its parent, that must be there before. */
-  readonly after?: readonly string[];
-  readonly retainOnDelete?: boolean;
+  readonly after?: readonly string[] | undefined;
+  readonly retainOnDelete?: boolean | undefined;
   /** The provider, if it is not the default one. */
   readonly provider?: string | undefined;
 }
@@ -262,8 +262,8 @@ class Run implements Outcome {
     try {
       const { targets = [], replace = [] } = this.options;
       if (command === "up --refresh" || command === "refresh") {
-        if (this.state().length > 0) this.assertInState(targets);
-        await this.refreshAll(this.state());
+        if (this.state.length > 0) this.assertInState(targets);
+        await this.refreshAll(this.state);
         if (command === "refresh" || this.errors.length > 0) return;
       }
       if (runsProgram) {
@@ -282,19 +282,24 @@ class Run implements Outcome {
       }
       if (this.isFailed) return;
       if (command === "refresh --run-program")
-        await this.refreshAll(this.state().filter(({ urn }) => !this.operated.has(urn)));
+        await this.refreshAll(this.state.filter(({ urn }) => !this.operated.has(urn)));
       else await this.deleteAll();
     } catch (error) {
       this.fail(error);
     }
   }
 
-  private state(): Entry[] {
+  private get state(): Entry[] {
     return this.engine.state;
   }
 
+  /** It is saved after every step, unless the engine is dead. */
+  private set state(all: Entry[]) {
+    if (!this.isKilled) this.engine.state = all;
+  }
+
   private assertInState(urns: readonly string[]): void {
-    const missing = urns.filter((urn) => !this.state().some((entry) => entry.urn === urn));
+    const missing = urns.filter((urn) => !this.state.some((entry) => entry.urn === urn));
     if (missing.length > 0) throw new Error(`${missing.join(", ")} could not be found in the stack`);
   }
 
@@ -352,19 +357,18 @@ class Run implements Outcome {
     }
   }
 
-  /** State is saved after every step, unless the engine is dead. */
-  private save(change: () => void): void {
-    if (!this.isKilled) change();
-  }
-
   private remove(entry: Entry): void {
-    this.engine.state = this.state().filter((one) => one !== entry);
+    this.state = this.state.filter((one) => one !== entry);
   }
 
+  /** In its place. */
+  private exchange(old: Entry, entry: Entry): void {
+    this.state = this.state.map((one) => (one === old ? entry : one));
+  }
+
+  /** A resource of this run comes after everything it depends on. */
   private replaceEntry(old: Entry | undefined, entry: Entry): void {
-    // A resource of this run comes after everything it depends on.
-    if (old) this.engine.state = this.state().filter((one) => one !== old);
-    this.engine.state.push(entry);
+    this.state = [...this.state.filter((one) => one !== old), entry];
   }
 
   // Refresh ---------------------------------------------------------------------------------------------------------
@@ -389,9 +393,7 @@ class Run implements Outcome {
       provider.read(urn, id, entry.outputs, entry.inputs),
     );
     if (!read) {
-      this.save(() => {
-        this.remove(entry);
-      });
+      this.remove(entry);
       return undefined;
     }
     const refreshed: Entry = {
@@ -405,9 +407,7 @@ class Run implements Outcome {
     await this.call({ operation: "diff", urn, id: refreshed.id }, () =>
       provider.diff(urn, refreshed.id, refreshed.outputs, refreshed.inputs, entry.inputs),
     );
-    this.save(() => {
-      this.engine.state = this.state().map((one) => (one === entry ? refreshed : one));
-    });
+    this.exchange(entry, refreshed);
     return refreshed;
   }
 
@@ -433,7 +433,7 @@ class Run implements Outcome {
     const { kind, provider, formerly = [] } = declared;
     const urns = [urnOf(declared), ...formerly.map((former) => urnOf({ kind, provider, ...former }))];
     for (const urn of urns) {
-      const found = this.state().find((one) => one.urn === urn && !one.isDelete);
+      const found = this.state.find((one) => one.urn === urn && !one.isDelete);
       if (found) return found;
     }
     return undefined;
@@ -453,7 +453,7 @@ class Run implements Outcome {
       this.operated.add(old.urn);
       if (this.isTargeted(urn) || this.isTargeted(old.urn)) {
         const renamed: Entry = { ...old, urn };
-        this.renameIn(old, renamed);
+        this.exchange(old, renamed);
         old = renamed;
       }
     }
@@ -487,12 +487,6 @@ class Run implements Outcome {
     const before = this.before[old.provider ?? ""] ?? this.before[""];
     if (!before || !this.providers.isAnotherAccount) return false;
     return this.providers.isAnotherAccount(provider, before, this.settingsOf(provider), old.provider);
-  }
-
-  private renameIn(old: Entry, renamed: Entry): void {
-    this.save(() => {
-      this.engine.state = this.state().map((one) => (one === old ? renamed : one));
-    });
   }
 
   private async decide(
@@ -555,10 +549,7 @@ class Run implements Outcome {
       return planned("replace", async () => {
         if (!old.isPendingReplacement) {
           await this.delete(old);
-          this.save(() => {
-            const pending = { ...old, isPendingReplacement: true };
-            this.engine.state = this.state().map((one) => (one === old ? pending : one));
-          });
+          this.exchange(old, { ...old, isPendingReplacement: true });
         }
         await this.create(provider, replacement, undefined);
       });
@@ -568,9 +559,7 @@ class Run implements Outcome {
         this.update(provider, old, entry(old.id, old.outputs, inputs), { ignoreChanges }),
       );
     return planned("same", () => {
-      this.save(() => {
-        this.replaceEntry(old, entry(old.id, old.outputs, inputs));
-      });
+      this.replaceEntry(old, entry(old.id, old.outputs, inputs));
       return Promise.resolve();
     });
   }
@@ -583,15 +572,13 @@ class Run implements Outcome {
     const entry = await this.call(operation, read);
     operation.result = entry.id;
     if (this.isPreview) return;
-    this.save(() => {
-      this.condemn(urn, replaced);
-      this.replaceEntry(undefined, entry);
-    });
+    this.condemn(urn, replaced);
+    this.replaceEntry(undefined, entry);
   }
 
   /** What was deleted before its replacement goes, also when that has failed half-way; what was replaced goes at the end. */
   private condemn(urn: string, replaced: Entry | undefined): void {
-    this.engine.state = this.state()
+    this.state = this.state
       .filter((one) => one.urn !== urn || !one.isPendingReplacement)
       .map((one) => (one === replaced ? { ...one, isDelete: true } : one));
   }
@@ -642,16 +629,10 @@ class Run implements Outcome {
     save: (written: Entry) => void,
   ): Promise<void> {
     try {
-      const written = { ...entry, ...(await run()) };
-      this.save(() => {
-        save(written);
-      });
+      save({ ...entry, ...(await run()) });
     } catch (error) {
       if (error instanceof OperationFailed && error.id !== undefined) {
-        const kept = { ...entry, id: error.id, outputs: error.outputs ?? {}, hasInitErrors: true };
-        this.save(() => {
-          save(kept);
-        });
+        save({ ...entry, id: error.id, outputs: error.outputs ?? {}, hasInitErrors: true });
       }
       throw error;
     }
@@ -671,7 +652,7 @@ class Run implements Outcome {
     // With a target may go what depends on it, and only if it is a target too.
     const allowed = new Set(targets);
     if (targets)
-      for (const { urn, dependencies } of this.state())
+      for (const { urn, dependencies } of this.state)
         if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
     // After an error not all of them were registered.
     const { program } = this.options;
@@ -680,7 +661,7 @@ class Run implements Outcome {
     );
     const spared = new Set(this.errors.length > 0 ? named : []);
     const left = new Set(
-      this.state().filter(
+      this.state.filter(
         ({ urn, isDelete }) =>
           (!targets || allowed.has(urn)) &&
           !this.options.excluded?.includes(urn) &&
@@ -693,9 +674,7 @@ class Run implements Outcome {
     for (const entry of left)
       if (entry.isPendingReplacement && !entry.isDelete) {
         left.delete(entry);
-        this.save(() => {
-          this.remove(entry);
-        });
+        this.remove(entry);
       }
     const failed = new Set<Entry>();
     while (left.size > 0 && !this.isFailed) {
@@ -709,9 +688,7 @@ class Run implements Outcome {
           left.delete(entry);
           try {
             await this.delete(entry);
-            this.save(() => {
-              this.remove(entry);
-            });
+            this.remove(entry);
           } catch (error) {
             failed.add(entry);
             this.fail(error);

@@ -1,60 +1,18 @@
-import type { Answer } from "../../../provider/emulator/answers";
 import { isInternal, kinds } from "../calls";
 import type { Kind, Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
 import { apiKey, networkError, SimulatedApi } from "./api";
 import type { Misbehaviour, Network, Seen } from "./api";
 import { isGreen, SimulatedEngine, urnOf } from "./engine";
-import type { Command, Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import type { Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
+import { faults } from "./faults";
 import { dynamicFront, nativeFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
-import { refusedName, sound, urnsAt } from "./scenarios";
-import type { Edit, Event, Fault, FaultName, PlannedRun, Scenario } from "./scenarios";
+import { plannedRun, refusedName, sound, urnsAt } from "./scenarios";
+import type { Edit, Event, Fault, Mistake, PlannedRun, Scenario } from "./scenarios";
 
 // Server ---------------------------------------------------------------------------------------------------------------
-
-const said = (status: number, body: object | undefined, headers = {}): Answer => ({
-  status,
-  headers: { "content-type": "application/json", ...headers },
-  body: body ? JSON.stringify(body) : "",
-});
-/** What a server says repeats the key, which nobody may see. */
-const message = (text: string, { headers }: Seen): object => ({
-  message: `${text} (${headers.authorization ?? ""})`,
-});
-
-/** What becomes of a request; those that last become the same of each repetition, the others are answered then. */
-const faults: Readonly<
-  Record<FaultName, (request: Seen) => Misbehaviour & { readonly isLasting?: boolean }>
-> = {
-  refused: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(422, message("This is refused.", request)),
-  }),
-  failed: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(500, message("Server Error", request)),
-  }),
-  "failed once": (request) => ({
-    effectAfter: "never",
-    answer: () => said(500, message("Server Error", request)),
-  }),
-  lost: () => ({ answer: () => networkError("ECONNRESET", "read ECONNRESET") }),
-  "504": () => ({ answer: () => said(504, undefined) }),
-  // Longer than any default.
-  slow: () => ({ answerAfter: 400_000 }),
-  late: () => ({ effectAfter: 20_000, answerAfter: 400_000 }),
-  limited: () => ({ effectAfter: "never", answer: () => said(429, undefined, { "retry-after": "7" }) }),
-  complaint: (request) => ({
-    isLasting: true,
-    effectAfter: "never",
-    answer: () => said(200, { success: false, deleted: false, ...message("This is refused.", request) }),
-  }),
-  empty: () => ({ answer: () => said(200, undefined) }),
-};
 
 /** Whether the server refuses a record of this name, as it does in every scenario. */
 export const isRefused = (pairs: readonly (readonly [string, string])[]): boolean =>
@@ -127,34 +85,52 @@ function ofFront({ provider, ...declared }: Declared, front: Front): Declared {
 /** A snapshot of what the engine keeps. */
 type Checkpoint = Pick<SimulatedEngine, "state" | "settings" | "explicit">;
 
+/** What has happened to the record under an id. */
+class RecordHistory {
+  /** It was there when the present run began. */
+  wasThere = false;
+  /** It was there when the present run began, or somebody has made it since, so that only an import or an adoption takes it. */
+  isOlder = false;
+  /** The provider made it, and no person. */
+  isCreated = false;
+  /** It has the id of one that was there before. */
+  isReused = false;
+  /** A person deleted it, or an older checkpoint has it and the server has not. */
+  isDeletedByHand = false;
+  /** It may differ from state since the last run with a refresh that was green. */
+  isChangedByHand = false;
+  /** It is in no state, because a run was killed, has said that it may exist, or was to leave it. */
+  isStray = false;
+  /** Two resources have had it, since a run that did not hear of both. */
+  isShared = false;
+  /** URNs of resources that have imported or adopted it, and of those whose delete of it was begun and has not ended. */
+  readonly takenBy = new Set<string>();
+  readonly condemnedBy = new Set<string>();
+}
+
+/** A run that has ended, and state when it began. */
+interface Ended {
+  readonly run: PlannedRun;
+  readonly outcome: Outcome;
+  readonly before: readonly Entry[];
+  readonly violated: (text: string) => never;
+}
+
 class World implements Result, Network {
   readonly time = new VirtualClock();
   /** The account of the default provider. */
   readonly api: SimulatedApi;
   readonly engine: SimulatedEngine;
   readonly outcomes: Outcome[] = [];
-  private readonly accounts: Readonly<Record<"main" | "second" | "another", SimulatedApi>>;
+  private readonly accounts: Readonly<Record<"main" | "second" | "another" | "copy", SimulatedApi>>;
   private readonly checkpoints: Checkpoint[] = [];
   /** What the settings say of a former address, if the server has moved. */
   private movedFrom: string[] = [];
   private readonly keys = [apiKey];
   /** The last run, if it was green and made everything as the program says. */
   private settled: PlannedRun | undefined;
-  /** Records that a person deleted, or that an older checkpoint has and the server has not. */
-  private readonly deletedByHand = new Set<string>();
-  /** Records that may differ from state since the last run with a refresh that was green. */
-  private readonly changedByHand = new Set<string>();
-  /** Records that a run may have left behind, and said so, or was killed; and those that are to be left. */
-  private readonly strays = new Set<string>();
-  private readonly createdByProvider = new Set<string>();
-  /** Records that resources have imported or adopted: by URN and id. */
-  private readonly taken = new Set<string>();
-  /** Records that two resources have had, since a run that did not hear of both. */
-  private readonly shared = new Set<string>();
-  /** New records that have the id of one that was deleted. */
-  private readonly reused = new Set<string>();
-  /** Deletes that were begun: by URN and id. */
-  private readonly condemned = new Set<string>();
+  /** By {@link keyOf}. */
+  private readonly records = new Map<string, RecordHistory>();
 
   constructor(
     private readonly front: Front,
@@ -163,12 +139,13 @@ class World implements Result, Network {
   ) {
     const dialect = habits?.dialect ?? { uniqueDomainNames: false };
     const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, habits, firstId);
-    // The accounts of a server number their records together; another server's have the same ids.
-    this.accounts = { main: account(1), second: account(5001), another: account(1) };
+    // The accounts of a server number their records together; another one, and another server, have the same ids.
+    this.accounts = { main: account(1), second: account(5001), another: account(1), copy: account(1) };
     this.api = this.accounts.main;
+    this.accounts.copy.origin = "https://copy.invalid";
     this.accounts.second.key = "18|second/KxQzV";
     this.accounts.another.key = "21|another/ZqXvJ";
-    // Other records under the same ids.
+    // Other records under the same ids. The copy is filled when it is needed.
     for (let other = 1; other <= 3; other++) {
       this.accounts.another.add("monitor", {
         name: `Other ${other}`,
@@ -221,25 +198,11 @@ class World implements Result, Network {
 
   /** What is left can be refreshed and destroyed. */
   async end(): Promise<void> {
-    const plain: PlannedRun = {
-      before: [],
-      command: "refresh --run-program",
-      adoptExisting: false,
-      isPreviewed: false,
-      program: [],
-      faults: [],
-      moments: [],
-      latencies: [1],
-    };
     this.movedFrom = this.formerOrigins;
     this.forgetOthers();
     for (const command of ["refresh --run-program", "destroy --run-program"] as const) {
-      const run = {
-        ...plain,
-        command,
-        isSameAccount: this.isRotated || kinds.some((of) => this.isEmptied(of)),
-      };
-      const outcome = await this.execute(run, `the last ${command}`);
+      const isSameAccount = this.isRotated || kinds.some((of) => this.isEmptied(of));
+      const outcome = await this.execute(plannedRun([], { command, isSameAccount }), `the last ${command}`);
       if (!isGreen(outcome)) throw new Violation(`the last ${command} failed: ${messagesOf(outcome)}`);
     }
     if (this.engine.state.length > 0)
@@ -253,7 +216,7 @@ class World implements Result, Network {
       this.edit(one);
       return;
     }
-    if (one.event === "mistake") return this.mistake(one.command, title);
+    if (one.event === "mistake") return this.mistake(one, title);
     const { engine, accounts } = this;
     switch (one.event) {
       case "rotate":
@@ -264,7 +227,7 @@ class World implements Result, Network {
         this.formerOrigins.push(accounts.main.origin);
         if (one.place > 0) this.movedFrom = [...this.formerOrigins];
         const moved = `https://api${this.formerOrigins.length}.invalid`;
-        for (const account of Object.values(accounts)) account.origin = moved;
+        for (const account of [accounts.main, accounts.second, accounts.another]) account.origin = moved;
         return;
       }
       case "taint":
@@ -277,9 +240,13 @@ class World implements Result, Network {
         const checkpoint = this.checkpoints.at(-1 - one.place);
         if (!checkpoint) return;
         Object.assign(engine, { ...checkpoint, state: [...checkpoint.state] });
-        const held = new Set(engine.state.map((entry) => this.keyOf(entry)));
-        for (const key of held) (this.exists(key) ? this.changedByHand : this.deletedByHand).add(key);
-        for (const key of this.createdByProvider) if (!held.has(key)) this.strays.add(key);
+        const held = this.heldKeys();
+        for (const key of held) {
+          if (this.exists(key)) this.record(key).isChangedByHand = true;
+          else this.record(key).isDeletedByHand = true;
+        }
+        for (const [key, record] of this.records)
+          if (record.isCreated && !held.has(key)) record.isStray = true;
         this.settled = undefined;
       }
     }
@@ -297,13 +264,13 @@ class World implements Result, Network {
     return this.front === nativeFront ? dynamicFront : nativeFront;
   }
 
-  private accountOf(provider = ""): "main" | "second" {
-    return provider.endsWith("q") ? "second" : "main";
+  private accountOf({ provider = "", inputs }: Pick<Entry, "provider" | "inputs">): "main" | "second" {
+    return provider.endsWith("q") || inputs.account === "second" ? "second" : "main";
   }
 
   /** A record, by its account, its kind and its id. */
-  private keyOf({ provider, kind, id }: Pick<Entry, "provider" | "kind" | "id">): string {
-    return `${this.accountOf(provider)} ${kind} ${id}`;
+  private keyOf(entry: Pick<Entry, "provider" | "inputs" | "kind" | "id">): string {
+    return `${this.accountOf(entry)} ${entry.kind} ${entry.id}`;
   }
 
   private get requests(): Seen[] {
@@ -375,9 +342,9 @@ class World implements Result, Network {
     return outcome;
   }
 
-  /** With the key of another account nothing of what is there belongs to the stack. */
-  private async mistake(command: Command, title: string): Promise<void> {
-    const { engine, settled } = this;
+  /** With the key of another account, or at a copy of the server, nothing of what is there belongs to the stack. */
+  private async mistake({ command, with: wrong }: Mistake, title: string): Promise<void> {
+    const { accounts, engine, settled } = this;
     if (!settled || engine.state.length === 0 || engine.state.some((one) => one.retainOnDelete)) return;
     const stateNow = (): string =>
       engine.state
@@ -386,10 +353,19 @@ class World implements Result, Network {
         .join(", ");
     const before = stateNow();
     const { settings, explicit } = engine;
-    const { key } = this.accounts.another;
-    const of = (all: Settings): Settings => ({ ...all, "uptime:apiKey": key });
+    accounts.copy.key = accounts.main.key;
+    for (const of of kinds)
+      for (const record of accounts.main.tables[of].all()) accounts.copy.tables[of].add(record);
+    const of = (all: Settings): Settings =>
+      wrong === "key"
+        ? {
+            ...all,
+            "uptime:apiKey": accounts.another.key,
+            "uptime:accounts": JSON.stringify({ second: { apiKey: accounts.another.key } }),
+          }
+        : { ...all, "uptime:baseUrl": accounts.copy.origin };
     this.forget();
-    const options = this.optionsOf({ ...settled, command, isSameAccount: false });
+    const options = this.optionsOf({ ...settled, command, isSameAccount: wrong === "address" });
     const outcome = await this.start({
       ...options,
       settings: of(options.settings),
@@ -405,7 +381,7 @@ class World implements Result, Network {
       this.writes().some(({ effect }) => effect)
     )
       throw new Violation(
-        `before ${title}, ${command} with the key of another account: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${this.requests.map(shown).join(", ")}`,
+        `before ${title}, ${command} with another ${wrong}: ${messagesOf(outcome)}, state ${before} became ${after}, requests ${this.requests.map(shown).join(", ")}`,
       );
   }
 
@@ -413,6 +389,7 @@ class World implements Result, Network {
     const settingsOf = ({ key }: SimulatedApi): Settings => ({
       "uptime:baseUrl": this.api.origin,
       "uptime:apiKey": key,
+      "uptime:accounts": JSON.stringify({ second: { apiKey: this.accounts.second.key } }),
       ...(this.movedFrom.length > 0 && { "uptime:movedFrom": this.movedFrom.join(",") }),
       ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
       ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
@@ -436,17 +413,11 @@ class World implements Result, Network {
   private async repair(run: PlannedRun, failed: Outcome, title: string): Promise<void> {
     const copy = structuredCopy(this.engine.state);
     const program = run.program.filter(({ args }) => args.name !== refusedName);
-    const { latencies } = run;
-    let mended: PlannedRun = {
-      before: [],
+    let mended = plannedRun(sound(program.map((one) => ({ ...one, import: undefined }))), {
       command: "up --refresh --run-program",
-      adoptExisting: this.strays.size > 0,
-      isPreviewed: false,
-      program: sound(program.map(({ import: _, ...rest }) => rest)),
-      faults: [],
-      moments: [],
-      latencies,
-    };
+      adoptExisting: this.hasStrays,
+      latencies: run.latencies,
+    });
     this.movedFrom = [...this.formerOrigins];
     const wasDoubled = this.doubled().length > 0;
     let outcome = await this.execute(mended, `${title}, repaired`);
@@ -484,19 +455,18 @@ class World implements Result, Network {
     return (["main", "second"] as const).some(
       (name) =>
         this.accounts[name].all(of).length === 0 &&
-        this.engine.state.filter((one) => one.kind === of && this.accountOf(one.provider) === name).length >
-          1,
+        this.engine.state.filter((one) => one.kind === of && this.accountOf(one) === name).length > 1,
     );
   }
 
   /** `pulumi state delete` of domains under whose id there is another one now. */
   private forgetOthers(): boolean {
     const { engine } = this;
-    const others = engine.state.filter(({ provider, kind, id, outputs }) => {
-      const record = this.accounts[this.accountOf(provider)].get(kind, id);
-      return kind === "domain" && record && record.name !== outputs.name;
+    const others = engine.state.filter((entry) => {
+      const record = this.accounts[this.accountOf(entry)].get(entry.kind, entry.id);
+      return entry.kind === "domain" && record && record.name !== entry.outputs.name;
     });
-    for (const entry of others) this.strays.add(this.keyOf(entry));
+    for (const entry of others) this.record(this.keyOf(entry)).isStray = true;
     engine.state = engine.state.filter((entry) => !others.includes(entry));
     return others.length > 0;
   }
@@ -511,12 +481,13 @@ class World implements Result, Network {
   private async execute(run: PlannedRun, title: string): Promise<Outcome> {
     const { engine } = this;
     const before = engine.state.map((entry) => ({ ...entry }));
-    this.existing = new Set(
-      Object.entries(this.accounts).flatMap(([name, account]) =>
-        kinds.flatMap((of) => account.all(of).map(({ id }) => `${name} ${of} ${id}`)),
-      ),
-    );
-    this.wasThere = new Set(this.existing);
+    for (const record of this.records.values()) record.wasThere = record.isOlder = false;
+    for (const [name, account] of Object.entries(this.accounts))
+      for (const of of kinds)
+        for (const { id } of account.all(of)) {
+          const record = this.record(`${name} ${of} ${id}`);
+          record.wasThere = record.isOlder = true;
+        }
     this.settled = undefined;
     this.forget();
     let requests = 0;
@@ -551,45 +522,43 @@ class World implements Result, Network {
     this.outcomes.push(outcome);
     const { state, settings, explicit } = engine;
     this.checkpoints.push({ state: state.map((entry) => ({ ...entry })), settings, explicit });
-    // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
-    for (const { operation, urn, id, outcome: end } of outcome.operations)
-      if (operation === "delete" && id !== undefined && (outcome.isKilled || end !== "done"))
-        this.condemned.add(`${urn} ${id}`);
     this.assertSound(run, outcome, before, title);
     return outcome;
   }
 
-  /** Records that were there when the present run began, or that somebody else has added since. */
-  private existing = new Set<string>();
-  /** Those of them that were there when it began. */
-  private wasThere: ReadonlySet<string> = new Set();
+  private record(key: string): RecordHistory {
+    const known = this.records.get(key) ?? new RecordHistory();
+    this.records.set(key, known);
+    return known;
+  }
+
+  private heldKeys(): ReadonlySet<string> {
+    return new Set(this.engine.state.map((entry) => this.keyOf(entry)));
+  }
+
+  private get hasStrays(): boolean {
+    return [...this.records.values()].some(({ isStray }) => isStray);
+  }
 
   private edit(one: Edit): void {
     const id = applyEdit(one, this.api);
     if (id === undefined) return;
-    const key = `main ${one.kind} ${id}`;
+    const record = this.record(`main ${one.kind} ${id}`);
     if (one.edit === "add") {
-      if (this.wasThere.has(key)) this.reused.add(key);
-      this.createdByProvider.delete(key);
-      this.deletedByHand.delete(key);
-      this.existing.add(key);
-    } else (one.edit === "delete" ? this.deletedByHand : this.changedByHand).add(key);
+      record.isReused ||= record.wasThere;
+      record.isCreated = record.isDeletedByHand = false;
+      record.isOlder = true;
+    } else if (one.edit === "delete") record.isDeletedByHand = true;
+    else record.isChangedByHand = true;
   }
 
   /** A new record may have the id of one that was deleted. */
   private created(key: string): void {
-    const isReused =
-      this.createdByProvider.has(key) ||
-      this.wasThere.has(key) ||
-      this.engine.state.some((entry) => this.keyOf(entry) === key);
-    if (isReused) {
-      this.reused.add(key);
-      this.shared.add(key);
-    }
-    this.createdByProvider.add(key);
-    this.existing.delete(key);
-    this.strays.delete(key);
-    this.deletedByHand.delete(key);
+    const record = this.record(key);
+    if (record.isCreated || record.wasThere || this.heldKeys().has(key))
+      record.isReused = record.isShared = true;
+    record.isCreated = true;
+    record.isOlder = record.isStray = record.isDeletedByHand = false;
   }
 
   // What must hold ---------------------------------------------------------------------------------------------------
@@ -608,8 +577,7 @@ class World implements Result, Network {
   }
 
   private assertSound(run: PlannedRun, outcome: Outcome, before: readonly Entry[], title: string): void {
-    const { isKilled } = outcome;
-    const { existing, requests } = this;
+    const { requests } = this;
     const violated = (text: string): never => {
       throw new Violation(
         `${title}: ${text}\nerrors: ${messagesOf(outcome)}\n` +
@@ -618,107 +586,160 @@ class World implements Result, Network {
       );
     };
     for (const { message } of outcome.errors) if (isInternal(message)) violated(message);
-    const present = this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
+    const ended: Ended = { run, outcome, before, violated };
+    this.noteOperations(ended);
+    this.assertOneResourcePerRecord(ended);
+    this.assertNothingGone(ended);
+    this.assertNothingLeftBehind(ended);
+    this.assertOnlyOwnWritten(ended);
+  }
 
-    for (const { operation, urn, result } of outcome.operations) {
-      const entry = this.engine.state.find((one) => one.urn === urn);
-      if (!entry || operation !== "create" || result === undefined) continue;
-      if (existing.has(this.keyOf({ ...entry, id: result }))) this.taken.add(`${urn} ${result}`);
+  /** The resources in state that have records. */
+  private get present(): readonly Entry[] {
+    return this.engine.state.filter(({ isPendingReplacement }) => !isPendingReplacement);
+  }
+
+  /** What the requests of a run did. */
+  private get effects() {
+    return this.requests.flatMap((request) =>
+      request.effect ? [{ request, made: request.effect.made, key: this.keyOfEffect(request) }] : [],
+    );
+  }
+
+  /** An answer to a create was lost: it may have made any equal record that is not answered yet. */
+  private get isGuessed(): boolean {
+    return this.requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
+  }
+
+  private importsOf({ program }: PlannedRun): ReadonlySet<string> {
+    return new Set(
+      program.flatMap((one) =>
+        one.import === undefined ? [] : [this.keyOf({ ...one, inputs: one.args, id: one.import })],
+      ),
+    );
+  }
+
+  /** Which resources have taken records that were there before, and which records may be gone or not. */
+  private noteOperations({ before, outcome }: Ended): void {
+    const all = [...this.engine.state, ...before];
+    for (const { operation, urn, id, result, outcome: end } of outcome.operations) {
+      const entry = all.find((one) => one.urn === urn && (id === undefined || one.id === id));
+      if (!entry) continue;
+      // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
+      if (operation === "delete" && (outcome.isKilled || end !== "done"))
+        this.record(this.keyOf(entry)).condemnedBy.add(urn);
+      if (operation !== "create" || result === undefined) continue;
+      const record = this.record(this.keyOf({ ...entry, id: result }));
+      if (record.isOlder) record.takenBy.add(urn);
     }
+    const old = new Set(before.map(({ urn, id }) => `${urn} ${id}`));
+    for (const entry of this.present) {
+      const record = this.record(this.keyOf(entry));
+      if (record.isOlder && !old.has(`${entry.urn} ${entry.id}`)) record.takenBy.add(entry.urn);
+    }
+  }
 
-    // What a create has made whose answer was lost may be a record that somebody else, or another process, makes meanwhile
-    // and is not answered yet, if that is equal.
-    const isGuessed = requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
-
-    // No two resources have one record. A run that ends early, or is for some resources only, does not hear of the others,
-    // so one that imports or adopts may then have the record of one that was there before. A refresh does not find it.
-    const old = new Set(before.map((entry) => `${entry.urn} ${entry.id}`));
+  /**
+   * A run that ends early, or is for some resources only, does not hear of the others, so one that imports or adopts may then
+   * have the record of one that was there before. A refresh does not find it. A create whose answer was lost may take a
+   * record that another process makes meanwhile, if that is equal.
+   */
+  private assertOneResourcePerRecord({ run, outcome, violated }: Ended): void {
+    const { isGuessed, present } = this;
     const isWhole = isGreen(outcome) && !run.targets && !run.excluded && run.command.startsWith("up");
     const holders = new Map<string, Entry>();
     for (const entry of present) {
       const key = this.keyOf(entry);
-      if (existing.has(key) && !old.has(`${entry.urn} ${entry.id}`))
-        this.taken.add(`${entry.urn} ${entry.id}`);
       const other = holders.get(key);
-      const isTaken =
-        other &&
-        (this.shared.has(key) ||
-          [entry, other].some(({ urn, id }) => this.taken.has(`${urn} ${id}`)) ||
-          (isGuessed && entry.provider !== other.provider));
-      if (other && !this.reused.has(key) && ((isWhole && !isGuessed) || !isTaken))
-        violated(`${entry.urn} and ${other.urn} both have the ${key}`);
-      if (other) this.shared.add(key);
       holders.set(key, entry);
+      if (!other) continue;
+      const record = this.record(key);
+      const isTaken =
+        record.isShared ||
+        [entry, other].some(({ urn }) => record.takenBy.has(urn)) ||
+        (isGuessed && entry.provider !== other.provider);
+      if (!record.isReused && ((isWhole && !isGuessed) || !isTaken))
+        violated(`${entry.urn} and ${other.urn} both have the ${key}`);
+      record.isShared = true;
     }
+  }
 
-    // No record that a resource has is deleted unless that resource goes.
-    for (const [key, { urn, id }] of holders) {
-      const isExpected =
-        this.deletedByHand.has(key) || this.shared.has(key) || this.condemned.has(`${urn} ${id}`);
-      if (!this.exists(key) && !isExpected) violated(`${urn} has the ${key}, which is not there`);
+  /** No record that a resource has is deleted unless that resource goes. */
+  private assertNothingGone({ violated }: Ended): void {
+    for (const entry of this.present) {
+      const [key, { urn }] = [this.keyOf(entry), entry];
+      const { isDeletedByHand, isShared, condemnedBy } = this.record(key);
+      if (!this.exists(key) && !isDeletedByHand && !isShared && !condemnedBy.has(urn))
+        violated(`${urn} has the ${key}, which is not there`);
     }
+  }
 
-    // No record is left behind, so none is made twice. One that a resource has given up for another's import, which then
-    // failed, is imported by the next run.
-    const imports = new Set(
-      run.program.flatMap((one) =>
-        one.import === undefined ? [] : [this.keyOf({ ...one, id: one.import })],
-      ),
-    );
+  /** No record is left behind, so none is made twice. */
+  private assertNothingLeftBehind({ run, outcome, before, violated }: Ended): void {
+    const { effects, requests } = this;
+    const imports = this.importsOf(run);
+    const held = this.heldKeys();
+    for (const key of held) this.record(key).isStray = false;
+    // One that a resource has given up for another's import, which then failed, is imported by the next run.
     const isAwaited = (key: string): boolean => !isGreen(outcome) && imports.has(key);
+    for (const entry of before) {
+      const key = this.keyOf(entry);
+      if (held.has(key)) continue;
+      const record = this.record(key);
+      record.isStray ||=
+        // An address that holds nothing is believed when the record is to be deleted.
+        requests.some(
+          ({ method, id, isFaulty, status }) =>
+            method === "GET" && id === entry.id && isFaulty && status === 200,
+        ) ||
+        // Its record was gone when the run began, and somebody has made another one under the id since.
+        (record.isOlder && !record.wasThere) ||
+        record.isReused ||
+        entry.retainOnDelete === true ||
+        // What waits for its replacement is deleted; another record may have got the id.
+        entry.isPendingReplacement;
+      if (this.exists(key) && !isAwaited(key) && !record.isStray)
+        violated(`${entry.urn} has left state, and the ${key} is still there`);
+    }
     const hasFailed = outcome.operations.some(
       ({ operation, outcome: end }) => operation === "create" && end === "failed",
     );
-    const effects = requests.flatMap((request) => {
-      const { effect } = request;
-      return effect ? [{ request, effect, key: this.keyOfEffect(request) }] : [];
-    });
-    // A create that failed may have left a record only if the server's answer was lost, or a read that was to find it.
+    // A create that failed may have left a record only if the server's answer was lost, or a read that was to find it, or
+    // if its id is one that state has of a record that is gone: the create is refused, with an error. Where lists are
+    // sorted by numbers, a lower one is not looked for; the create is sent again.
     const isUnread = requests.some(({ method, isFaulty }) => method === "GET" && isFaulty);
     const lost = new Set(
-      effects.flatMap(({ request, effect, key }) =>
-        // Where lists are sorted by numbers, a lower one is not looked for; the create is sent again.
-        // The id of a new record may be one that state has of a record that is gone: the create is refused, with an error.
+      effects.flatMap(({ request, made, key }) =>
+        made === "created" &&
         (hasFailed || this.habits?.ids === "falling") &&
-        (request.isFaulty || isUnread || this.shared.has(key)) &&
-        effect.made === "created"
+        (request.isFaulty || isUnread || this.record(key).isShared)
           ? [key]
           : [],
       ),
     );
-    const held = new Set(this.engine.state.map((entry) => this.keyOf(entry)));
-    for (const key of held) this.strays.delete(key);
-    for (const entry of before) {
-      const key = this.keyOf(entry);
-      // An address that holds nothing is believed when the record is to be deleted.
-      const isHidden = requests.some(
-        ({ method, id, isFaulty, status }) =>
-          method === "GET" && id === entry.id && isFaulty && status === 200,
-      );
-      // What waits for its replacement is deleted; another record may have got the id.
-      const isLeft =
-        isHidden || entry.retainOnDelete === true || entry.isPendingReplacement || this.reused.has(key);
-      if (isLeft && !held.has(key)) this.strays.add(key);
-      if (!held.has(key) && this.exists(key) && !isAwaited(key) && !this.strays.has(key))
-        violated(`${entry.urn} has left state, and the ${key} is still there`);
+    for (const [key, record] of this.records) {
+      if (!record.isCreated || record.isStray || held.has(key) || !this.exists(key)) continue;
+      record.isStray = (outcome.isKilled && !record.isOlder) || lost.has(key) || isAwaited(key);
+      if (!record.isStray) violated(`the ${key} was created and no resource has it`);
     }
-    for (const key of this.createdByProvider) {
-      if (held.has(key) || this.strays.has(key) || !this.exists(key)) continue;
-      if ((isKilled && !existing.has(key)) || lost.has(key) || isAwaited(key)) this.strays.add(key);
-      else violated(`the ${key} was created and no resource has it`);
-    }
+  }
 
-    // Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one.
+  /** Only what belongs to a resource is written, and only what was made, imported or adopted belongs to one. */
+  private assertOnlyOwnWritten({ run, outcome, before, violated }: Ended): void {
+    const { effects, isGuessed } = this;
+    const imports = this.importsOf(run);
+    const held = this.heldKeys();
     const owned = new Set(before.map((entry) => this.keyOf(entry)));
-    for (const { request, effect, key } of effects) {
-      if (effect.made === "created" || held.has(key) || owned.has(key) || !existing.has(key)) continue;
-      if (!(isKilled && run.adoptExisting))
-        violated(`the ${key}, which belongs to nobody, was ${effect.made}: ${shown(request)}`);
+    for (const { request, made, key } of effects) {
+      if (made === "created" || held.has(key) || owned.has(key) || !this.record(key).isOlder) continue;
+      if (!(outcome.isKilled && run.adoptExisting))
+        violated(`the ${key}, which belongs to nobody, was ${made}: ${shown(request)}`);
     }
     const written = new Set(effects.map(({ key }) => key));
-    for (const [key, { urn }] of holders) {
-      if (owned.has(key) || !existing.has(key) || run.adoptExisting || (isGuessed && !this.wasThere.has(key)))
-        continue;
+    for (const entry of this.present) {
+      const [key, { urn }] = [this.keyOf(entry), entry];
+      const { isOlder, wasThere } = this.record(key);
+      if (owned.has(key) || !isOlder || run.adoptExisting || (isGuessed && !wasThere)) continue;
       if (!imports.has(key)) violated(`${urn} has taken the ${key}, which was there before`);
       else if (written.has(key)) violated(`${urn} has imported the ${key}, and written to it`);
     }
@@ -740,20 +761,20 @@ class World implements Result, Network {
       );
     const isChangedMeanwhile = run.moments.some(({ happens }) => typeof happens === "object");
     const isRefreshed = run.command.includes("--refresh") && !isChangedMeanwhile;
-    if (isRefreshed) this.changedByHand.clear();
+    if (isRefreshed) for (const record of this.records.values()) record.isChangedByHand = false;
     for (const declared of run.program) {
       const entry = state.find(({ urn }) => urn === urnOf(declared));
       if (!entry) continue;
       const key = this.keyOf(entry);
-      const record = this.accounts[this.accountOf(entry.provider)].get(entry.kind, entry.id);
+      const record = this.accounts[this.accountOf(entry)].get(entry.kind, entry.id);
       if (!record) {
         if (isRefreshed)
           throw new Violation(`${title} was green, and ${entry.urn} has the ${key}, which is not there`);
         continue;
       }
-      if (this.changedByHand.has(key)) continue;
+      if (this.record(key).isChangedByHand) continue;
       for (const [name, value] of Object.entries(declared.args)) {
-        if (declared.ignoreChanges?.includes(name)) continue;
+        if (name === "account" || declared.ignoreChanges?.includes(name)) continue;
         const there = record[wireName(name)];
         const isSame = typeof value === "boolean" ? Boolean(there) === value : there === value;
         if (!isSame)
@@ -774,7 +795,7 @@ const structuredCopy = (state: readonly Entry[]): unknown =>
     isPendingReplacement,
     importId: outputs.importId,
   }));
-const shown = ({ method, path, status, effect }: Seen): string =>
+export const shown = ({ method, path, status, effect }: Seen): string =>
   `${method} ${path} ${status ?? "unanswered"}${effect ? ` (${effect.made} ${effect.id})` : ""}`;
 const operationShown = ({ operation, urn, id = "", result, outcome }: Operation): string =>
   `${operation} ${urn.split("::").slice(2).join(" ")} ${id}${result === undefined ? "" : `→${result}`} ${outcome ?? "unended"}`;

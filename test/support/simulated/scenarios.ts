@@ -5,6 +5,8 @@ import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
 import type { Command, Declared } from "./engine";
+import { faults } from "./faults";
+import type { FaultName } from "./faults";
 
 /** What a person does in the API's web UI. A record is named by its place among those that are there. */
 export type Edit =
@@ -19,8 +21,14 @@ export type Event =
   | Edit
   /** The API key is exchanged; the server gets another address; `pulumi state taint`; an older checkpoint is restored. */
   | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
-  /** Somebody runs this with the key of another account. */
-  | { readonly event: "mistake"; readonly command: Command };
+  | Mistake;
+
+/** Somebody runs this with the key of another account, or with the address of a copy of the server. */
+export interface Mistake {
+  readonly event: "mistake";
+  readonly command: Command;
+  readonly with: "key" | "address";
+}
 
 /** What happens when so many requests of a run were carried out. */
 export interface Moment {
@@ -35,20 +43,6 @@ export interface Fault {
   readonly number: number;
   readonly fault: FaultName;
 }
-
-export const faultNames = [
-  "refused",
-  "failed",
-  "failed once",
-  "lost",
-  "504",
-  "slow",
-  "late",
-  "limited",
-  "complaint",
-  "empty",
-] as const;
-export type FaultName = (typeof faultNames)[number];
 
 export interface PlannedRun {
   readonly before: readonly Event[];
@@ -73,6 +67,19 @@ export interface PlannedRun {
   /** How long the requests take, one after the other. */
   readonly latencies: readonly number[];
 }
+
+/** A run in which nothing else happens. */
+export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
+  before: [],
+  command: "up",
+  adoptExisting: false,
+  isPreviewed: false,
+  program,
+  faults: [],
+  moments: [],
+  latencies: [1],
+  ...more,
+});
 
 export interface Scenario {
   readonly server?: ServerHabits & { readonly dialect: Partial<Dialect> };
@@ -110,72 +117,42 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
-const kind = fc.oneof(
-  { weight: 3, arbitrary: fc.constant("monitor" as const) },
-  fc.constant("domain" as const),
-);
+const kind = fc.oneof({ weight: 3, arbitrary: fc.constant("monitor") }, fc.constant("domain"));
 const resourceName = fc.constantFrom("a", "b", "c");
 
 const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
 const importedId = fc.constantFrom("1", "2", "3");
 /** "p" has the account of the default provider, "q" another one; "other" is the default provider of the other front. */
 const provider = sometimes(fc.constantFrom("p", "q", "other"), 4);
+/** Some name the account "second" of uptime:accounts, which provider "q" has too. */
 const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
-  fc.constantFrom(...(of === "monitor" ? monitors : domains));
+  fc
+    .tuple(fc.constantFrom(...(of === "monitor" ? monitors : domains)), rarely(10))
+    .map(([args, isSecond]) => (isSecond ? { ...args, account: "second" } : args));
 
 const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
-  fc
-    .record({
-      name: resourceName,
-      parent: parentType,
-      args: argsOf(of),
-      importId: sometimes(importedId, 6),
-      ignoreChanges: sometimes(fc.constant(of === "monitor" ? "interval" : "homepageUrl"), 12),
-      retainOnDelete: rarely(12),
-      provider,
-    })
-    .map(({ name, parent, args, importId, ignoreChanges, retainOnDelete, provider: given }) => ({
-      kind: of,
-      name,
-      ...(parent !== undefined && { parent }),
-      args,
-      ...(importId !== undefined && { import: importId }),
-      ...(ignoreChanges !== undefined && { ignoreChanges: [ignoreChanges] }),
-      ...(retainOnDelete && { retainOnDelete }),
-      ...(given !== undefined && { provider: given }),
-    })),
+  fc.record({
+    kind: fc.constant(of),
+    name: resourceName,
+    parent: parentType,
+    args: argsOf(of),
+    import: sometimes(importedId, 6),
+    ignoreChanges: sometimes(fc.constant([of === "monitor" ? "interval" : "homepageUrl"]), 12),
+    retainOnDelete: rarely(12),
+    provider,
+  }),
 );
 
 const hasDefaultProvider = ({ provider: given = "other" }: Declared): boolean => given === "other";
 
 /** How a person changes a program between two runs; a resource is named by its place. */
-type Change =
-  | { readonly change: "add"; readonly resource: Declared }
-  | { readonly change: "remove" | "first"; readonly place: number }
-  | {
-      readonly change: "move";
-      readonly place: number;
-      readonly name: string;
-      readonly parent?: string | undefined;
-      readonly hasAlias: boolean;
-    }
-  | {
-      readonly change: "args";
-      readonly place: number;
-      readonly monitor: Declared["args"];
-      readonly domain: Declared["args"];
-    }
-  | { readonly change: "provider"; readonly place: number; readonly provider: string | undefined }
-  | { readonly change: "import"; readonly place: number; readonly id: string | undefined }
-  | { readonly change: "dependsOn"; readonly place: number; readonly on: number };
-
-const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.record({ change: fc.constant("add" as const), resource }),
-  fc.record({ change: fc.constantFrom("remove" as const, "first" as const), place: fc.nat(3) }),
+const change = fc.oneof(
+  fc.record({ change: fc.constant("add"), resource }),
+  fc.record({ change: fc.constantFrom("remove", "first"), place: fc.nat(3) }),
   {
     weight: 2,
     arbitrary: fc.record({
-      change: fc.constant("move" as const),
+      change: fc.constant("move"),
       place: fc.nat(3),
       name: resourceName,
       parent: parentType,
@@ -183,15 +160,16 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     }),
   },
   fc.record({
-    change: fc.constant("args" as const),
+    change: fc.constant("args"),
     place: fc.nat(3),
     monitor: argsOf("monitor"),
     domain: argsOf("domain"),
   }),
-  fc.record({ change: fc.constant("provider" as const), place: fc.nat(3), provider }),
-  fc.record({ change: fc.constant("import" as const), place: fc.nat(3), id: sometimes(importedId, 2) }),
-  fc.record({ change: fc.constant("dependsOn" as const), place: fc.nat(3), on: fc.nat(3) }),
+  fc.record({ change: fc.constant("provider"), place: fc.nat(3), provider }),
+  fc.record({ change: fc.constant("import"), place: fc.nat(3), id: sometimes(importedId, 2) }),
+  fc.record({ change: fc.constant("dependsOn"), place: fc.nat(3), on: fc.nat(3) }),
 );
+type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 
 /** The program after a change, or as it was if the change means nothing in it. */
 function changed(all: readonly Declared[], one: Change): readonly Declared[] {
@@ -207,29 +185,18 @@ function changed(all: readonly Declared[], one: Change): readonly Declared[] {
     case "first":
       return sound([declared, ...all.filter((other) => other !== declared)]);
     case "move": {
-      const { parent, name, formerly = [], ...rest } = declared;
-      const former = [...formerly, { name, ...(parent !== undefined && { parent }) }];
-      return replaced({
-        ...rest,
-        name: one.name,
-        ...(one.parent !== undefined && { parent: one.parent }),
-        ...(one.hasAlias && { formerly: former }),
-      });
+      const { name, parent, formerly = [] } = declared;
+      const former = one.hasAlias ? [...formerly, { name, parent }] : undefined;
+      return replaced({ ...declared, name: one.name, parent: one.parent, formerly: former });
     }
     case "args":
       return replaced({ ...declared, args: one[declared.kind] });
-    case "import": {
-      const { import: _, ...rest } = declared;
-      return replaced({ ...rest, ...(one.id !== undefined && { import: one.id }) });
-    }
+    case "import":
+      return replaced({ ...declared, import: one.id });
     case "provider": {
-      const { provider: old, formerly, ...rest } = declared;
-      const isOfSameType = isOtherFront(old) === isOtherFront(one.provider);
-      return replaced({
-        ...rest,
-        ...(isOfSameType && formerly && { formerly }),
-        ...(one.provider !== undefined && { provider: one.provider }),
-      });
+      const isOfSameType = isOtherFront(declared.provider) === isOtherFront(one.provider);
+      const formerly = isOfSameType ? declared.formerly : undefined;
+      return replaced({ ...declared, provider: one.provider, formerly });
     }
     case "dependsOn": {
       const on = all[one.on % all.length];
@@ -250,23 +217,19 @@ export function sound(all: readonly Declared[]): readonly Declared[] {
     });
     const before = after.filter((label) => labels.has(label));
     labels.add(labelOf(rest));
-    return {
-      ...rest,
-      ...(free.length > 0 && { formerly: free }),
-      ...(before.length > 0 && { after: before }),
-    };
+    return { ...rest, formerly: free, after: before };
   });
 }
 
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({
-    edit: fc.constantFrom("change" as const, "delete" as const),
+    edit: fc.constantFrom("change", "delete"),
     kind,
     place: fc.nat(3),
   }),
   kind.chain((of) =>
     fc.record({
-      edit: fc.constant("add" as const),
+      edit: fc.constant("add"),
       kind: fc.constant(of),
       fields: fc.constantFrom(...records[of]),
     }),
@@ -276,47 +239,45 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 6, arbitrary: edit },
   fc.record({
-    event: fc.constantFrom("rotate" as const, "move" as const, "taint" as const, "restore" as const),
+    event: fc.constantFrom("rotate", "move", "taint", "restore"),
     place: fc.nat(3),
   }),
   fc.record({
-    event: fc.constant("mistake" as const),
+    event: fc.constant("mistake"),
     command: fc.constantFrom(
-      "up" as const,
-      "up --refresh --run-program" as const,
-      "refresh --run-program" as const,
-      "destroy --run-program" as const,
+      "up",
+      "up --refresh --run-program",
+      "refresh --run-program",
+      "destroy --run-program",
     ),
+    with: fc.constantFrom("key", "address"),
   }),
 );
 const moment: fc.Arbitrary<Moment> = fc.record({
   after: fc.integer({ min: 1, max: 6 }),
   happens: fc.oneof(
-    { weight: 2, arbitrary: fc.constant("interrupt" as const) },
-    fc.constantFrom("kill" as const, "terminate" as const),
+    { weight: 2, arbitrary: fc.constant("interrupt") },
+    fc.constantFrom("kill", "terminate"),
     { weight: 2, arbitrary: edit },
   ),
 });
 const fault: fc.Arbitrary<Fault> = fc.record({
-  method: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom("POST" as const, "PATCH" as const, "DELETE" as const) },
-    fc.constant("GET" as const),
-  ),
+  method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
-  fault: fc.constantFrom(...faultNames),
+  fault: fc.constantFrom(...(Object.keys(faults) as FaultName[])),
 });
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
 
-const plannedRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
+const randomRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
   fc.record({
     before: fc.array(event, { maxLength: 3, size: "-1" }),
     command: fc.oneof(
-      { weight: 5, arbitrary: fc.constant("up" as const) },
-      { weight: 2, arbitrary: fc.constant("up --refresh" as const) },
-      { weight: 3, arbitrary: fc.constant("up --refresh --run-program" as const) },
-      fc.constantFrom("refresh" as const, "refresh --run-program" as const),
-      fc.constantFrom("destroy" as const, "destroy --run-program" as const),
+      { weight: 5, arbitrary: fc.constant("up") },
+      { weight: 2, arbitrary: fc.constant("up --refresh") },
+      { weight: 3, arbitrary: fc.constant("up --refresh --run-program") },
+      fc.constantFrom("refresh", "refresh --run-program"),
+      fc.constantFrom("destroy", "destroy --run-program"),
     ),
     adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
     isPreviewed: rarely(4),
@@ -338,10 +299,10 @@ const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
   dialect: fc
     .record({
       uniqueDomainNames: fc.constant(false),
-      paging: fc.constantFrom("links" as const, "cursor" as const, "none" as const),
-      deletion: fc.constantFrom("removed" as const, "removed" as const, "marked" as const),
-      order: fc.constantFrom("asked" as const, "asked" as const, "none" as const),
-      createAnswer: fc.constantFrom("record" as const, "id" as const),
+      paging: fc.constantFrom("links", "cursor", "none"),
+      deletion: fc.constantFrom("removed", "removed", "marked"),
+      order: fc.constantFrom("asked", "asked", "none"),
+      createAnswer: fc.constantFrom("record", "id"),
       listBrief: fc.boolean(),
     })
     // A brief list would show records that are marked as deleted, and not the mark.
@@ -356,7 +317,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       { maxLength: 3 },
     ),
     program: fc.array(resource, { maxLength: 4 }),
-    runs: fc.array(plannedRun, { minLength: 1, maxLength: 4, size: "max" }),
+    runs: fc.array(randomRun, { minLength: 1, maxLength: 4, size: "max" }),
   })
   .map(({ server: habits, records: before, program, runs }): Scenario => {
     let present = sound(program);
@@ -370,9 +331,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
         const isNamed = run.command.startsWith("up") && present.length > 0;
         return {
           ...rest,
-          ...(isNamed && targets && { targets }),
-          ...(isNamed && !targets && excluded && { excluded }),
-          ...(isNamed && replace && { replace }),
+          ...(isNamed && { targets, excluded: targets ? undefined : excluded, replace }),
           program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
         };
       }),
@@ -380,51 +339,9 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
   })
   .map((scenario) => Object.assign(scenario, { [fc.toStringMethod]: () => describeScenario(scenario) }));
 
-// Readable -------------------------------------------------------------------------------------------------------------
-
-const plain = (value: unknown): string => JSON.stringify(value).replace(/"(\w+)":/g, "$1: ");
-
-function describeScenario({ server: habits, records: before, runs }: Scenario): string {
-  const made = before.map(({ kind: of, fields }) => `  ${of} ${plain(fields)}`);
-  return [
-    "",
-    `Server: ${plain(habits)}`,
-    ...(made.length > 0 ? ["Made by hand before the first run:", ...made] : []),
-    ...runs.flatMap((run, number) => describeRun(run, number + 1)),
-    "",
-  ].join("\n");
-}
-
-function describeRun(run: PlannedRun, number: number): string[] {
-  const named = (places: readonly number[] | undefined): string =>
-    (places ?? []).map((place) => labelAt(run.program, place) ?? "").join(", ");
-  const { before, command, program, targets, excluded, replace, faults, moments, ...flags } = run;
-  const set = Object.entries(flags).filter(([, value]) => value !== false && value !== undefined);
-  return [
-    ...before.map((one) => `Then: ${plain(one)}`),
-    `Run ${number}: ${command} ${plain(Object.fromEntries(set))}` +
-      (targets ? `, --target ${named(targets)}` : "") +
-      (excluded ? `, --exclude ${named(excluded)}` : "") +
-      (replace ? `, --replace ${named(replace)}` : ""),
-    ...program.map(({ kind: of, name, args, parent, after, ...options }) => {
-      const Class = of === "monitor" ? "Monitor" : "Domain";
-      const rest = {
-        ...(parent !== undefined && { parent }),
-        ...(after && { dependsOn: after }),
-        ...options,
-      };
-      const tail = Object.keys(rest).length > 0 ? `, ${plain(rest)}` : "";
-      return `  new ${Class}("${name}", ${plain(args)}${tail})`;
-    }),
-    ...faults.map(({ method, number: nth, fault: what }) => `  ${method} number ${nth}: ${what}`),
-    ...moments.map(({ after, happens }) => `  after ${after} requests: ${plain(happens)}`),
-  ];
-}
-
-function labelAt(all: readonly Declared[], place: number): string | undefined {
-  const declared = all.length > 0 ? all[place % all.length] : undefined;
-  return declared && labelOf(declared);
-}
+/** One run a line. */
+const describeScenario = ({ runs, ...rest }: Scenario): string =>
+  ["", rest, ...runs].map((one) => JSON.stringify(one)).join("\n");
 
 /** A scenario that every engine and the emulator end in the same way: nothing depends on which of two things is first. */
 export function inOrder({ records: before, runs }: Scenario): Scenario {
@@ -437,7 +354,9 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
       moments: [],
       parallel: undefined,
       latencies: [1],
-      program: sound(all.map(({ provider: _, ...declared }) => declared)).map((declared, place, kept) => {
+      program: sound(
+        all.map(({ provider: _, args: { account: __, ...args }, ...declared }) => ({ ...declared, args })),
+      ).map((declared, place, kept) => {
         const { after: _, ...rest } = declared;
         const previous = kept[place - 1];
         return previous ? { ...rest, after: [labelOf(previous)] } : rest;

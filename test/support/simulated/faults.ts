@@ -1,0 +1,39 @@
+import type { Answer } from "../../../provider/emulator/answers";
+import { networkError } from "./api";
+import type { Misbehaviour, Seen } from "./api";
+
+interface FaultBehaviour extends Misbehaviour {
+  /** The same becomes of each repetition of the request; otherwise it is answered then. */
+  readonly isLasting?: boolean;
+}
+
+const said = (status: number, body?: object, headers = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: body ? JSON.stringify(body) : "",
+});
+/** What a server says repeats the key, which nobody may see. */
+const message = (text: string, { headers }: Seen): object => ({
+  message: `${text} (${headers.authorization ?? ""})`,
+});
+const undone = (answer: Answer): FaultBehaviour => ({ effectAfter: "never", answer: () => answer });
+const refused = (answer: Answer): FaultBehaviour => ({ ...undone(answer), isLasting: true });
+
+/** What becomes of a request. */
+const table = {
+  refused: (request) => refused(said(422, message("This is refused.", request))),
+  failed: (request) => refused(said(500, message("Server Error", request))),
+  "failed once": (request) => undone(said(500, message("Server Error", request))),
+  lost: () => ({ answer: () => networkError("ECONNRESET", "read ECONNRESET") }),
+  "504": () => ({ answer: () => said(504) }),
+  // Longer than any default.
+  slow: () => ({ answerAfter: 400_000 }),
+  late: () => ({ effectAfter: 20_000, answerAfter: 400_000 }),
+  limited: () => undone(said(429, undefined, { "retry-after": "7" })),
+  complaint: (request) =>
+    refused(said(200, { success: false, deleted: false, ...message("This is refused.", request) })),
+  empty: () => ({ answer: () => said(200) }),
+} satisfies Record<string, (request: Seen) => FaultBehaviour>;
+
+export type FaultName = keyof typeof table;
+export const faults: Readonly<Record<FaultName, (request: Seen) => FaultBehaviour>> = table;
