@@ -119,7 +119,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
-  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context.stderr));
+  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
   const present = known(project, managed, account, settings);
