@@ -125,14 +125,16 @@ async function compareAll(
       managed.map(async (one) => {
         const result = await compare(one);
         show(`Compared ${++done} of ${managed.length} …`);
-        return { ...result, urn: one.resource.urn };
+        return { ...result, resource: one.resource };
       }),
     ),
   );
   return {
     checked: results.filter(({ problem }) => problem === undefined).length,
     drifted: results.flatMap(({ drift }) => drift ?? []),
-    errors: results.flatMap(({ urn, problem }) => (problem === undefined ? [] : [{ urn, message: problem }])),
+    errors: results.flatMap(({ resource: { urn, id }, problem }) =>
+      problem === undefined ? [] : [{ urn, id, message: problem }],
+    ),
   };
 }
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
-import { codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeSpan, listOf, markdownHead, markdownRow, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 import { counted } from "../../api/text";
 import { shorten } from "../../definitions/text";
+import { parseUrn } from "../../definitions/urn";
 
 const driftedResource = z.object({
   urn: z.string(),
@@ -37,7 +38,7 @@ export const driftReport = z.object({
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
-  errors: z.array(z.object({ urn: z.string(), message: z.string() })),
+  errors: z.array(z.object({ urn: z.string(), id: z.string().optional(), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.array(unmanagedRecord).optional(),
 });
@@ -133,17 +134,23 @@ function markdownOf({ heads, rows }: Table): string {
   return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
 }
 
-/** The reasons for which resources could not be compared, each once. */
+/** The reasons for which resources could not be compared, each once: in the words about the first resource. */
 export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
-  const found = new Map<string, { urn: string; count: number }>();
-  for (const { urn, message } of errors) {
-    const { urn: first = urn, count = 0 } = found.get(message) ?? {};
-    found.set(message, { urn: first, count: count + 1 });
+  const found = new Map<string, DriftReport["errors"]>();
+  for (const error of errors) {
+    const { id, message } = error;
+    // What differs only in the record's id is the same reason.
+    const withoutId = message.replace(/[\w-]+/g, (word) => (word === id ? "" : word));
+    const same = found.get(message) ?? found.get(withoutId) ?? [];
+    same.push(error);
+    found.set(message, same).set(withoutId, same);
   }
-  return [...found].map(([message, { urn, count }]) => ({
-    urn,
-    reason: count > 1 ? `${message} (and ${count - 1} more for the same reason)` : message,
-  }));
+  return [...new Set(found.values())].flatMap(([first, ...others]) => {
+    if (!first) return [];
+    const names = listOf(others.map(({ urn }) => parseUrn(urn).name));
+    const reason = others.length > 0 ? `${first.message} (the same for ${names})` : first.message;
+    return [{ urn: first.urn, reason }];
+  });
 }
 
 /** The same as items of a Markdown list. */
