@@ -36,6 +36,8 @@ export interface CollectedResource {
   readonly provider?: string | undefined;
   /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
   readonly account?: string | undefined;
+  /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
+  readonly servers?: readonly string[] | undefined;
   /** The id in the option `import`. */
   readonly importId?: string | undefined;
   /** Why a preview would refuse it; each begins with the property. */
@@ -102,6 +104,7 @@ class CollectingFront extends Front {
       isInState,
       provider,
       account: account?.keyFingerprint,
+      servers: account && [account.address, ...account.settings.movedFrom].map(({ hash }) => hash),
       importId,
       problems,
       namesakes,

@@ -19,12 +19,11 @@ import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportedState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { findDefinition } from "../shared/resource-types";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
-import type { StateResource } from "../shared/state";
+import type { ManagedResource } from "../shared/state";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 
@@ -82,19 +81,11 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
     options.state === undefined
       ? await exportedState(location, true)
       : parseDeployment(readText(at(options.state)), at(options.state));
-  const managed = managedResources(state).flatMap((resource) => {
-    const definition = findDefinition(resource.type);
-    return definition ? [{ definition, resource }] : [];
-  });
+  const managed = managedResources(state);
   const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);
   const report = await compareAll(managed, providerOf, context);
   if (options.unmanaged !== true) return report;
   return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
-}
-
-interface ManagedResource {
-  readonly definition: Definition;
-  readonly resource: StateResource;
 }
 
 type ProviderOf = ReturnType<typeof providersOf>;

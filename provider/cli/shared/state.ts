@@ -1,8 +1,10 @@
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { parseAs } from "./json";
+import type { Definition } from "../../definitions/field";
 import { isSecret, unmarked } from "../../definitions/marks";
+import { parseAs } from "./json";
+import { findDefinition } from "./resource-types";
 
 const stateResource = z.looseObject({
   urn: z.string(),
@@ -39,11 +41,19 @@ export function parseDeployment(text: string, source: string): Deployment {
   throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
 }
 
-/** The resources of a state that are neither only read nor about to be deleted. */
-export function managedResources({ deployment }: Deployment): StateResource[] {
-  return (deployment.resources ?? []).filter(
-    ({ id, external, delete: isLeaving }) => id !== undefined && external !== true && isLeaving !== true,
-  );
+/** A resource that manages a record. */
+export interface ManagedResource {
+  readonly definition: Definition;
+  readonly resource: StateResource;
+}
+
+/** The resources of this package in a state that are neither only read nor about to be deleted. */
+export function managedResources({ deployment }: Deployment): ManagedResource[] {
+  return (deployment.resources ?? []).flatMap((resource) => {
+    const definition = findDefinition(resource.type);
+    const { id, external, delete: isLeaving } = resource;
+    return definition && id !== undefined && !external && !isLeaving ? [{ definition, resource }] : [];
+  });
 }
 
 function holdsSecret(value: unknown): boolean {
