@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
+import * as z from "zod/mini";
+
 import { UptimeError } from "../api/errors";
 import { unmarked } from "../definitions/marks";
 import { operationOf } from "../lifecycle/account";
@@ -25,42 +27,49 @@ export const collectVariable = "PULUMI_UPTIME_COLLECT";
 /** The hidden input by which a step of the preview and a line of the file find each other; Pulumi's dynamic host knows no URNs. */
 export const collectedKey = "__collected";
 
-/** A line of the file: a resource that was checked. */
-export interface CollectedResource {
-  /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
-  readonly key?: string | undefined;
-  /** The class: `Monitor`, for example. */
-  readonly label: string;
-  readonly isInState: boolean;
-  /** The name of an explicit provider. */
-  readonly provider?: string | undefined;
-  /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
-  readonly account?: string | undefined;
-  /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
-  readonly servers?: readonly string[] | undefined;
-  /** The id in the option `import`. */
-  readonly importId?: string | undefined;
-  /** Why a preview would refuse it; each begins with the property. */
-  readonly problems: readonly string[];
-  /** Of a new resource: the records that agree in what identifies them. */
-  readonly namesakes?: readonly NamesakeLine[] | undefined;
-  /** Its create may adopt one of them. */
-  readonly mayAdopt?: boolean | undefined;
-}
-
 /** A record of the same name (a monitor: and URL). */
-export interface NamesakeLine {
-  readonly id: string;
+const namesakeLine = z.object({
+  id: z.string(),
   /** The properties that differ from what the program declares. */
-  readonly differs: readonly string[];
-}
+  differs: z.array(z.string()),
+});
 
-/** A line of the file: an explicit provider, and why its server cannot be used. */
-export interface CollectedProvider {
-  readonly provider: string;
-  readonly address: string;
-  readonly problem?: string | undefined;
-}
+const collectedResource = z.object({
+  /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
+  key: z.optional(z.string()),
+  /** The class: `Monitor`, for example. */
+  label: z.string(),
+  isInState: z.boolean(),
+  /** The name of an explicit provider. */
+  provider: z.optional(z.string()),
+  /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
+  account: z.optional(z.string()),
+  /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
+  servers: z.optional(z.array(z.string())),
+  /** The id in the option `import`. */
+  importId: z.optional(z.string()),
+  /** Why a preview would refuse it; each begins with the property. */
+  problems: z.array(z.string()),
+  /** Of a new resource: the records that agree in what identifies them. */
+  namesakes: z.optional(z.array(namesakeLine)),
+  /** Its create may adopt one of them. */
+  mayAdopt: z.optional(z.boolean()),
+});
+
+const collectedProvider = z.object({
+  provider: z.string(),
+  address: z.string(),
+  /** Why its server cannot be used. */
+  problem: z.optional(z.string()),
+});
+
+/** A line of the file. */
+export const collectedLine = z.union([collectedResource, collectedProvider]);
+/** A resource that was checked. */
+export type CollectedResource = z.infer<typeof collectedResource>;
+export type NamesakeLine = z.infer<typeof namesakeLine>;
+/** An explicit provider. */
+export type CollectedProvider = z.infer<typeof collectedProvider>;
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
 export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
@@ -89,7 +98,7 @@ class CollectingFront extends Front {
     const provider = this.context.provider?.();
     let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
     let account: Account | undefined;
-    let namesakes: readonly NamesakeLine[] | undefined;
+    let namesakes: NamesakeLine[] | undefined;
     try {
       ({ inputs, problems } = await super.check(request));
       account = this.connect(decodeInputs(inputs).account);
@@ -106,7 +115,7 @@ class CollectingFront extends Front {
       account: account?.keyFingerprint,
       servers: account && [account.address, ...account.settings.movedFrom].map(({ hash }) => hash),
       importId,
-      problems,
+      problems: [...problems],
       namesakes,
       mayAdopt: account?.settings.adoptExisting,
     });
@@ -145,7 +154,7 @@ class CollectingFront extends Front {
     this.save();
   }
 
-  private add(line: CollectedResource | CollectedProvider): void {
+  private add(line: z.infer<typeof collectedLine>): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
   }
 
@@ -162,10 +171,7 @@ class CollectingFront extends Front {
   }
 
   /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
-  private async namesakes(
-    account: Account,
-    inputs: Properties,
-  ): Promise<readonly NamesakeLine[] | undefined> {
+  private async namesakes(account: Account, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = account;
     const { values } = decodeInputs(unmarked(inputs) as Properties);
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);

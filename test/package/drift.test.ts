@@ -168,8 +168,10 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 6)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 8)).toEqual([
     "5 resources compared, 4 drifted.",
+    "",
+    "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",

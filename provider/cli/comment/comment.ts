@@ -5,7 +5,6 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
-import { layOut } from "./layout";
 import { digestOf, faultsIn } from "./review";
 import type { ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";
@@ -16,6 +15,7 @@ import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "
 import type { OperationCounts } from "../shared/preview";
 import { parsePrinted } from "../shared/json";
 import { codeSpan, firstWords } from "../shared/quoting";
+import { layOut } from "../shared/sections";
 import type { CommandContext } from "../shared/terminal";
 
 /** So many lines of a failure are shown; the log of the job has all. */

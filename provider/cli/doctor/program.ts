@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { z } from "zod";
-
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
-import { collectedKey, collectVariable } from "../../engine/collect";
+import { collectedKey, collectedLine, collectVariable } from "../../engine/collect";
 import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collect";
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
@@ -54,27 +52,6 @@ export interface ProgramReport {
   readonly usesStackSettings: boolean;
 }
 
-const collectedResource = z.object({
-  key: z.string().optional(),
-  label: z.string(),
-  isInState: z.boolean(),
-  provider: z.string().optional(),
-  account: z.string().optional(),
-  servers: z.array(z.string()).optional(),
-  importId: z.string().optional(),
-  problems: z.array(z.string()),
-  namesakes: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
-  mayAdopt: z.boolean().optional(),
-}) satisfies z.ZodType<CollectedResource>;
-
-const collectedProvider = z.object({
-  provider: z.string(),
-  address: z.string(),
-  problem: z.string().optional(),
-}) satisfies z.ZodType<CollectedProvider>;
-
-const collectedLine = z.union([collectedResource, collectedProvider]);
-
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
 export async function checkProgram(
   location: StackLocation,
@@ -95,7 +72,7 @@ export async function checkProgram(
   }
 }
 
-type Line = z.infer<typeof collectedLine>;
+type Line = CollectedResource | CollectedProvider;
 
 function reportOf(
   preview: Preview,
@@ -115,7 +92,7 @@ function reportOf(
     });
   const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
   const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
-  const isManaged = managedIn(state, resources);
+  const presentKeys = new Set(resources.map(({ account }) => account));
 
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
@@ -142,7 +119,7 @@ function reportOf(
       unchecked.push(uncheckedText(step));
       continue;
     }
-    const free = (resource.namesakes ?? []).filter(({ id }) => !isManaged(resource, id));
+    const free = (resource.namesakes ?? []).filter(({ id }) => !isManaged(resource, id, state, presentKeys));
     const { record, reason } = recordOf(resource, free, owners);
     if (reason !== undefined) {
       refused.push({ title, importId: resource.importId, reasons: [reason] });
@@ -206,20 +183,21 @@ const recordKey = ({ label, account }: CollectedResource, id: string | undefined
   `${label} ${account} ${id}`;
 
 /**
- * Tells which records resources of the stack have. A key in state that no account has now was changed since, so the server
- * decides.
+ * Tells if a resource of the stack has a record.
+ *
+ * @param presentKeys the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
  */
-function managedIn(
+function isManaged(
+  { label, account, servers = [] }: CollectedResource,
+  id: string,
   state: readonly ManagedResource[],
-  resources: readonly CollectedResource[],
-): (resource: CollectedResource, id: string) => boolean {
-  const presentKeys = new Set<unknown>(resources.map(({ account }) => account));
-  return ({ label, account, servers = [] }, id) =>
-    state.some(({ definition, resource: { id: ofState, outputs: { __key, __server } = {} } }) => {
-      if (ofState !== id || definition.label !== label) return false;
-      if (presentKeys.has(__key)) return __key === account;
-      return __server === undefined || servers.some((server) => server === __server);
-    });
+  presentKeys: ReadonlySet<unknown>,
+): boolean {
+  return state.some(({ definition, resource: { id: ofState, outputs: { __key, __server } = {} } }) => {
+    if (ofState !== id || definition.label !== label) return false;
+    if (presentKeys.has(__key)) return __key === account;
+    return __server === undefined || servers.some((server) => server === __server);
+  });
 }
 
 /** The record that a new resource imports or adopts, if any, or why it can have none. */

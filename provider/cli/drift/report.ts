@@ -1,7 +1,9 @@
 import { z } from "zod";
 
-import { codeSpan, listOf, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeSpan, listOf, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
+import { layOut, listSection, tableSection } from "../shared/sections";
+import type { Section, Table } from "../shared/sections";
 import { counted } from "../../api/text";
 import { shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";
@@ -50,11 +52,6 @@ export type DriftReport = z.infer<typeof driftReport>;
 
 /** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
-
-export interface Table {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /** The drift: a row for each property, or one for the whole resource. */
 export function driftTable({ drifted }: DriftReport): Table {
@@ -117,21 +114,21 @@ function linesOf({ heads, rows }: Table): string[] {
 
 /** For an issue or a page of CI: everything, as Markdown. `comment` makes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  const [drifted, unmanaged] = [driftTable(report), unmanagedTable(report)];
-  const parts = [driftSummary(report)];
-  if (drifted.rows.length > 0) parts.push(markdownOf(drifted));
-  if (report.errors.length > 0)
-    parts.push(["These resources could not be compared:", "", ...uncomparedItems(report)].join("\n"));
-  if (unmanaged.rows.length > 0)
-    parts.push(
-      "These records are in the API, and no resource of this stack manages them:",
-      markdownOf(unmanaged),
-    );
-  return `${parts.join("\n\n")}\n`;
+  return layOut([driftSummary(report)], { drift: driftSections(report) });
 }
 
-function markdownOf({ heads, rows }: Table): string {
-  return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
+/** @param cell the form of a value in the table of drift */
+export function driftSections(report: DriftReport, cell = (text: string): string => text): Section[] {
+  const { heads, rows } = driftTable(report);
+  return [
+    tableSection(
+      "drifted properties",
+      { heads, rows: rows.map((row) => row.map(cell)) },
+      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
+    ),
+    listSection("resources", uncomparedItems(report), "#### Not compared"),
+    tableSection("records", unmanagedTable(report), "#### Records that this stack does not manage"),
+  ];
 }
 
 /** The reasons for which resources could not be compared, each once: in the words about the first resource. */
@@ -154,6 +151,6 @@ export function uncompared({ errors }: DriftReport): { urn: string; reason: stri
 }
 
 /** The same as items of a Markdown list. */
-export function uncomparedItems(report: DriftReport): string[] {
+function uncomparedItems(report: DriftReport): string[] {
   return uncompared(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }
