@@ -24,7 +24,7 @@ import type { Properties } from "./request";
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 
-/** The hidden input by which a step of the preview and a line of the file find each other; Pulumi's dynamic host knows no URNs. */
+/** The hidden input that tells which step of the preview a line of the file is about: Pulumi's dynamic host knows no URNs. */
 export const collectedKey = "__collected";
 
 /** A record of the same name (a monitor: and URL). */
@@ -119,7 +119,7 @@ class CollectingFront extends Front {
       namesakes,
       mayAdopt: account?.settings.adoptExisting,
     });
-    // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
+    // A resource in state gets the mark only if its update is refused, so that the mark is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
     if (isInState) this.refused.add(key);
     return { inputs: { ...inputs, [collectedKey]: key }, problems: [] };

@@ -57,7 +57,7 @@ function changesSection(heading: string, changes: readonly PlannedChange[], isFo
       const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
       const old = lost.length === 0 ? "" : ` (${lost.map(shortForm).join(", ")})`;
       const first = isDeletedFirst ? ", the old one is deleted first" : "";
-      // An import changes none.
+      // An import changes no property.
       const details = operation === "import" ? [] : properties.map(changeText);
       // Pulumi shows a secret as [secret] before and after.
       if (properties.length === 0 && (operation === "update" || operation === "replace"))

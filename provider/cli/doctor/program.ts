@@ -22,7 +22,7 @@ interface ReportedRecord extends NamesakeLine {
   readonly importer?: string | undefined;
 }
 
-/** The result of a preview of a program; resources have titles such as `Monitor shop`. */
+/** The result of a preview of a program. */
 export interface ProgramReport {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;
@@ -34,7 +34,7 @@ export interface ProgramReport {
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
     readonly namesakes: readonly ReportedRecord[];
   }[];
-  /** The new resources that tell nobody: they have channels, and declare none. */
+  /** The new resources whose failures nobody is told of: they declare no channels. */
   readonly silent: readonly string[];
   /** The refused resources, with the ids in their options `import`. */
   readonly refused: readonly {
@@ -79,7 +79,7 @@ function reportOf(
   lines: readonly Line[],
   state: readonly ManagedResource[],
 ): ProgramReport {
-  // The engine plans them in parallel, so in another order each time.
+  // The engine plans in parallel, so the order changes from run to run.
   const steps = (preview.steps ?? [])
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
@@ -152,7 +152,7 @@ function reportOf(
   };
 }
 
-/** In the order of the alphabet, with numbers as people count. */
+/** In alphabetical order, with numbers by value. */
 function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
@@ -162,7 +162,7 @@ function collectedKeyOf({ urn, newState }: PreviewStep): string {
   return typeof key === "string" ? key : urn;
 }
 
-/** A reason may quote the value, and the one in the record. The provider knows which fields are always secret, and no others. */
+/** A reason may quote values. The provider hides the fields that are always secret, but does not know which others the program marks. */
 function withoutSecrets(problem: string, step: PreviewStep | undefined): string {
   if (!step) return problem;
   const [property = ""] = /^\w+/.exec(problem) ?? [];
@@ -224,7 +224,7 @@ function recordOf(
   };
 }
 
-/** The engine asks a provider whose settings are not known to check nothing. */
+/** The engine does not call a provider whose settings are not known yet. */
 function uncheckedText({ urn, newState }: PreviewStep): string {
   const [, provider = "", id] = /^(.*)::([^:]*)$/.exec(newState?.provider ?? "") ?? [];
   const title = titleOf({ urn });

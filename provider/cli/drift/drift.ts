@@ -14,10 +14,10 @@ import { compareResource } from "./comparison";
 import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
 import type { Provider } from "./providers";
-import { driftMarkdown, driftText, uncompared } from "./report";
+import { driftMarkdown, driftText, groupErrors } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
-import { exportedState } from "../shared/pulumi-cli";
+import { exportState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
@@ -64,7 +64,7 @@ Examples:
       const report = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
-      for (const { urn, reason } of uncompared(report))
+      for (const { urn, reason } of groupErrors(report))
         stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
@@ -79,7 +79,7 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
   const state =
     options.state === undefined
-      ? await exportedState(location, true)
+      ? await exportState(location, true)
       : parseDeployment(readText(at(options.state)), at(options.state));
   const managed = managedResources(state);
   const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);

@@ -126,17 +126,17 @@ export function driftSections(report: DriftReport, cell = (text: string): string
       { heads, rows: rows.map((row) => row.map(cell)) },
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     ),
-    listSection("resources", uncomparedItems(report), "#### Not compared"),
+    listSection("resources", errorItems(report), "#### Not compared"),
     tableSection("records", unmanagedTable(report), "#### Records that this stack does not manage"),
   ];
 }
 
-/** The reasons for which resources could not be compared, each once: in the words about the first resource. */
-export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
+/** Why resources could not be compared: each reason once, as the error of the first resource says it. */
+export function groupErrors({ errors }: DriftReport): { urn: string; reason: string }[] {
   const found = new Map<string, DriftReport["errors"]>();
   for (const error of errors) {
     const { id, message } = error;
-    // What differs only in the record's id is the same reason.
+    // Reasons that differ only in the record's id are the same.
     const withoutId = message.replace(/[\w-]+/g, (word) => (word === id ? "" : word));
     const same = found.get(message) ?? found.get(withoutId) ?? [];
     same.push(error);
@@ -151,6 +151,6 @@ export function uncompared({ errors }: DriftReport): { urn: string; reason: stri
 }
 
 /** The same as items of a Markdown list. */
-function uncomparedItems(report: DriftReport): string[] {
-  return uncompared(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
+function errorItems(report: DriftReport): string[] {
+  return groupErrors(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }

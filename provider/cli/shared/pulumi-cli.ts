@@ -36,7 +36,7 @@ interface Printed {
   readonly said: string;
 }
 
-/** Runs the Pulumi CLI; that it fails is a result like any other. */
+/** Runs the Pulumi CLI. A failure is a result, not an error. */
 async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "stack">): Promise<Printed> {
   const all = [...args, "--non-interactive", "--color", "never"];
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
@@ -70,7 +70,7 @@ async function output(args: readonly string[], location: Omit<StackLocation, "st
 
 /** The arguments of a command about a stack. */
 function onStack(args: readonly string[], { cwd, stack }: StackLocation): string[] {
-  // Pulumi would search the folders above, and find a project that this folder is no part of: a clone's, for example.
+  // Pulumi would also search the folders above, and find a project that has nothing to do with this folder.
   if (!isProject(cwd))
     throw new UptimeError(
       `${cwd} has no Pulumi.yaml, so there is no stack. Run this command in the project's folder.`,
@@ -112,7 +112,7 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */
-export async function exportedState(location: StackLocation, secrets: boolean): Promise<Deployment> {
+export async function exportState(location: StackLocation, secrets: boolean): Promise<Deployment> {
   const args = onStack(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
   const printed = await output(args, location);
   return parseDeployment(printed, "What `pulumi stack export` printed");

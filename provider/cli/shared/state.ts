@@ -14,13 +14,13 @@ const stateResource = z.looseObject({
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   additionalSecretOutputs: z.array(z.string()).nullish(),
-  /** Waits for its deletion; another one has taken its place. */
+  /** It was replaced, and is still to be deleted. */
   delete: z.boolean().optional(),
   /** Only read, not managed. */
   external: z.boolean().optional(),
   /** The provider's URN and id. */
   provider: z.string().optional(),
-  /** The program's option, where the engine keeps it. */
+  /** The program's option, if the engine keeps it in state. */
   ignoreChanges: z.array(z.string()).optional(),
 });
 
