@@ -134,26 +134,22 @@ async function unmanagedRecords(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
 ): Promise<UnmanagedRecord[]> {
-  const lists = new Map<
-    string,
-    { account: Account; name: string | undefined; ids: Set<string | undefined> }
-  >();
-  /** One list for each address, key and kind, whichever providers and accounts lead to it. */
-  const listOf = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
+  /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
+  const lists = new Map<unknown, { account: Account; name: string | undefined; ids: Set<unknown> }>();
+  const idsIn = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
     const account = provider.connectTo(definition)(name);
-    const key = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
-    const list = lists.get(key) ?? { account, name, ids: new Set() };
-    lists.set(key, list);
+    const list = lists.get(account.reader) ?? { account, name, ids: new Set() };
+    lists.set(account.reader, list);
     return list.ids;
   };
   const usual = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
   const isNeeded = managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === usual);
-  if (isNeeded) for (const definition of definitions) listOf(usual, definition, undefined);
+  if (isNeeded) for (const definition of definitions) idsIn(usual, definition, undefined);
   for (const { definition, resource } of managed) {
     const name = resource.outputs?.account;
     for (const listed of definitions) {
-      const ids = listOf(providerOf(resource), listed, typeof name === "string" ? name : undefined);
+      const ids = idsIn(providerOf(resource), listed, typeof name === "string" ? name : undefined);
       if (listed === definition) ids.add(resource.id);
     }
   }

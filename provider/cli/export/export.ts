@@ -142,12 +142,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const written = { project, resources, settings, stack: options.stack, ...files, isSample };
   const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
   const values = resources.flatMap((resource) =>
-    configValuesOf(resource).map(({ key, optional, secret }) => ({
-      key,
-      optional,
-      secret,
-      of: resource.name,
-    })),
+    configValuesOf(resource).map((value) => ({ ...value, of: resource.name })),
   );
   if (!dryRun) {
     writeProject(project.directory, plan.files);
