@@ -126,20 +126,18 @@ class CollectingFront extends Front {
   }
 
   override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
-    const changesOf = (changed: readonly string[]): Changes => ({
-      changed,
-      replaces: [],
-      deleteBeforeReplace: false,
-    });
+    const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     const key = news[collectedKey];
-    // A preview has a step only for what changes; and an import that changes something is refused by the engine.
-    if (key !== undefined) return changesOf(this.refused.has(key) ? Object.keys(news).slice(0, 1) : []);
+    // A preview has a step only for what changes.
+    if (this.refused.has(key)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
+    // An import that changes something is refused by the engine.
+    if (key !== undefined) return unchanged;
     try {
       return super.diff(id, outputs, news, options);
     } catch (error) {
       const problems = [this.encoder.error(error, news)];
       this.add({ key: options.urn, label: this.definition.label, isInState: true, problems });
-      return changesOf([]);
+      return unchanged;
     }
   }
 

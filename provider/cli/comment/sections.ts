@@ -4,7 +4,7 @@ import { driftSections, driftTable } from "../drift/report";
 import type { DriftReport } from "../drift/report";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
-import { codeBlock, visible } from "../shared/quoting";
+import { codeBlock, fenceFor, visible } from "../shared/quoting";
 import { listSection } from "../shared/sections";
 import type { Section, Sections } from "../shared/sections";
 
@@ -69,8 +69,7 @@ function changesSection(heading: string, changes: readonly PlannedChange[], isFo
       return lines.map((line) => visible(signs[operation] + line)).join("\n");
     },
   );
-  // The fence must be longer than any in a value.
-  const [fence = "```"] = codeBlock(entries).split("\n");
+  const fence = fenceFor(entries.join("\n"), 3);
   return {
     noun: isFolded ? "imports" : "changes",
     heading: `#### ${heading}`,

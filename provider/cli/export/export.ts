@@ -141,12 +141,9 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
   const written = { project, resources, settings, stack: options.stack, ...files, isSample };
   const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
-  const values = resources.flatMap((resource) =>
-    configValuesOf(resource).map((value) => ({ ...value, of: resource.name })),
-  );
   if (!dryRun) {
     writeProject(project.directory, plan.files);
-    const found = values.filter(({ secret }) => secret !== undefined);
+    const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
     if (secrets !== undefined && found.length > 0) {
       const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
       writeNewFile(at(secrets), text, ownerOnly);
@@ -166,7 +163,9 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       return { type, id, name, problems };
     }),
     known: records.length - resources.length,
-    secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
+    secrets: resources.flatMap((resource) =>
+      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
+    ),
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
     next: resources.length > 0 || deployment ? plan.commands : [],
