@@ -92,7 +92,7 @@ function reportOf(
     });
   const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
   const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
-  const presentKeys = new Set(resources.map(({ account }) => account));
+  const presentKeys = new Set(resources.flatMap(({ account }) => account ?? []));
 
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
