@@ -37,7 +37,7 @@ interface Printed {
 }
 
 /** Runs the Pulumi CLI. A failure is a result, not an error. */
-async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "stack">): Promise<Printed> {
+async function run(args: readonly string[], { cwd, env }: StackLocation): Promise<Printed> {
   const all = [...args, "--non-interactive", "--color", "never"];
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
   return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "s
 }
 
 /** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
-async function output(args: readonly string[], location: Omit<StackLocation, "stack">): Promise<string> {
+async function output(args: readonly string[], location: StackLocation): Promise<string> {
   const { code, out, failure } = await run(args, location);
   if (code === 0) return out;
   throw new UptimeError(failure);
@@ -91,15 +91,9 @@ export async function pulumiVersion(location: StackLocation): Promise<string> {
 }
 
 /** Copies the provider plugin in a folder into Pulumi's plugin cache, over one of the same version. */
-export async function installPlugin(
-  folder: string,
-  version: string,
-  location: Omit<StackLocation, "stack">,
-): Promise<void> {
-  await output(
-    ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"],
-    location,
-  );
+export async function installPlugin(folder: string, version: string, location: StackLocation): Promise<void> {
+  const args = ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"];
+  await output(args, location);
 }
 
 /** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
@@ -114,8 +108,7 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 /** A stack's state. With secrets it must be neither stored nor printed. */
 export async function exportState(location: StackLocation, secrets: boolean): Promise<Deployment> {
   const args = onStack(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
-  const printed = await output(args, location);
-  return parseDeployment(printed, "What `pulumi stack export` printed");
+  return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
 }
 
 const configuration = z.record(
