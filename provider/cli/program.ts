@@ -68,33 +68,27 @@ function programFor(context: CommandContext): Command {
     .showHelpAfterError("(see --help)")
     .addHelpText("after", exitCodes);
   const add = (name: string, purpose: string): Command => program.command(name).description(purpose);
-  init.configure(add("init", "Write a new project with one monitor."), context);
-  exporting.configure(
-    add("export", "Write a Pulumi program that imports the records in the API. Writes nothing to the API."),
-    context,
-  );
-  drift.configure(
-    add(
+  const commands = [
+    [init, "init", "Write a new project with one monitor."],
+    [
+      exporting,
+      "export",
+      "Write a Pulumi program that imports the records in the API. Writes nothing to the API.",
+    ],
+    [
+      drift,
       "drift",
       "List what differs between a stack's state and the API. Changes neither, and runs no program.",
-    ),
-    context,
-  );
-  comment.configure(
-    add("comment", "Turn a preview and the drift into a comment for a pull request."),
-    context,
-  );
-  doctor.configure(
-    add("doctor", "Check versions, settings, and how the server responds. Only reads."),
-    context,
-  );
-  plugin.configure(
-    add(
+    ],
+    [comment, "comment", "Turn a preview and the drift into a comment for a pull request."],
+    [doctor, "doctor", "Check versions, settings, and how the server responds. Only reads."],
+    [
+      plugin,
       "plugin",
       "Install the provider plugin, which programs in other languages than TypeScript and JavaScript need.",
-    ),
-    context,
-  );
+    ],
+  ] as const;
+  for (const [{ configure }, name, purpose] of commands) configure(add(name, purpose), context);
   add(
     "emulator",
     "Start an emulator of the API on this machine, to try programs without an account.",

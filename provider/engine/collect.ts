@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
+import * as z from "zod/mini";
+
 import { UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { unwrapSecrets } from "../definitions/marks";
@@ -22,43 +24,52 @@ import type { Properties } from "./request";
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 
-/** The hidden input by which a step of the preview and a line of the file find each other; Pulumi's dynamic host knows no URNs. */
+/** The hidden input that tells which step of the preview a line of the file is about: Pulumi's dynamic host knows no URNs. */
 export const collectedKey = "__collected";
 
-/** A line of the file: a resource that was checked. */
-export interface CollectedResource {
-  /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
-  readonly key?: string | undefined;
-  /** The class: `Monitor`, for example. */
-  readonly label: string;
-  readonly isInState: boolean;
-  /** The name of an explicit provider. */
-  readonly provider?: string | undefined;
-  /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
-  readonly account?: string | undefined;
-  /** The id in the option `import`. */
-  readonly importId?: string | undefined;
-  /** Why a preview would refuse it; each begins with the property. */
-  readonly problems: readonly string[];
-  /** Of a new resource: the records that agree in what identifies them. */
-  readonly namesakes?: readonly NamesakeLine[] | undefined;
-  /** Its create may adopt one of them. */
-  readonly mayAdopt?: boolean | undefined;
-}
-
 /** A record of the same name (a monitor: and URL). */
-export interface NamesakeLine {
-  readonly id: string;
+const namesakeLine = z.object({
+  id: z.string(),
   /** The properties that differ from what the program declares. */
-  readonly differs: readonly string[];
-}
+  differs: z.array(z.string()),
+});
 
-/** A line of the file: an explicit provider, and why its server cannot be used. */
-export interface CollectedProvider {
-  readonly provider: string;
-  readonly address: string;
-  readonly problem?: string | undefined;
-}
+const collectedResource = z.object({
+  /** The resource's URN, or what its inputs hold under `__collected`. Undefined if neither is known. */
+  key: z.optional(z.string()),
+  /** The class: `Monitor`, for example. */
+  label: z.string(),
+  isInState: z.boolean(),
+  /** The name of an explicit provider. */
+  provider: z.optional(z.string()),
+  /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
+  account: z.optional(z.string()),
+  /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
+  servers: z.optional(z.array(z.string())),
+  /** The id in the option `import`. */
+  importId: z.optional(z.string()),
+  /** Why a preview would refuse it; each begins with the property. */
+  problems: z.array(z.string()),
+  /** Of a new resource: the records that agree in what identifies them. */
+  namesakes: z.optional(z.array(namesakeLine)),
+  /** Its create may adopt one of them. */
+  mayAdopt: z.optional(z.boolean()),
+});
+
+const collectedProvider = z.object({
+  provider: z.string(),
+  address: z.string(),
+  /** Why its server cannot be used. */
+  problem: z.optional(z.string()),
+});
+
+/** A line of the file. */
+export const collectedLine = z.union([collectedResource, collectedProvider]);
+/** A resource that was checked. */
+export type CollectedResource = z.infer<typeof collectedResource>;
+export type NamesakeLine = z.infer<typeof namesakeLine>;
+/** An explicit provider. */
+export type CollectedProvider = z.infer<typeof collectedProvider>;
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
 export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
@@ -87,7 +98,7 @@ class CollectingFront extends Front {
     const provider = this.context.provider?.();
     let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
     let scope: RecordScope | undefined;
-    let namesakes: readonly NamesakeLine[] | undefined;
+    let namesakes: NamesakeLine[] | undefined;
     try {
       ({ inputs, problems } = await super.check(request));
       scope = this.connect(decodeInputs(inputs).account);
@@ -102,32 +113,31 @@ class CollectingFront extends Front {
       isInState,
       provider,
       account: scope?.keyFingerprint,
+      servers: scope && [scope.address, ...scope.settings.movedFrom].map(({ hash }) => hash),
       importId,
-      problems,
+      problems: [...problems],
       namesakes,
       mayAdopt: scope?.settings.adoptExisting,
     });
-    // A resource in state gets the mark only if its update is refused, so the mark never gets into state.
+    // A resource in state gets the mark only if its update is refused, so that the mark is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
     if (isInState) this.refused.add(key);
     return { inputs: { ...inputs, [collectedKey]: key }, problems: [] };
   }
 
   override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
-    const changesOf = (changed: readonly string[]): Changes => ({
-      changed,
-      replaces: [],
-      deleteBeforeReplace: false,
-    });
+    const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     const key = news[collectedKey];
-    // A preview has a step only for what changes; and an import that changes something is refused by the engine.
-    if (key !== undefined) return changesOf(this.refused.has(key) ? Object.keys(news).slice(0, 1) : []);
+    // A preview has a step only for what changes.
+    if (this.refused.has(key)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
+    // An import that changes something is refused by the engine.
+    if (key !== undefined) return unchanged;
     try {
       return super.diff(id, outputs, news, options);
     } catch (error) {
       const problems = [this.encoder.error(error, news)];
       this.add({ key: options.urn, label: this.definition.label, isInState: true, problems });
-      return changesOf([]);
+      return unchanged;
     }
   }
 
@@ -142,7 +152,7 @@ class CollectingFront extends Front {
     this.save();
   }
 
-  private add(line: CollectedResource | CollectedProvider): void {
+  private add(line: z.infer<typeof collectedLine>): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
   }
 
@@ -159,10 +169,7 @@ class CollectingFront extends Front {
   }
 
   /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
-  private async namesakes(
-    scope: RecordScope,
-    inputs: Properties,
-  ): Promise<readonly NamesakeLine[] | undefined> {
+  private async namesakes(scope: RecordScope, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = scope;
     const { values } = decodeInputs(unwrapSecrets(inputs) as Properties);
     const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);

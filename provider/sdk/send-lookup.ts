@@ -9,6 +9,9 @@ import { Session } from "../lifecycle/session";
 
 /** The lookups of a program share their connections. */
 const session = new Session();
+process.once("exit", () => {
+  session.endLogs();
+});
 
 const config = { get: (key: string): string | undefined => runtime.getConfig(key) };
 

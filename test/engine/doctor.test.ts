@@ -11,7 +11,7 @@ const home = { name: "Home", url, interval: 60 };
 /** Runs `doctor --program` in the project of a stack. */
 function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
   return cli(emulator, workspace.project, ["doctor", "--program", ".", ...args], {
-    env: workspace.environment,
+    env: { ...workspace.environment, UPTIME_API_KEY: emulator.apiKey },
   });
 }
 
@@ -166,6 +166,8 @@ test("with uptime:adoptExisting it says which records a create adopts, and why i
   emulator.monitors.add({ ...home, name: "twice" });
   emulator.monitors.add({ ...home, name: "elsewhere", url: "https://elsewhere.example/" });
   emulator.forget();
+  // What state knows by a former key is managed too.
+  emulator.apiKey = "another-key";
   await workspace.write(
     program("managed", "again-managed", "equal", "again-equal", "differing", "twice", "elsewhere"),
   );

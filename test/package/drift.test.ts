@@ -168,8 +168,10 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 6)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 8)).toEqual([
     "5 resources compared, 4 drifted.",
+    "",
+    "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",
@@ -237,10 +239,23 @@ test("a refused key is said once for each account, and nothing more is sent with
     driftWith({ url: emulator.url, apiKey: "expired" }, ...args);
   const { code, stdout, stderr } = await refused();
   expect([code, stdout]).toEqual([1, "0 resources compared, 31 could not be compared.\n"]);
-  expect(stderr).toMatch(/^m0: GET .* status 401.* \(and 30 more for the same reason\)\n$/);
+  expect(stderr).toMatch(/^m0: GET .* status 401.* \(the same for m1, m2, m3, m4, m5 and 25 more\)\n$/);
   expect(emulator.requests.length).toBeLessThanOrEqual(12);
   expect((await refused("--markdown")).stdout.split("status 401")).toHaveLength(2);
   expect(JSON.parse((await refused("--json")).stdout)).toMatchObject({ errors: { length: 31 } });
+});
+
+test("what an account that was emptied is refused for is said once, with the resources' names", async () => {
+  await state(monitors(30));
+  for (let id = 1; id <= 30; id++) emulator.monitors.remove(id);
+  const { code, stdout, stderr } = await drift();
+  expect(code).toBe(1);
+  expect(stdout).toContain("1 resource compared, 1 drifted, 29 could not be compared.");
+  expect(stderr).toMatch(
+    /^m1: Monitor 2 does not exist .* list of monitors is empty, .* \(the same for m2, m3, m4, m5, m6 and 23 more\)\n$/,
+  );
+  expect((await drift("--markdown")).stdout.split("list of monitors is empty")).toHaveLength(2);
+  expect((await driftJson()).errors).toHaveLength(29);
 });
 
 test("--unmanaged reads each list once", async () => {

@@ -269,6 +269,16 @@ export const monitors = {
     ]);
   });
 
+  test("no secret is quoted from a value that cannot be read", async () => {
+    const shown = { often: [emulator.apiKey, "s3cret-header"] };
+    addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
+    const { stdout } = await exported();
+    for (const place of [text("monitors.ts"), stdout, text("NEXT-STEPS.md")]) {
+      expect(place).toContain("shows ssl_alert_days as (the server repeats a secret)");
+      expect(place).not.toMatch(/s3cret-header|emulator-key/);
+    }
+  });
+
   const single = Object.entries(dialectChoices).flatMap(([option, choices]) =>
     choices.slice(1).map((choice) => ({ [option]: choice })),
   );

@@ -103,6 +103,24 @@ test.each(["ended", "ignore"] as const)(
   },
 );
 
+test("a program's lookups are summarized too when it ends", async () => {
+  const emulator = await Emulator.start();
+  const config = {
+    "uptime:baseUrl": emulator.url,
+    "uptime:apiKey": emulator.apiKey,
+    "uptime:logLevel": "summary",
+  };
+  const index = join(__dirname, "..", "..", "dist", "provider", "index.js");
+  const child = spawn(process.execPath, ["-e", `require(${JSON.stringify(index)}).getMonitors()`], {
+    env: { ...process.env, PULUMI_CONFIG: JSON.stringify(config) },
+  });
+  let printed = "";
+  child.stderr.on("data", (text: Buffer) => (printed += text.toString()));
+  await once(child, "close");
+  await emulator.stop();
+  expect(printed).toContain("uptime: 1 request (GET 1)\n");
+});
+
 describe("at a signal", () => {
   let emulator: Emulator;
   beforeEach(async () => {

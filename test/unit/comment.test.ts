@@ -87,7 +87,6 @@ function writeLargeStack(): void {
     checked: 1000,
     drifted: Array.from({ length: 20 }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),
     errors: [],
-    encrypted: [],
   });
 }
 
@@ -156,7 +155,6 @@ test("if not all fits, drift has half of the space at least, and more if the pro
     checked: count,
     drifted: Array.from({ length: count }, (_, index) => drifted(`drifted-${index}`, 900)),
     errors: [],
-    encrypted: [],
   });
   const sizes = async (changed: number, edited: number): Promise<[number, number]> => {
     write("preview.json", preview(changes(changed)));
@@ -196,7 +194,6 @@ test("no limit is ever exceeded, and no code block or fold is left open", async 
           checked: values.length,
           drifted: values.map(([name, text]) => drifted(name, text, "name", name)),
           errors: [],
-          encrypted: [],
         });
         const { code, stdout } = await comment("--limit", String(limit));
         expect(code).toBe(0);
@@ -219,7 +216,7 @@ test("a thousand imports do not hide the one create: what is lost and made comes
   const bucket = { op: "create", urn: "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs" };
   const made = step("create", "made", undefined, inputs("made"));
   write("preview.json", preview([stack, ...imports.slice(0, 500), made, bucket, ...imports.slice(500)], 0));
-  write("drift.json", { checked: 7, drifted: [drifted("edited", 900)], errors: [], encrypted: [] });
+  write("drift.json", { checked: 7, drifted: [drifted("edited", 900)], errors: [] });
   const { stdout } = await comment();
   expect(stdout).toContain("**Program: 2 to create, 1000 to import, 0 unchanged. Drift: ");
   expect(stdout).toContain("#### Replaced, deleted and created\n\n```diff\n+ Monitor made: create\n");
@@ -380,7 +377,6 @@ describe("the digest of what would be done", () => {
     checked: 4,
     drifted: found,
     errors: [],
-    encrypted: [],
     ...more,
   });
   const digestOf = async (steps: readonly object[], drift: object = report()): Promise<string> => {

@@ -1,5 +1,5 @@
 import { keyHash, readSettings } from "../../provider/api/settings";
-import { withImported } from "../../provider/cli/export/imported-state";
+import { addImported } from "../../provider/cli/export/imported-state";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { Emulator } from "../../provider/emulator";
@@ -553,7 +553,7 @@ describe("the digits of address and key in state", () => {
     }));
     const empty = { version: 3, deployment: {} };
     const source = { connectTo, account: undefined, keys: session.keys };
-    const { deployment } = await withImported(empty, { stack: "s", project: "p" }, records, source);
+    const { deployment } = await addImported(empty, { stack: "s", project: "p" }, records, source);
     // The stack and the dynamic host come first.
     const exported = deployment.resources?.slice(2) ?? [];
     expect(exported).toHaveLength(2);

@@ -5,7 +5,6 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
-import { layOut } from "./layout";
 import { digestOf, faultsIn } from "./review";
 import type { ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";
@@ -16,9 +15,10 @@ import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "
 import type { OperationCounts } from "../shared/preview";
 import { parsePrinted } from "../shared/json";
 import { codeSpan, firstWords } from "../shared/quoting";
+import { layOut } from "../shared/sections";
 import type { CommandContext } from "../shared/terminal";
 
-/** So many lines of a failure are shown; the log of the job has all. */
+/** The most lines of a failure that are shown; the job's log has all. */
 const mostLines = 40;
 
 interface CommentOptions extends ReviewOptions {
@@ -113,7 +113,7 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
   else if (driftText !== undefined)
     sentences.push("Drift: it could not be looked for; see the log of the job.");
   const head = [
-    // By its first line the comment is found again, to be updated.
+    // CI finds the comment by its first line, to update it.
     `<!-- ${["uptime-preview", digest ?? []].flat().join(" ")} -->`,
     headingOf(checks.length > 0, errors.length > 0, previewText !== undefined),
     ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
@@ -124,7 +124,7 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
   };
 }
 
-/** Says why a preview has no result: in its own words, unless these are a part of a result. */
+/** Says why a preview has no result: what it printed, unless that is a part of a result. */
 function unreadablePreview(text: string, log: string): string {
   const start = text.search(/^\{/m);
   const said =

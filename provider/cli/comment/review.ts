@@ -35,7 +35,7 @@ export function digestOf({ own, others }: PlannedChanges, drift: DriftReport | u
   return `${hashOf(changes)}-${hashOf(edits)}`;
 }
 
-/** The order does not matter. */
+/** The order of the entries does not matter. */
 function hashOf(entries: readonly unknown[]): string {
   if (entries.length === 0) return nothing;
   const lines = entries.map((entry) => JSON.stringify(entry)).sort();

@@ -1,11 +1,12 @@
 import { escapeUTF8 } from "entities";
 
-import type { CommentSection, CommentSections } from "./layout";
-import { driftTable, uncomparedItems, unmanagedTable } from "../drift/report";
-import type { DriftReport, Table } from "../drift/report";
+import { driftSections, driftTable } from "../drift/report";
+import type { DriftReport } from "../drift/report";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
-import { codeBlock, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeBlock, fenceFor, visible } from "../shared/quoting";
+import { listSection } from "../shared/sections";
+import type { Section, Sections } from "../shared/sections";
 
 /** A longer value is folded, so that the list of changes stays readable. */
 const shortValue = 120;
@@ -20,7 +21,7 @@ export function sectionsOf(
   errors: readonly string[],
   changes: PlannedChanges,
   drift: DriftReport | undefined,
-): CommentSections {
+): Sections {
   const { own, others } = changes;
   const isUpdate = ({ operation }: PlannedChange): boolean => operation === "update";
   const otherCounts = countTexts(countsOf(others)).join(", ");
@@ -35,7 +36,7 @@ export function sectionsOf(
       changesSection("Updated", own.filter(isUpdate)),
       listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
     ],
-    drift: drift ? driftSections(drift) : [],
+    drift: drift ? driftSections(drift, shortForm) : [],
     details: [
       listSection("long values", longValues(changes, drift)),
       changesSection("Imported", own.filter(isImport), true),
@@ -45,26 +46,18 @@ export function sectionsOf(
 
 const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
 
-function listSection(noun: string, entries: readonly string[], heading = ""): CommentSection {
-  return { noun, heading, open: "", close: "", entries };
-}
-
 const isImport = ({ operation }: PlannedChange): boolean => operation === "import";
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
 /** Changes as a diff: forges colour the lines by their first character. */
-function changesSection(
-  heading: string,
-  changes: readonly PlannedChange[],
-  isFolded = false,
-): CommentSection {
+function changesSection(heading: string, changes: readonly PlannedChange[], isFolded = false): Section {
   const entries = changes.map(
     ({ operation, importId, lost = [], title, properties, secrets, isDeletedFirst }) => {
       const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
       const old = lost.length === 0 ? "" : ` (${lost.map(shortForm).join(", ")})`;
       const first = isDeletedFirst ? ", the old one is deleted first" : "";
-      // An import changes none.
+      // An import changes no property.
       const details = operation === "import" ? [] : properties.map(changeText);
       // Pulumi shows a secret as [secret] before and after.
       if (properties.length === 0 && (operation === "update" || operation === "replace"))
@@ -76,8 +69,7 @@ function changesSection(
       return lines.map((line) => visible(signs[operation] + line)).join("\n");
     },
   );
-  // The fence must be longer than any in a value.
-  const [fence = "```"] = codeBlock(entries).split("\n");
+  const fence = fenceFor(entries.join("\n"), 3);
   return {
     noun: isFolded ? "imports" : "changes",
     heading: `#### ${heading}`,
@@ -123,27 +115,4 @@ function changeText({ property, before, after }: PlannedProperty): string {
 
 function shortForm(json: string): string {
   return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
-}
-
-function driftSections(drift: DriftReport): CommentSection[] {
-  const { heads, rows } = driftTable(drift);
-  return [
-    tableSection(
-      "drifted properties",
-      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
-      { heads, rows: rows.map((row) => row.map(shortForm)) },
-    ),
-    listSection("resources", uncomparedItems(drift), "#### Not compared"),
-    tableSection("records", "#### Records that this stack does not manage", unmanagedTable(drift)),
-  ];
-}
-
-function tableSection(noun: string, heading: string, { heads, rows }: Table): CommentSection {
-  return {
-    noun,
-    heading,
-    open: markdownHead(heads),
-    close: "",
-    entries: rows.map(markdownRow),
-  };
 }

@@ -16,12 +16,13 @@ import { ownPackage } from "../../definitions/package";
 import { failed, failure, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { isProject, readProject } from "../shared/project";
-import { exportedState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
+import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { managedResources } from "../shared/state";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
@@ -125,7 +126,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     return { findings: findings.map((one) => (one === stack ? { ...one, level: "failed" } : one)) };
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
-    const state = (await exportedState(location, false)).deployment.resources ?? [];
+    const state = managedResources(await exportState(location, false));
     const program = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state);

@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { z } from "zod";
-
 import { unknownValue } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
-import { collectedKey, collectVariable } from "../../engine/collect";
+import { collectedKey, collectedLine, collectVariable } from "../../engine/collect";
 import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collect";
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
@@ -16,7 +14,7 @@ import type { Operation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition, titleOf } from "../shared/resource-types";
-import type { StateResource } from "../shared/state";
+import type { ManagedResource } from "../shared/state";
 
 /** A record of the same name as a new resource, and which other one imports it. */
 interface ReportedRecord extends NamesakeLine {
@@ -24,7 +22,7 @@ interface ReportedRecord extends NamesakeLine {
   readonly importer?: string | undefined;
 }
 
-/** The result of a preview of a program; resources have titles such as `Monitor shop`. */
+/** The result of a preview of a program. */
 export interface ProgramReport {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;
@@ -36,7 +34,7 @@ export interface ProgramReport {
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
     readonly namesakes: readonly ReportedRecord[];
   }[];
-  /** The new resources that tell nobody: they have channels, and declare none. */
+  /** The new resources whose failures nobody is told of: they declare no channels. */
   readonly silent: readonly string[];
   /** The refused resources, with the ids in their options `import`. */
   readonly refused: readonly {
@@ -54,30 +52,10 @@ export interface ProgramReport {
   readonly usesStackSettings: boolean;
 }
 
-const collectedResource = z.object({
-  key: z.string().optional(),
-  label: z.string(),
-  isInState: z.boolean(),
-  provider: z.string().optional(),
-  account: z.string().optional(),
-  importId: z.string().optional(),
-  problems: z.array(z.string()),
-  namesakes: z.array(z.object({ id: z.string(), differs: z.array(z.string()) })).optional(),
-  mayAdopt: z.boolean().optional(),
-}) satisfies z.ZodType<CollectedResource>;
-
-const collectedProvider = z.object({
-  provider: z.string(),
-  address: z.string(),
-  problem: z.string().optional(),
-}) satisfies z.ZodType<CollectedProvider>;
-
-const collectedLine = z.union([collectedResource, collectedProvider]);
-
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
 export async function checkProgram(
   location: StackLocation,
-  state: readonly StateResource[],
+  state: readonly ManagedResource[],
 ): Promise<ProgramReport> {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-doctor-"));
   try {
@@ -94,27 +72,32 @@ export async function checkProgram(
   }
 }
 
-type Line = z.infer<typeof collectedLine>;
+type Line = CollectedResource | CollectedProvider;
 
-function reportOf(preview: Preview, lines: readonly Line[], state: readonly StateResource[]): ProgramReport {
-  const checked = lines.filter((line) => "problems" in line);
-  // The engine plans them in parallel, so in another order each time.
-  const own = (preview.steps ?? [])
+function reportOf(
+  preview: Preview,
+  lines: readonly Line[],
+  state: readonly ManagedResource[],
+): ProgramReport {
+  // The engine plans in parallel, so the order changes from run to run.
+  const steps = (preview.steps ?? [])
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
-  const steps = new Map(own.map((step) => [collectedKeyOf(step), step]));
-  const resources = checked.map((line) => ({ line, step: steps.get(line.key ?? "") }));
-  const lineOf = new Map(resources.map(({ line, step }) => [step?.urn, line]));
-  const importers = new Map(
-    resources.flatMap(({ line, step }) =>
-      line.importId === undefined || !step ? [] : [[recordKey(line, line.importId), titleOf(step)]],
-    ),
-  );
+  const stepOf = new Map(steps.map((step) => [collectedKeyOf(step), step]));
+  const resources = lines
+    .filter((line) => "problems" in line)
+    .map((line) => {
+      const step = stepOf.get(line.key ?? "");
+      return { ...line, step, title: step ? titleOf(step) : line.label };
+    });
+  const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
+  const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
+  const presentKeys = new Set(resources.flatMap(({ account }) => account ?? []));
 
   const refused = resources
-    .filter(({ line }) => line.problems.length > 0)
-    .map(({ line: { importId, label, problems }, step }) => ({
-      title: step ? titleOf(step) : label,
+    .filter(({ problems }) => problems.length > 0)
+    .map(({ title, importId, problems, step }) => ({
+      title,
       importId,
       reasons: problems.map((problem) => withoutSecrets(problem, step)),
     }));
@@ -123,47 +106,53 @@ function reportOf(preview: Preview, lines: readonly Line[], state: readonly Stat
   const silent: string[] = [];
   /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
-  for (const step of own) {
+  for (const step of steps) {
     const change = changeOf(step);
-    const line = lineOf.get(step.urn);
-    if (!change || (line && line.problems.length > 0)) continue;
+    const resource = resourceOf.get(step);
+    if (!change || (resource && resource.problems.length > 0)) continue;
     const { title, operation } = change;
-    const isNew = operation === "create" || operation === "import";
-    if (!isNew) planned.push({ title, operation, record: undefined, namesakes: [] });
-    else if (!line) unchecked.push(uncheckedText(step));
-    else {
-      const { record, namesakes = [], reason } = recordOf(line, state, owners);
-      if (reason !== undefined) {
-        refused.push({ title, importId: line.importId, reasons: [reason] });
-        continue;
-      }
-      if (record !== undefined) owners.set(recordKey(line, record), title);
-      planned.push({
-        title,
-        operation: record === undefined || operation === "import" ? operation : "adopt",
-        record,
-        namesakes: namesakes.map((one) => ({ ...one, importer: importers.get(recordKey(line, one.id)) })),
-      });
-      if (isSilent(step)) silent.push(title);
+    if (operation !== "create" && operation !== "import") {
+      planned.push({ title, operation, record: undefined, namesakes: [] });
+      continue;
     }
+    if (!resource) {
+      unchecked.push(uncheckedText(step));
+      continue;
+    }
+    const free = (resource.namesakes ?? []).filter(({ id }) => !isManaged(resource, id, state, presentKeys));
+    const { record, reason } = recordOf(resource, free, owners);
+    if (reason !== undefined) {
+      refused.push({ title, importId: resource.importId, reasons: [reason] });
+      continue;
+    }
+    if (record !== undefined) owners.set(recordKey(resource, record), title);
+    planned.push({
+      title,
+      operation: record === undefined || operation === "import" ? operation : "adopt",
+      record,
+      namesakes:
+        record === undefined
+          ? free.map((one) => ({ ...one, importer: importers.get(recordKey(resource, one.id)) }))
+          : [],
+    });
+    if (isSilent(step)) silent.push(title);
   }
-  const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace").length;
-  const isKept = ({ isInState, problems }: CollectedResource): boolean => isInState && problems.length === 0;
-  const unchanged = checked.filter(isKept).length - changed;
-  const declared = new Set(own.filter(({ op }) => op !== "delete").map(({ urn }) => urn));
+  const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace");
+  const kept = resources.filter(({ isInState, problems }) => isInState && problems.length === 0);
+  const declared = new Set(steps.filter(({ op }) => op !== "delete").map(({ urn }) => urn));
   return {
-    resources: declared.size + unchanged,
+    resources: declared.size + kept.length - changed.length,
     planned,
     silent,
     refused: refused.sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked,
     providers: lines.filter((line) => "address" in line),
-    usesStackSettings: checked.length === 0 || checked.some(({ provider }) => provider === undefined),
+    usesStackSettings: resources.length === 0 || resources.some(({ provider }) => provider === undefined),
   };
 }
 
-/** In the order of the alphabet, with numbers as people count. */
+/** In alphabetical order, with numbers by value. */
 function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
@@ -173,7 +162,7 @@ function collectedKeyOf({ urn, newState }: PreviewStep): string {
   return typeof key === "string" ? key : urn;
 }
 
-/** A reason may quote the value, and the one in the record. The provider knows which fields are always secret, and no others. */
+/** A reason may quote values. The provider hides the fields that are always secret, but does not know which others the program marks. */
 function withoutSecrets(problem: string, step: PreviewStep | undefined): string {
   if (!step) return problem;
   const [property = ""] = /^\w+/.exec(problem) ?? [];
@@ -190,45 +179,52 @@ function isSilent({ urn, newState }: PreviewStep): boolean {
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
-const recordKey = ({ label, account = "" }: CollectedResource, id: string): string =>
+const recordKey = ({ label, account }: CollectedResource, id: string | undefined): string =>
   `${label} ${account} ${id}`;
 
-/** The record that a new resource imports or adopts, or why it can have none; else the records of the same name. */
+/**
+ * Tells if a resource of the stack has a record.
+ *
+ * @param presentKeys the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
+ */
+function isManaged(
+  { label, account, servers = [] }: CollectedResource,
+  id: string,
+  state: readonly ManagedResource[],
+  presentKeys: ReadonlySet<unknown>,
+): boolean {
+  return state.some(({ definition, resource: { id: ofState, outputs: { __key, __server } = {} } }) => {
+    if (ofState !== id || definition.label !== label) return false;
+    if (presentKeys.has(__key)) return __key === account;
+    return __server === undefined || servers.some((server) => server === __server);
+  });
+}
+
+/** The record that a new resource imports or adopts, if any, or why it can have none. */
 function recordOf(
-  line: CollectedResource,
-  state: readonly StateResource[],
+  resource: CollectedResource,
+  free: readonly NamesakeLine[],
   owners: ReadonlyMap<string, string>,
-): { record?: string | undefined; reason?: string; namesakes?: readonly NamesakeLine[] } {
-  const { label, account, importId, namesakes = [], mayAdopt } = line;
-  const isManaged = (id: string): boolean =>
-    state.some(
-      (resource) =>
-        resource.id === id &&
-        resource.external !== true &&
-        findDefinition(resource.type)?.label === label &&
-        (resource.outputs?.__key ?? account) === account,
-    );
-  const free = namesakes.filter(({ id }) => !isManaged(id));
-  if (importId === undefined && !mayAdopt) return { namesakes: free };
+): { record?: string | undefined; reason?: string } {
+  const { importId, mayAdopt } = resource;
   const { chosen, equal } = chooseNamesake(free, ({ differs }) => differs.length === 0);
-  if (importId !== undefined || free.length === 0 || chosen) {
-    const record = importId ?? chosen?.id;
-    const owner = record === undefined ? undefined : owners.get(recordKey(line, record));
-    if (record === undefined || owner === undefined) return { record };
+  const record = importId ?? (mayAdopt ? chosen?.id : undefined);
+  const owner = owners.get(recordKey(resource, record));
+  if (owner !== undefined)
     return { reason: `record ${record} is taken by ${owner} too: only one resource can have it` };
-  }
-  const reason =
+  if (record !== undefined || !mayAdopt || free.length === 0) return { record };
+  const found =
     equal.length > 1
       ? `several records are equal to what is declared (${equal.map(({ id }) => id).join(", ")})`
       : `${free.map(differenceText).join("; ")}, and is alike otherwise`;
   return {
     reason:
-      `cannot be created, because uptime:adoptExisting is set and ${reason}: name the id with the option import, choose ` +
+      `cannot be created, because uptime:adoptExisting is set and ${found}: name the id with the option import, choose ` +
       "another name, or switch the setting off for one run",
   };
 }
 
-/** The engine asks a provider whose settings are not known to check nothing. */
+/** The engine does not call a provider whose settings are not known yet. */
 function uncheckedText({ urn, newState }: PreviewStep): string {
   const [, provider = "", id] = /^(.*)::([^:]*)$/.exec(newState?.provider ?? "") ?? [];
   const title = titleOf({ urn });

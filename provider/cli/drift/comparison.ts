@@ -24,7 +24,7 @@ export interface ComparedResource {
   readonly isKeyRefused?: boolean;
 }
 
-/** Compares a resource with its record, with the provider's own reading and its own idea of equal. */
+/** Compares a resource with its record, as the provider itself reads and compares it. */
 export async function compareResource(
   definition: Definition,
   resource: StateResource,
@@ -55,7 +55,7 @@ export async function compareResource(
     const message = errorText(error, [...keys, ...own]);
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
-    // Its message quotes the values that tell the records apart.
+    // Its message quotes values, which may be secret.
     const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
     return drift({
       kind: "another record",

@@ -14,17 +14,16 @@ import { compareResource } from "./comparison";
 import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
 import type { Provider } from "./providers";
-import { driftMarkdown, driftText, uncompared } from "./report";
+import { driftMarkdown, driftText, groupErrors } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
-import { exportedState } from "../shared/pulumi-cli";
+import { exportState } from "../shared/pulumi-cli";
 import { visible } from "../shared/quoting";
-import { findDefinition } from "../shared/resource-types";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment } from "../shared/state";
-import type { StateResource } from "../shared/state";
+import type { ManagedResource } from "../shared/state";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 
@@ -65,7 +64,7 @@ Examples:
       const report = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
-      for (const { urn, reason } of uncompared(report))
+      for (const { urn, reason } of groupErrors(report))
         stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
@@ -80,21 +79,13 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
   const state =
     options.state === undefined
-      ? await exportedState(location, true)
+      ? await exportState(location, true)
       : parseDeployment(readText(at(options.state)), at(options.state));
-  const managed = managedResources(state).flatMap((resource) => {
-    const definition = findDefinition(resource.type);
-    return definition ? [{ definition, resource }] : [];
-  });
+  const managed = managedResources(state);
   const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);
   const report = await compareAll(managed, providerOf, context);
   if (options.unmanaged !== true) return report;
   return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
-}
-
-interface ManagedResource {
-  readonly definition: Definition;
-  readonly resource: StateResource;
 }
 
 type ProviderOf = ReturnType<typeof providersOf>;
@@ -125,14 +116,16 @@ async function compareAll(
       managed.map(async (one) => {
         const result = await compare(one);
         show(`Compared ${++done} of ${managed.length} …`);
-        return { ...result, urn: one.resource.urn };
+        return { ...result, resource: one.resource };
       }),
     ),
   );
   return {
     checked: results.filter(({ problem }) => problem === undefined).length,
     drifted: results.flatMap(({ drift }) => drift ?? []),
-    errors: results.flatMap(({ urn, problem }) => (problem === undefined ? [] : [{ urn, message: problem }])),
+    errors: results.flatMap(({ resource: { urn, id }, problem }) =>
+      problem === undefined ? [] : [{ urn, id, message: problem }],
+    ),
   };
 }
 
@@ -141,26 +134,22 @@ async function unmanagedRecords(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
 ): Promise<UnmanagedRecord[]> {
-  const lists = new Map<
-    string,
-    { account: RecordScope; name: string | undefined; ids: Set<string | undefined> }
-  >();
-  /** One list for each address, key and kind, whichever providers and accounts lead to it. */
-  const listOf = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
+  /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
+  const lists = new Map<unknown, { account: RecordScope; name: string | undefined; ids: Set<unknown> }>();
+  const idsIn = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
     const account = provider.connectTo(definition)(name);
-    const key = `${definition.plural} ${account.address.hash} ${account.keyFingerprint}`;
-    const list = lists.get(key) ?? { account, name, ids: new Set() };
-    lists.set(key, list);
+    const list = lists.get(account.reader) ?? { account, name, ids: new Set() };
+    lists.set(account.reader, list);
     return list.ids;
   };
   const usual = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
   const isNeeded = managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === usual);
-  if (isNeeded) for (const definition of definitions) listOf(usual, definition, undefined);
+  if (isNeeded) for (const definition of definitions) idsIn(usual, definition, undefined);
   for (const { definition, resource } of managed) {
     const name = resource.outputs?.account;
     for (const listed of definitions) {
-      const ids = listOf(providerOf(resource), listed, typeof name === "string" ? name : undefined);
+      const ids = idsIn(providerOf(resource), listed, typeof name === "string" ? name : undefined);
       if (listed === definition) ids.add(resource.id);
     }
   }

@@ -8,9 +8,8 @@ import type { AccountSettings, CommandSettings } from "../shared/setting-options
 import { clearProperties } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
-/** A provider as drift needs it: its settings, and the way to its accounts. */
+/** A provider as drift needs it. */
 export interface Provider {
-  readonly forAccount: AccountSettings;
   readonly connectTo: (definition: Definition) => Connect;
   /** The first comparison in each account. */
   readonly first: Map<unknown, Promise<ComparedResource>>;
@@ -43,10 +42,6 @@ function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSett
   };
 }
 
-function providerWith(forAccount: AccountSettings, session: Session): Provider {
-  return {
-    forAccount,
-    first: new Map(),
-    connectTo: (definition) => session.connector(definition, forAccount),
-  };
+function providerWith(settingsOf: AccountSettings, session: Session): Provider {
+  return { connectTo: (definition) => session.connector(definition, settingsOf), first: new Map() };
 }

@@ -1,9 +1,12 @@
 import { z } from "zod";
 
-import { codeSpan, markdownHead, markdownRow, visible } from "../shared/quoting";
+import { codeSpan, listOf, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
+import { layOut, listSection, tableSection } from "../shared/sections";
+import type { Section, Table } from "../shared/sections";
 import { counted } from "../../api/text";
 import { shorten } from "../../definitions/text";
+import { parseUrn } from "../../definitions/urn";
 
 const driftedResource = z.object({
   urn: z.string(),
@@ -37,7 +40,7 @@ export const driftReport = z.object({
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
-  errors: z.array(z.object({ urn: z.string(), message: z.string() })),
+  errors: z.array(z.object({ urn: z.string(), id: z.string().optional(), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.array(unmanagedRecord).optional(),
 });
@@ -49,11 +52,6 @@ export type DriftReport = z.infer<typeof driftReport>;
 
 /** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
-
-export interface Table {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /** The drift: a row for each property, or one for the whole resource. */
 export function driftTable({ drifted }: DriftReport): Table {
@@ -116,37 +114,43 @@ function linesOf({ heads, rows }: Table): string[] {
 
 /** For an issue or a page of CI: everything, as Markdown. `comment` makes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  const [drifted, unmanaged] = [driftTable(report), unmanagedTable(report)];
-  const parts = [driftSummary(report)];
-  if (drifted.rows.length > 0) parts.push(markdownOf(drifted));
-  if (report.errors.length > 0)
-    parts.push(["These resources could not be compared:", "", ...uncomparedItems(report)].join("\n"));
-  if (unmanaged.rows.length > 0)
-    parts.push(
-      "These records are in the API, and no resource of this stack manages them:",
-      markdownOf(unmanaged),
-    );
-  return `${parts.join("\n\n")}\n`;
+  return layOut([driftSummary(report)], { drift: driftSections(report) });
 }
 
-function markdownOf({ heads, rows }: Table): string {
-  return [markdownHead(heads), ...rows.map(markdownRow)].join("\n");
+/** @param cell the form of a value in the table of drift */
+export function driftSections(report: DriftReport, cell = (text: string): string => text): Section[] {
+  const { heads, rows } = driftTable(report);
+  return [
+    tableSection(
+      "drifted properties",
+      { heads, rows: rows.map((row) => row.map(cell)) },
+      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
+    ),
+    listSection("resources", errorItems(report), "#### Not compared"),
+    tableSection("records", unmanagedTable(report), "#### Records that this stack does not manage"),
+  ];
 }
 
-/** The reasons for which resources could not be compared, each once. */
-export function uncompared({ errors }: DriftReport): { urn: string; reason: string }[] {
-  const found = new Map<string, { urn: string; count: number }>();
-  for (const { urn, message } of errors) {
-    const { urn: first = urn, count = 0 } = found.get(message) ?? {};
-    found.set(message, { urn: first, count: count + 1 });
+/** Why resources could not be compared: each reason once, as the error of the first resource says it. */
+export function groupErrors({ errors }: DriftReport): { urn: string; reason: string }[] {
+  const found = new Map<string, DriftReport["errors"]>();
+  for (const error of errors) {
+    const { id, message } = error;
+    // Reasons that differ only in the record's id are the same.
+    const withoutId = message.replace(/[\w-]+/g, (word) => (word === id ? "" : word));
+    const same = found.get(message) ?? found.get(withoutId) ?? [];
+    same.push(error);
+    found.set(message, same).set(withoutId, same);
   }
-  return [...found].map(([message, { urn, count }]) => ({
-    urn,
-    reason: count > 1 ? `${message} (and ${count - 1} more for the same reason)` : message,
-  }));
+  return [...new Set(found.values())].flatMap(([first, ...others]) => {
+    if (!first) return [];
+    const names = listOf(others.map(({ urn }) => parseUrn(urn).name));
+    const reason = others.length > 0 ? `${first.message} (the same for ${names})` : first.message;
+    return [{ urn: first.urn, reason }];
+  });
 }
 
 /** The same as items of a Markdown list. */
-export function uncomparedItems(report: DriftReport): string[] {
-  return uncompared(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
+function errorItems(report: DriftReport): string[] {
+  return groupErrors(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }

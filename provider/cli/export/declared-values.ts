@@ -1,8 +1,9 @@
 import type { ApiRecord } from "../../api/answer";
-import type { Definition, Problem, RequestHeader } from "../../definitions/field";
+import type { Definition, RequestHeader } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { messageText } from "../../engine/clean";
+import { Encoder } from "../../engine/request";
+import type { ImportProblem } from "../../lifecycle/import";
 import { shownValues } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
@@ -24,12 +25,18 @@ export interface DeclaredRecord {
  * The values of a record that a program has to declare: all that are shown, not empty, and not the default.
  *
  * @param escaped whether the server shows strings HTML-escaped
+ * @param keys the API keys in use, which no problem may quote
  */
-export function declaredOf(definition: Definition, record: ApiRecord, escaped: boolean): DeclaredRecord {
-  const unreadable: Problem[] = [];
+export function declaredOf(
+  definition: Definition,
+  record: ApiRecord,
+  escaped: boolean,
+  keys: ReadonlySet<string>,
+): DeclaredRecord {
+  const unreadable: ImportProblem[] = [];
   const shown = shownValues(definition, record, {
     escaped,
-    refuse: (property, reason) => unreadable.push({ property, reason: messageText(reason, []) }),
+    refuse: (property, reason) => unreadable.push({ property, reason }),
   });
   const values = new Map<string, Exclude<Value, null>>();
   for (const [key, value] of shown) {
@@ -44,10 +51,11 @@ export function declaredOf(definition: Definition, record: ApiRecord, escaped: b
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  const problems = [...unreadable, ...refused].map(
-    ({ property, reason }) => `${property} ${reason.replace(/\.$/, "")}`,
+  const texts = new Encoder(definition, keys).problems(
+    [...unreadable, ...refused],
+    Object.fromEntries(shown),
   );
-  return { definition, record, values, problems };
+  return { definition, record, values, problems: texts.map((text) => text.replace(/\.$/, "")) };
 }
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */

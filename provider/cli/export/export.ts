@@ -14,7 +14,7 @@ import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { readProject } from "../shared/project";
 import { listOf } from "../shared/quoting";
 import type { Project } from "../shared/project";
-import { exportedState, stackName } from "../shared/pulumi-cli";
+import { exportState, stackName } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { jsonText } from "../shared/json";
 import { isSampleIn } from "../shared/scaffold";
@@ -26,9 +26,9 @@ import { moduleResource } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
 import { assertRuntime, languages, planImport } from "./import-file";
 import type { Language } from "./import-file";
-import { withImported } from "./imported-state";
+import { addImported } from "./imported-state";
 import type { NamedRecord } from "./imported-state";
-import { known } from "./known";
+import { findKnown } from "./known";
 import type { Known } from "./known";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
@@ -119,39 +119,31 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const settings = forAccount(account);
   const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
 
-  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context.stderr));
+  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
-  const present = known(project, managed, account, settings);
+  const present = findKnown(project, managed, account, settings);
   const { resources, missing } = divide(records, present, account, language);
   const deployment =
     state === undefined || missing.length === 0 || !stack.found
       ? undefined
-      : await withImported(
+      : await addImported(
           stack.found.deployment,
           { stack: await shortName(stack.found), project: project.name },
           missing,
           { connectTo, account, keys: session.keys },
         );
 
-  // The reader of the steps is in the project's folder.
+  // The steps are run in the project's folder.
   const fromProject = (path: string | undefined): string | undefined =>
     path && relative(project.directory, at(path));
   const isSample = isSampleIn(project);
   const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
   const written = { project, resources, settings, stack: options.stack, ...files, isSample };
   const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
-  const values = resources.flatMap((resource) =>
-    configValuesOf(resource).map(({ key, optional, secret }) => ({
-      key,
-      optional,
-      secret,
-      of: resource.name,
-    })),
-  );
   if (!dryRun) {
     writeProject(project.directory, plan.files);
-    const found = values.filter(({ secret }) => secret !== undefined);
+    const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
     if (secrets !== undefined && found.length > 0) {
       const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
       writeNewFile(at(secrets), text, ownerOnly);
@@ -171,7 +163,9 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       return { type, id, name, problems };
     }),
     known: records.length - resources.length,
-    secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
+    secrets: resources.flatMap((resource) =>
+      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
+    ),
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
     next: resources.length > 0 || deployment ? plan.commands : [],
@@ -207,7 +201,7 @@ function divide(
   return { resources, missing };
 }
 
-/** The program reads them under keys that only the export knew which wrote it. */
+/** The program reads its secrets under keys that only the export knows that wrote it. */
 function noSecretsText(path: string): string {
   return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
 }
@@ -242,7 +236,7 @@ async function readStack(
   if (!exists) return { notes: [] };
   const location = { cwd: directory, env, stack };
   try {
-    return { found: { location, deployment: await exportedState(location, false) }, notes: [] };
+    return { found: { location, deployment: await exportState(location, false) }, notes: [] };
   } catch (error) {
     if (isAsked || !(error instanceof UptimeError)) throw error;
     const note = `The project's stack cannot be read, so only records whose id is in the program count as known. ${error.message}`;

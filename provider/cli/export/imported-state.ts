@@ -23,7 +23,7 @@ const stackType = "pulumi:pulumi:Stack";
  * A stack's deployment with more resources in it, as an `up` that imports their records would leave it, but with secrets
  * in the clear. The provider must accept all of the records.
  */
-export async function withImported(
+export async function addImported(
   base: Deployment,
   { stack, project }: { readonly stack: string; readonly project: string },
   records: readonly NamedRecord[],
@@ -60,8 +60,8 @@ export async function withImported(
       custom: true,
       id: record.id,
       type,
-      inputs: marked(encodeInputs(inputs, hidden), secrets),
-      outputs: marked({ ...encoded, __provider }, secrets),
+      inputs: markSecrets(encodeInputs(inputs, hidden), secrets),
+      outputs: markSecrets({ ...encoded, __provider }, secrets),
       parent: root.urn,
       protect: true,
       provider: `${host.urn}::${host.id ?? ""}`,
@@ -81,7 +81,7 @@ interface StateSource {
 }
 
 /** Marks values as secrets that the engine must encrypt when it imports the state. */
-function marked(
+function markSecrets(
   properties: Readonly<Record<string, unknown>>,
   secrets: readonly string[],
 ): Record<string, unknown> {

@@ -39,7 +39,7 @@ interface DeclaredResource {
 }
 
 /** Asks the stack's state, and searches the program's files without running them. */
-export function known(
+export function findKnown(
   { directory, runtime, settings: yaml }: Project,
   state: readonly StateResource[],
   account: string | undefined,

@@ -114,7 +114,7 @@ export function refusedList(resources: readonly ModuleResource[], language: stri
 
 const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
 
-/** The commands that set the values of secrets: from the file or, if it has none, by asking for it. No process list shows one. */
+/** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
 export function secretCommands(
   { resources, secretsFile }: Pick<WrittenExport, "resources" | "secretsFile">,
   isNeeded: (value: { readonly optional: boolean }) => boolean = ({ optional }) => !optional,

@@ -4,7 +4,7 @@ import { Operation } from "../../api/operation";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { completeRecords } from "../../lifecycle/records";
 import { withProgress } from "../shared/terminal";
-import type { OutputStream } from "../shared/terminal";
+import type { CommandContext } from "../shared/terminal";
 import { declaredOf } from "./declared-values";
 import type { DeclaredRecord } from "./declared-values";
 
@@ -12,7 +12,7 @@ import type { DeclaredRecord } from "./declared-values";
 export async function readDeclared(
   account: RecordScope,
   search: string | undefined,
-  stderr: OutputStream,
+  { stderr, session }: CommandContext,
 ): Promise<DeclaredRecord[]> {
   const { definition, collection } = account;
   const records = await withProgress(stderr, async (show) => {
@@ -28,7 +28,7 @@ export async function readDeclared(
   const escaped = isEscaped(records);
   return [...records]
     .sort((a, b) => compareIds(a.id, b.id))
-    .map((record) => declaredOf(definition, record, escaped));
+    .map((record) => declaredOf(definition, record, escaped, session.keys));
 }
 
 /** Tells if the server may show strings HTML-escaped: no string has a character that would be escaped. */

@@ -88,7 +88,7 @@ export function exportText(report: ExportReport): string {
       report.newProject || resources.length === 0 || !isProgram
         ? `Next${place}:`
         : `Import the new modules in the program, as ${page} says. Then${place}:`,
-      ...shortened(report.next, page).map((command) => `  ${command}`),
+      ...shortenList(report.next, page).map((command) => `  ${command}`),
     );
   return `${lines.map(visible).join("\n")}\n`;
 }
@@ -102,7 +102,7 @@ function countsOf({ resources, kinds }: ExportReport): string {
 }
 
 /** A list that fits on a screen; the page has all of it. */
-function shortened(commands: readonly string[], page: string): readonly string[] {
+function shortenList(commands: readonly string[], page: string): readonly string[] {
   if (commands.length <= 16) return commands;
   return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 
 import { ownPackage, packageAbove } from "../../definitions/package";
-import { assertFree, exists, explained, readText, writeNewFile } from "./files";
+import { assertFree, exists, explainFailure, readText, writeNewFile } from "./files";
 import { parseAs } from "./json";
 
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
@@ -35,5 +35,5 @@ export function writeProject(directory: string, files: ReadonlyMap<string, strin
   if (packed.length === 0) return;
   const { folder } = ownPackage();
   const args = ["pack", folder, "--pack-destination", directory, "--ignore-scripts", "--loglevel=error"];
-  explained(`${folder} cannot be packed`, () => execFileSync("npm", args, { stdio: "pipe" }));
+  explainFailure(`${folder} cannot be packed`, () => execFileSync("npm", args, { stdio: "pipe" }));
 }

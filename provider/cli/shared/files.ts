@@ -5,14 +5,14 @@ import { message, messageOf, UptimeError } from "../../api/errors";
 
 /** A file's text, also as PowerShell writes it. Throws an error for the person who named the file. */
 export function readText(path: string): string {
-  const bytes = explained(`${path} cannot be read`, () => readFileSync(path));
+  const bytes = explainFailure(`${path} cannot be read`, () => readFileSync(path));
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  // The mark at the beginning is left out.
+  // This removes the byte order mark.
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
-/** Tries something with a file. If that fails, throws an error for the person who named the file. */
-export function explained<T>(failure: string, attempt: () => T): T {
+/** Does something with a file. If that fails, throws an error for the person who named the file. */
+export function explainFailure<T>(failure: string, attempt: () => T): T {
   try {
     return attempt();
   } catch (error) {
@@ -35,7 +35,7 @@ export const ownerOnly = 0o600;
 /** Writes a file, and the folders above it. */
 export function writeNewFile(path: string, content: string, mode = 0o666): void {
   assertFree(path);
-  explained(`${path} cannot be written`, () => {
+  explainFailure(`${path} cannot be written`, () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content, { flag: "wx", mode });
   });

@@ -20,7 +20,7 @@ export const ok = (code: string, text: string): Finding => ({ code, level: "ok",
 export const warning = (code: string, text: string): Finding => ({ code, level: "warning", text });
 export const failed = (code: string, text: string): Finding => ({ code, level: "failed", text });
 
-/** An error as a finding. What is no UptimeError is a bug, and thrown on. */
+/** An error as a finding. Anything but an UptimeError is a bug and is rethrown. */
 export function failure(code: string, error: unknown, keys: Iterable<string>): Finding {
   if (!(error instanceof UptimeError)) throw error;
   return failed(code, errorText(error, keys));

@@ -110,7 +110,7 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
 
-/** The counts of all resources but the stack, as Pulumi prints them; to it, the import of a dynamic resource is a create. */
+/** The counts of all resources but the stack. Unlike in Pulumi, the import of a dynamic resource is no create. */
 export function summaryOf(preview: Preview): OperationCounts {
   const { own, others } = plannedChanges(preview);
   const same = preview.changeSummary?.same ?? 0;
@@ -153,7 +153,7 @@ export function changeOf({
     case "update":
     case "replace": {
       const declared = differences(visibleIn(oldState?.inputs), after);
-      // State that has taken drift over holds it in the outputs.
+      // After a refresh, drift is in the outputs.
       const outputs = visibleIn(oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : differences(managed, after);

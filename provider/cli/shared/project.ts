@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 
 import { isObject } from "../../definitions/values";
-import { exists, explained, readText } from "./files";
+import { exists, explainFailure, readText } from "./files";
 import { parseAs } from "./json";
 import { slug } from "./slug";
 
@@ -43,7 +43,7 @@ export function isProject(directory: string): boolean {
 /** Reads a folder, which need not exist. */
 export function readProject(directory: string): Project {
   const entries = exists(directory)
-    ? explained(`${directory} cannot be read`, () => readdirSync(directory))
+    ? explainFailure(`${directory} cannot be read`, () => readdirSync(directory))
     : [];
   const file = projectFiles.find((name) => entries.includes(name));
   const settings = file === undefined ? {} : readYaml(join(directory, file));
@@ -63,7 +63,7 @@ export function readProject(directory: string): Project {
   };
 }
 
-/** A new project's name. One named uptime would have its own settings among the provider's, which nobody could check. */
+/** A new project's name. In a project named uptime, its own settings could not be told from the provider's. */
 function newName(folder: string): string {
   const name = slug(folder);
   return name === "" || name === "uptime" ? "monitoring" : name;
@@ -72,7 +72,7 @@ function newName(folder: string): string {
 /** The map in a YAML file; an empty one if it holds something else. */
 export function readYaml(path: string): Readonly<Record<string, unknown>> {
   const text = readText(path);
-  const content = explained(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
+  const content = explainFailure(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
   return isObject(content) ? content : {};
 }
 

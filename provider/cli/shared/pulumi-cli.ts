@@ -36,8 +36,8 @@ interface Printed {
   readonly said: string;
 }
 
-/** Runs the Pulumi CLI; that it fails is a result like any other. */
-async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "stack">): Promise<Printed> {
+/** Runs the Pulumi CLI. A failure is a result, not an error. */
+async function run(args: readonly string[], { cwd, env }: StackLocation): Promise<Printed> {
   const all = [...args, "--non-interactive", "--color", "never"];
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
   return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ async function run(args: readonly string[], { cwd, env }: Omit<StackLocation, "s
 }
 
 /** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
-async function output(args: readonly string[], location: Omit<StackLocation, "stack">): Promise<string> {
+async function output(args: readonly string[], location: StackLocation): Promise<string> {
   const { code, out, failure } = await run(args, location);
   if (code === 0) return out;
   throw new UptimeError(failure);
@@ -70,7 +70,7 @@ async function output(args: readonly string[], location: Omit<StackLocation, "st
 
 /** The arguments of a command about a stack. */
 function onStack(args: readonly string[], { cwd, stack }: StackLocation): string[] {
-  // Pulumi would search the folders above, and find a project that this folder is no part of: a clone's, for example.
+  // Pulumi would also search the folders above, and find a project that has nothing to do with this folder.
   if (!isProject(cwd))
     throw new UptimeError(
       `${cwd} has no Pulumi.yaml, so there is no stack. Run this command in the project's folder.`,
@@ -91,15 +91,9 @@ export async function pulumiVersion(location: StackLocation): Promise<string> {
 }
 
 /** Copies the provider plugin in a folder into Pulumi's plugin cache, over one of the same version. */
-export async function installPlugin(
-  folder: string,
-  version: string,
-  location: Omit<StackLocation, "stack">,
-): Promise<void> {
-  await output(
-    ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"],
-    location,
-  );
+export async function installPlugin(folder: string, version: string, location: StackLocation): Promise<void> {
+  const args = ["plugin", "install", "resource", "uptime", version, "--file", folder, "--reinstall"];
+  await output(args, location);
 }
 
 /** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
@@ -112,10 +106,9 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */
-export async function exportedState(location: StackLocation, secrets: boolean): Promise<Deployment> {
+export async function exportState(location: StackLocation, secrets: boolean): Promise<Deployment> {
   const args = onStack(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
-  const printed = await output(args, location);
-  return parseDeployment(printed, "What `pulumi stack export` printed");
+  return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
 }
 
 const configuration = z.record(

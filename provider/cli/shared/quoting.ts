@@ -33,10 +33,15 @@ export function shellWord(text: string): string {
 export function codeSpan(text: string): string {
   const plain = visible(text);
   if (plain === "") return "";
-  const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
+  const fence = fenceFor(plain, 1);
   // Markdown takes one space away at each end, so code that has any, or a backtick, gets one more.
-  return /^[` ]|[` ]$/.test(plain) || longest > 0 ? `${fence} ${plain} ${fence}` : fence + plain + fence;
+  return /^ | $|`/.test(plain) ? `${fence} ${plain} ${fence}` : fence + plain + fence;
+}
+
+/** Backticks that no text inside them can end. */
+export function fenceFor(text: string, least: number): string {
+  const longest = Math.max(least - 1, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  return "`".repeat(longest + 1);
 }
 
 /** A row of a Markdown table. */
@@ -51,8 +56,7 @@ export function markdownHead(heads: readonly string[]): string {
 
 /** Lines as a code block of Markdown, whatever they hold. */
 export function codeBlock(lines: readonly string[], language = ""): string {
-  const longest = Math.max(2, ...[...lines.join("\n").matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
+  const fence = fenceFor(lines.join("\n"), 3);
   return [fence + language, ...lines.map(visible), fence].join("\n");
 }
 

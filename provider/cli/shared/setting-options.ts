@@ -54,7 +54,7 @@ export interface CommandSettings {
 /** The settings of an account, undefined for the one without a name. Throws if they cannot be used. */
 export type AccountSettings = (account?: string) => Settings;
 
-/** A provider's settings say where its server is; options that say so are about the provider without a name. */
+/** An explicit provider has its own addresses, so options for them apply only to the stack's own provider. */
 const addresses: readonly string[] = ["uptime:baseUrl", "uptime:monitorsBaseUrl"];
 
 /** Settings come from options, then from the configuration of a stack if there is one, then from the environment. */

@@ -1,8 +1,10 @@
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { parseAs } from "./json";
+import type { Definition } from "../../definitions/field";
 import { isSecret, unwrapSecrets } from "../../definitions/marks";
+import { parseAs } from "./json";
+import { findDefinition } from "./resource-types";
 
 const stateResource = z.looseObject({
   urn: z.string(),
@@ -12,13 +14,13 @@ const stateResource = z.looseObject({
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   additionalSecretOutputs: z.array(z.string()).nullish(),
-  /** Waits for its deletion; another one has taken its place. */
+  /** It was replaced, and is still to be deleted. */
   delete: z.boolean().optional(),
   /** Only read, not managed. */
   external: z.boolean().optional(),
   /** The provider's URN and id. */
   provider: z.string().optional(),
-  /** The program's option, where the engine keeps it. */
+  /** The program's option, if the engine keeps it in state. */
   ignoreChanges: z.array(z.string()).optional(),
 });
 
@@ -39,11 +41,19 @@ export function parseDeployment(text: string, source: string): Deployment {
   throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
 }
 
-/** The resources of a state that are neither only read nor about to be deleted. */
-export function managedResources({ deployment }: Deployment): StateResource[] {
-  return (deployment.resources ?? []).filter(
-    ({ id, external, delete: isLeaving }) => id !== undefined && external !== true && isLeaving !== true,
-  );
+/** A resource that manages a record. */
+export interface ManagedResource {
+  readonly definition: Definition;
+  readonly resource: StateResource;
+}
+
+/** The resources of this package in a state that are neither only read nor about to be deleted. */
+export function managedResources({ deployment }: Deployment): ManagedResource[] {
+  return (deployment.resources ?? []).flatMap((resource) => {
+    const definition = findDefinition(resource.type);
+    const { id, external, delete: isLeaving } = resource;
+    return definition && id !== undefined && !external && !isLeaving ? [{ definition, resource }] : [];
+  });
 }
 
 function holdsSecret(value: unknown): boolean {

@@ -19,7 +19,7 @@ export interface CommandContext {
   readonly exit: (code: number) => void;
 }
 
-/** Works, and shows on a terminal how far it is: in a line that is rewritten, and gone at the end. */
+/** Runs some work and, on a terminal, shows its progress in a line that is rewritten and finally erased. */
 export async function withProgress<T>(
   stream: OutputStream,
   work: (show: (text: string) => void) => Promise<T>,

@@ -1,5 +1,7 @@
-/** A part of a comment: a list, a table or a code block. */
-export interface CommentSection {
+import { markdownHead, markdownRow } from "./quoting";
+
+/** A part of a Markdown text: a list, a table or a code block. */
+export interface Section {
   /** What its entries are, in the plural. */
   readonly noun: string;
   readonly heading: string;
@@ -11,39 +13,52 @@ export interface CommentSection {
   readonly isFolded?: boolean;
 }
 
-/** The sections of a comment, what matters most first. */
-export interface CommentSections {
-  readonly program: readonly CommentSection[];
+/** The sections of a text, what matters most first. */
+export interface Sections {
+  readonly program?: readonly Section[];
   /** Has half of the space at least, if not all fits. */
-  readonly drift: readonly CommentSection[];
+  readonly drift?: readonly Section[];
   /** Has what is left. */
-  readonly details: readonly CommentSection[];
+  readonly details?: readonly Section[];
+}
+
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export function listSection(noun: string, entries: readonly string[], heading = ""): Section {
+  return { noun, heading, open: "", close: "", entries };
+}
+
+export function tableSection(noun: string, { heads, rows }: Table, heading: string): Section {
+  return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
 }
 
 /** Forges count characters, of which there are never more than bytes. */
 const size = (paragraphs: readonly string[]): number => Buffer.byteLength(paragraphs.join("\n\n")) + 2;
 
 /**
- * Lays out a comment that keeps to a limit of bytes.
+ * Lays out a Markdown text that keeps to a limit of bytes.
  *
  * @param head paragraphs that are always shown
  * @param fullAt the address of the page that has everything
  */
 export function layOut(
   head: readonly string[],
-  { program, drift, details }: CommentSections,
-  limit: number,
-  fullAt: string | undefined,
+  { program = [], drift = [], details = [] }: Sections,
+  limit = Infinity,
+  fullAt?: string,
 ): string {
   const page = fullAt === undefined ? "The log of the job" : `[The log of the job](<${encodeURI(fullAt)}>)`;
   const note = `${page} has everything.`;
   const all = [...program, ...drift, ...details];
   const reserve = size([note, ...all.map(({ noun, entries }) => moreLine(entries.length, noun))]);
   const space = limit - size(head) - reserve;
-  const forDrift = Math.min(size(shown(drift, Infinity)), space / 2);
-  const programText = shown(program, space - forDrift);
-  const driftText = shown(drift, space - size(programText));
-  const detailsText = shown(details, space - size(programText) - size(driftText));
+  const forDrift = Math.min(size(fitSections(drift, Infinity)), space / 2);
+  const programText = fitSections(program, space - forDrift);
+  const driftText = fitSections(drift, space - size(programText));
+  const detailsText = fitSections(details, space - size(programText) - size(driftText));
   const parts = [...head, ...programText, ...driftText, ...detailsText];
   const isWhole = parts.every((part) => !part.startsWith("… and "));
   return `${(isWhole ? parts : [...parts, note]).join("\n\n")}\n`;
@@ -58,7 +73,7 @@ const inNumber = (count: number, noun: string): string =>
   count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun;
 
 /** The paragraphs of sections that fit into a space, beside the lines that say how much is left out. */
-function shown(sections: readonly CommentSection[], space: number): string[] {
+function fitSections(sections: readonly Section[], space: number): string[] {
   let left = space;
   return sections.flatMap((section) => {
     const { entries, noun } = section;
@@ -76,7 +91,7 @@ function shown(sections: readonly CommentSection[], space: number): string[] {
 }
 
 function paragraphsOf(
-  { heading, open, close, noun, isFolded }: CommentSection,
+  { heading, open, close, noun, isFolded }: Section,
   entries: readonly string[],
 ): string[] {
   const body = [open, ...entries, close].filter((line) => line !== "").join("\n");
