@@ -6,9 +6,8 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { ApiError, LostAnswerError, Quote, UptimeError } from "../../provider/api/errors";
+import { ApiError, LostAnswerError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
-import { messageText } from "../../provider/engine/clean";
 import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
@@ -105,25 +104,6 @@ describe("an error of the connection", () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
     const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
-  });
-});
-
-describe("the server's words in an error", () => {
-  test.each([
-    ["a message", JSON.stringify({ message: `It is ${key}.` })],
-    ["the errors of fields", JSON.stringify({ errors: { name: [key, { message: key }] } })],
-    ["JSON without a message", JSON.stringify({ detail: { request: key } })],
-    ["a page", `<html><style>x</style><p>${encodeURIComponent(key)}</p>`],
-    ["a message that is cut", JSON.stringify({ message: ".".repeat(290) + key })],
-  ])("are kept apart from ours, so that none with a secret is shown: %s", async (_where, body) => {
-    const error = await errorOf(send(clientAt(await answering(422, body)), { method: "POST" }));
-    if (!(error instanceof ApiError)) throw error;
-    const words = [
-      ...error.parts.filter((part) => part instanceof Quote),
-      ...[...error.fields.values()].flat(),
-    ];
-    expect(words).not.toEqual([]);
-    for (const part of words) expect(messageText([part], [key])).toBe("(the server repeats a secret)");
   });
 });
 

@@ -2,8 +2,7 @@ import type { Dialect } from "../../provider/emulator";
 import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
+import { home } from "../support/monitors";
 
 withEmulator();
 

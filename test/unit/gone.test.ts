@@ -19,8 +19,9 @@ import {
   otherKey,
   Program,
   refreshAll,
-  Server,
+  server,
   times,
+  withServer,
 } from "../support/program";
 import type { Front, Kind } from "../support/program";
 
@@ -38,15 +39,9 @@ const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-  jest.spyOn(console, "warn").mockImplementation(() => undefined);
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await server.stop();
-});
+withServer();
+beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
+afterEach(() => jest.restoreAllMocks());
 
 const declared = (kind: Kind, number: number) =>
   kind === "monitor"

@@ -1,14 +1,10 @@
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, Server } from "../support/program";
+import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
+import { home } from "../support/monitors";
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const hint = "use the settings of the last `up` unless you add --run-program";
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;

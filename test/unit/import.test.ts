@@ -11,6 +11,7 @@ import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
+import { home } from "../support/monitors";
 
 withEmulator();
 let warnings: string[];
@@ -20,7 +21,6 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
 
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>

@@ -19,8 +19,8 @@ import { VirtualClock } from "../support/clock";
 import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
-
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
+import { home } from "../support/monitors";
+import { times } from "../support/program";
 
 withEmulator();
 
@@ -353,17 +353,16 @@ describe("in a minute", () => {
   });
 });
 
-describe("429 is waited for", () => {
-  test("as long as Retry-After says, in seconds", async () => {
-    first(answer(429, { "retry-after": "1" }));
-    expect(await took(get(client()))).toBe(1000);
+describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
+  test("as many seconds as that says", async () => {
+    first(answer(status, { "retry-after": "7" }));
+    expect(await took(get(client()))).toBe(7000);
   });
 
   test("at least a second, twice as long with each further refusal, and is no retry", async () => {
-    first(...Array.from({ length: 5 }, () => answer(429, { "retry-after": "0" })));
-    const time = await took(get(client({ "uptime:maxRetries": "0" })));
-    expect(emulator.requests.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 200]);
-    expect(time).toBe(31_000);
+    first(...times(5, answer(status, { "retry-after": "0" })));
+    expect(await took(get(client({ "uptime:maxRetries": "0" })))).toBe(31_000);
+    expect(emulator.requests).toHaveLength(6);
   });
 });
 
@@ -413,20 +412,6 @@ describe("an operation without customTimeouts", () => {
     const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
     expect(new Set(results)).toEqual(new Set(["done"]));
   });
-});
-
-test("an interruption ends a pause before a retry at once", async () => {
-  const interruption = new AbortController();
-  emulator.fault = () => {
-    setImmediate(() => {
-      interruption.abort();
-    });
-    return answer(500);
-  };
-  const operation = new Operation({ clock, interruption: interruption.signal });
-  const sent = client().send({ method: "GET", path: "/api/v1/monitors/1", operation });
-  expect(await failureOf(sent)).toMatch(/Pulumi was interrupted, so GET .* was not sent\.$/);
-  expect(emulator.requests).toHaveLength(1);
 });
 
 test("a request that is given up leaves no timer behind", async () => {

@@ -1,20 +1,16 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, isList, kinds, Program, Server, myKey } from "../support/program";
+import { answer, failureOf, isList, kinds, Program, server, withServer, myKey } from "../support/program";
 import type { Kind } from "../support/program";
+import { home } from "../support/monitors";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
 const lookPause = 5000;
 const lookTime = 60_000;
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const declared = { monitor: home, domain: { name: "example.com" } };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 const program = (settings: Record<string, string> = {}): Program =>
   new Program(server, "dynamic", { "uptime:timeoutSeconds": "600", ...settings });

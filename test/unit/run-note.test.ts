@@ -7,17 +7,16 @@ import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, otherKey, Program, Server } from "../support/program";
+import { failureOf, fronts, otherKey, Program, server, withServer } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
+import { home } from "../support/monitors";
 
 const engine = "127.0.0.1:4000";
 const record = "server monitors 1";
 const [ownName = "", otherName = ""] = [process.pid, process.ppid].map(processName);
 const endedName = `${2 ** 22 + 1}@1`;
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
-
 let temporary: string;
 beforeEach(() => {
   temporary = newFolder();
@@ -117,16 +116,15 @@ describe("the note of a run", () => {
 describe.each(fronts)("of two processes of a run (%s)", (front) => {
   const adopting = { "uptime:adoptExisting": "true" };
   const others = { "uptime:apiKey": otherKey };
-  let server: Server;
   /** What the other key's requests go to. */
   let otherAccount: Emulator;
   let holders: Holders<object>;
   beforeEach(async () => {
-    server = await Server.start();
     otherAccount = await Emulator.start({ apiKey: otherKey });
     holders = new Map();
   });
-  afterEach(() => Promise.all([server.stop(), otherAccount.stop()]));
+  afterEach(() => otherAccount.stop());
+  withServer();
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
     const neighbors = neighborsIn(holders, {});
@@ -215,12 +213,11 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 });
 
 describe.each(fronts)("if the note cannot be written (%s)", (front) => {
-  let server: Server;
-  beforeEach(async () => {
-    server = await Server.start();
+  withServer();
+  beforeEach(() => {
     server.emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
   });
-  afterEach(() => server.stop());
+
   test.each<[string, (program: Program) => Promise<unknown>]>([
     ["an adoption", (program) => program.resource().up(home)],
     [
