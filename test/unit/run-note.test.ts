@@ -27,73 +27,73 @@ afterEach(() => {
 });
 
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
+const file = (): string => join(folder(), readdirSync(folder())[0] ?? "");
+const noted = (): string => readFileSync(file(), "utf8");
+
+/** What this process has noted counts as that of another one. */
+function noteAs(name: string): void {
+  writeFileSync(file(), noted().replaceAll(ownName, name));
+}
 
 describe("the note of a run", () => {
+  const note = (address: string | undefined = engine) => runNote(() => address);
+
   test("tells another process of the run what this one has got, in a file that only this user can read", () => {
-    runNote(() => engine).claim(record);
-    const [file = ""] = readdirSync(folder());
-    expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(runNote(() => engine).have(record)).toBe(false);
-    // As if another process that runs had written it.
-    const text = readFileSync(join(folder(), file), "utf8");
-    writeFileSync(join(folder(), file), text.replace(ownName, otherName));
-    const note = runNote(() => engine);
-    expect([note.have(record), note.have("server monitors 2")]).toEqual([true, false]);
+    note().claim(record);
+    expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
+    expect(note().have(record)).toBe(false);
+    const text = noted();
+    noteAs(otherName);
+    const one = note();
+    expect([one.have(record), one.have("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
-    appendFileSync(join(folder(), file), text.replace(ownName, endedName));
-    expect(note.have(record)).toBe(true);
-    expect(runNote(() => "127.0.0.1:4001").have(record)).toBe(false);
+    appendFileSync(file(), text.replace(ownName, endedName));
+    expect(one.have(record)).toBe(true);
+    expect(note("127.0.0.1:4001").have(record)).toBe(false);
   });
 
   test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
-    const note = runNote(() => engine);
-    note.claim(record);
-    const [file = ""] = readdirSync(folder());
-    const own = readFileSync(join(folder(), file), "utf8");
-    const others = own.replace(ownName, otherName);
-    writeFileSync(join(folder(), file), own + others);
-    expect(note.have(record)).toBe(false);
-    writeFileSync(join(folder(), file), others);
+    const one = note();
+    one.claim(record);
+    const own = noted();
+    noteAs(otherName);
+    writeFileSync(file(), own + noted());
+    expect(one.have(record)).toBe(false);
+    writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
-      runNote(() => engine).claim(record);
+      note().claim(record);
     }).toThrow("a resource of another provider has the record");
     // What a process that has ended was first with is free.
-    writeFileSync(join(folder(), file), others.replace(otherName, endedName));
-    runNote(() => engine).claim(record);
+    writeFileSync(file(), own.replace(ownName, endedName));
+    note().claim(record);
   });
 
   test("does not count what a process has written whose id another one has since, where the system tells its start", () => {
-    runNote(() => engine).claim(record);
-    const [file = ""] = readdirSync(folder());
-    const text = readFileSync(join(folder(), file), "utf8");
-    writeFileSync(join(folder(), file), text.replace(ownName, `${process.ppid}@1`));
-    expect(runNote(() => engine).have(record)).toBe(false);
+    note().claim(record);
+    noteAs(`${process.ppid}@1`);
+    expect(note().have(record)).toBe(false);
   });
 
   test("does not count what another process holds of the state that is asked for", () => {
-    const holdings = runNote(() => engine);
-    holdings.hold(record, "of a resource");
-    const [file = ""] = readdirSync(folder());
-    const path = join(folder(), file);
-    writeFileSync(path, readFileSync(path, "utf8").replace(ownName, otherName));
-    const have = (claim?: string): boolean => runNote(() => engine).have(record, claim);
+    note().hold(record, "of a resource");
+    noteAs(otherName);
+    const have = (claim?: string): boolean => note().have(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
-    runNote(() => engine).hold(record);
-    writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownName, otherName));
+    note().hold(record);
+    noteAs(otherName);
     expect(have("of a resource")).toBe(true);
   });
 
   test("is removed by the last of its processes that ends", () => {
     const once = jest.spyOn(process, "once").mockReturnThis();
-    runNote(() => engine).claim(record);
+    note().claim(record);
     const [, end] = once.mock.calls.find(([event]) => event === "exit") ?? [];
-    const [file = ""] = readdirSync(folder());
-    const own = readFileSync(join(folder(), file), "utf8");
-    appendFileSync(join(folder(), file), own.replace(ownName, otherName));
+    const [path, own] = [file(), noted()];
+    writeFileSync(path, own + own.replace(ownName, otherName));
     end?.();
-    expect(readdirSync(folder())).toEqual([file]);
-    writeFileSync(join(folder(), file), own + own.replace(ownName, endedName));
+    expect(file()).toBe(path);
+    writeFileSync(path, own + own.replace(ownName, endedName));
     end?.();
     expect(readdirSync(folder())).toEqual([]);
   });
@@ -102,14 +102,14 @@ describe("the note of a run", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    runNote(() => engine).claim(record);
+    note().claim(record);
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written for no engine", () => {
-    const note = runNote(() => undefined);
-    note.claim(record);
-    expect([note.have(record), readdirSync(temporary)]).toEqual([false, []]);
+    const none = runNote(() => undefined);
+    none.claim(record);
+    expect([none.have(record), readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
@@ -179,28 +179,23 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(server.ids()).toEqual([]);
   });
 
-  test("one deletes its record if the other has imported one with the same id in another account", async () => {
-    const one = await createdBefore();
-    otherAccount.monitors.add({ ...home, name: "Other" });
-    const other = inOtherAccount();
-    const two = other.resource("monitor", { importer: "home" });
-    const declared = { ...home, name: "Other" };
-    if (front === "dynamic") await two.up({ ...declared, importId: "1" });
-    else await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
-    expect(otherAccount.writes()).toEqual([]);
-    await one.drop();
-    expect(server.ids()).toEqual([]);
-  });
-
-  test("one deletes its record if the other has adopted one with the same id in another account", async () => {
-    const one = await createdBefore();
-    otherAccount.monitors.add({ ...home, name: "Other" });
-    const two = inOtherAccount(adopting).resource("monitor", { importer: "home" });
-    await two.up({ ...home, name: "Other" });
-    expect(otherAccount.writes()).toEqual([]);
-    await one.drop();
-    expect(server.ids()).toEqual([]);
-  });
+  test.each(["imported", "adopted"])(
+    "one deletes its record if the other has %s one with the same id in another account",
+    async (how) => {
+      const one = await createdBefore();
+      otherAccount.monitors.add({ ...home, name: "Other" });
+      const isImport = how === "imported";
+      const other = inOtherAccount(isImport ? {} : adopting);
+      const two = other.resource("monitor", { importer: "home" });
+      const declared = { ...home, name: "Other" };
+      if (isImport && front === "plugin")
+        await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
+      else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
+      expect(otherAccount.writes()).toEqual([]);
+      await one.drop();
+      expect(server.ids()).toEqual([]);
+    },
+  );
 
   test("one does not delete its record if the other has adopted it with another key of the account", async () => {
     const one = await createdBefore();
