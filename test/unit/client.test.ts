@@ -6,7 +6,7 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { ApiError, LostAnswerError, UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
@@ -104,30 +104,6 @@ describe("an error of the connection", () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
     const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
-  });
-});
-
-describe("the hint of an error", () => {
-  const oldSettings =
-    "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program.";
-
-  test.each([
-    ["GET", "/api/v1/monitors", 401, true, false],
-    ["DELETE", "/api/v1/monitors/1", 401, true, false],
-    ["GET", "/api/v1/monitors/1", 403, true, false],
-    ["GET", "/api/v1/monitors/1", 404, false, false],
-    ["GET", "/api/v1/monitors", 404, true, true],
-    ["DELETE", "/api/v1/monitors/1", 404, false, false],
-    ["GET", "/api/v1/monitors", 409, false, false],
-  ] as const)("of %s %s with status %i", async (method, path, status, mayBeOld, isAddress) => {
-    const client = clientAt(await answering(status, ""));
-    for (const mayHaveOldSettings of [true, false]) {
-      const operation = new Operation({ mayHaveOldSettings });
-      const error = await errorOf(send(client, { method, path, operation }));
-      expect(error).toBeInstanceOf(ApiError);
-      expect(error.message.endsWith(oldSettings)).toBe(mayHaveOldSettings && mayBeOld);
-      expect(error.message.includes("check uptime:baseUrl")).toBe(isAddress);
-    }
   });
 });
 

@@ -6,7 +6,7 @@ const hint = "use the settings of the last `up` unless you add --run-program";
 
 withServer();
 
-describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%s)", (front) => {
+describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of the error (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
   const drop: Operation = (one) => one.drop();
@@ -15,18 +15,18 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
   /** What an operation on a resource in state fails with, if the key is refused or the address is another one. */
   async function failuresOf(operation: Operation, { declares = false } = {}): Promise<string[]> {
     const failures = [];
-    for (const isRefused of [true, false]) {
+    for (const status of [401, 403, undefined]) {
       const program = new Program(server, front);
       const one = program.resource();
       server.fault = undefined;
       await one.up(home);
-      program.nextRun(isRefused ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
+      program.nextRun(status ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
       if (declares) await program.resource().preview({ ...home, name: "Other" });
-      if (isRefused) server.fault = () => answer(401);
-      failures.push(await failureOf(operation(one)));
+      if (status) server.fault = () => answer(status);
+      const failure = await failureOf(operation(one));
+      expect(failure).toContain(status ? `status ${status}` : "State was made with another address");
+      failures.push(failure);
     }
-    expect(failures[0]).toContain("status 401");
-    expect(failures[1]).toContain("State was made with another address");
     return failures;
   }
 
@@ -44,6 +44,13 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
   ])("not if %s fails in a run of the program", async (_, operation) => {
     for (const failure of await failuresOf(operation, { declares: true }))
       expect(failure).not.toContain(hint);
+  });
+
+  test("not if the server refuses a refresh for another reason", async () => {
+    const one = new Program(server, front).resource();
+    await one.up(home);
+    server.fault = () => answer(409);
+    expect(await failureOf(one.refresh())).not.toContain(hint);
   });
 
   test("not of a create, nor of what the program reads", async () => {

@@ -132,6 +132,12 @@ const answered =
 /** The error of a request that does not get its turn. */
 const denied = (reason: Denial): Error => new Error(reason);
 
+/** A limiter, on a clock of its own. */
+function limiterOf(requestsPerMinute?: number, maxConcurrency = 8) {
+  const clock = new VirtualClock();
+  return { clock, limiter: new RateLimiter({ maxConcurrency, requestsPerMinute }, clock) };
+}
+
 /** A read of an operation without a time of its own. */
 const read = (clock: Clock): Turn => ({ operation: new Operation({ clock }), isWrite: false, denied });
 
@@ -144,9 +150,8 @@ describe("in a minute", () => {
   ])(
     "begin no more than %i requests, with %i at the same time",
     async (requestsPerMinute, maxConcurrency) => {
-      const clock = new VirtualClock();
+      const { clock, limiter } = limiterOf(requestsPerMinute, maxConcurrency);
       const started = clock.now();
-      const limiter = new RateLimiter({ maxConcurrency, requestsPerMinute }, clock);
       const begun: number[] = [];
       await clock.until(
         Promise.all(
@@ -174,10 +179,9 @@ describe("in a minute", () => {
     "a server that limits by a %s and says %s is asked little longer than it takes (uptime:requestsPerMinute: %s)",
     async (kind, telling, requestsPerMinute, mostSent) => {
       for (const requests of sample([201], [201, 500, 1000], [201, 500, 1000])) {
-        const clock = new VirtualClock();
+        const { clock, limiter } = limiterOf(requestsPerMinute);
         const started = clock.now();
         const limit = limitKinds[kind](100, 60_000);
-        const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock);
         let sent = 0;
         const one = async (index: number): Promise<void> => {
           let isTaken = false;
@@ -199,8 +203,7 @@ describe("in a minute", () => {
   );
 
   test("what has begun is finished first: a read goes before the creates of others if its operation has written", async () => {
-    const clock = new VirtualClock();
-    const limiter = new RateLimiter({ maxConcurrency: 1, requestsPerMinute: undefined }, clock);
+    const { clock, limiter } = limiterOf(undefined, 1);
     const order: string[] = [];
     const send = (name: string, hasWritten: boolean): Promise<unknown> => {
       const turn = read(clock);
@@ -281,8 +284,7 @@ describe("in a minute", () => {
       ["after a refusal that follows a long pause", 600_000, 429],
       ["after a server was unavailable for a moment", 0, 503],
     ])("%s", async (_when, pause, status) => {
-      const clock = new VirtualClock();
-      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+      const { clock, limiter } = limiterOf();
       const send = (answered: number): Promise<unknown> =>
         limiter.run(read(clock), async () => {
           await clock.sleep(50);
@@ -299,8 +301,7 @@ describe("in a minute", () => {
   });
 
   test("a request that comes as the last one gives up is served when the server accepts again", async () => {
-    const clock = new VirtualClock();
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const { clock, limiter } = limiterOf();
     const started = clock.now();
     await clock.until(limiter.run(read(clock), answered(429, { "retry-after": "10" })));
     const leaving = new AbortController();
@@ -317,9 +318,8 @@ describe("in a minute", () => {
   });
 
   test("a limit that is no more is forgotten", async () => {
-    const clock = new VirtualClock();
+    const { clock, limiter } = limiterOf();
     const limit = limitKinds.window(100, 60_000);
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
     const started = clock.now();
     let most = 0;
     let running = 0;
@@ -392,9 +392,8 @@ describe("an operation without customTimeouts", () => {
     ["and says so when asked too much", undefined, "60"],
     ["and never says so", undefined, undefined],
   ])("waits for its turn as long as others are served: one request a minute, %s", async (_how, set, told) => {
-    const clock = new VirtualClock();
+    const { clock, limiter } = limiterOf(set);
     const limit = limitKinds.sliding(1, 60_000);
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: set }, clock);
     const create = async (): Promise<string> => {
       const operation = new Operation({ clock });
       for (let done = 0; done < 2;)
@@ -415,8 +414,7 @@ describe("an operation without customTimeouts", () => {
 });
 
 test("a request that is given up leaves no timer behind", async () => {
-  const clock = new VirtualClock();
-  const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: 1 }, clock);
+  const { clock, limiter } = limiterOf(1);
   const send = (interruption: AbortSignal): Promise<unknown> => {
     const operation = new Operation({ clock, interruption });
     return limiter.run({ operation, isWrite: false, denied }, answered(200));
