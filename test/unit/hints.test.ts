@@ -46,11 +46,16 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
       expect(failure).not.toContain(hint);
   });
 
-  test("not if the server refuses a refresh for another reason", async () => {
-    const one = new Program(server, front).resource();
+  test.each([
+    [404, true],
+    [409, false],
+  ])("if everything is answered with %i to a refresh: %j", async (status, isSaid) => {
+    const program = new Program(server, front);
+    const one = program.resource();
     await one.up(home);
-    server.fault = () => answer(409);
-    expect(await failureOf(one.refresh())).not.toContain(hint);
+    program.nextRun();
+    server.fault = () => answer(status);
+    expect((await failureOf(one.refresh())).includes(hint)).toBe(isSaid);
   });
 
   test("not of a create, nor of what the program reads", async () => {
