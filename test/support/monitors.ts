@@ -1,6 +1,9 @@
 import { canary } from "./canary.cjs";
 import { snake, toRecord } from "./oracle";
 
+/** What most tests declare. */
+export const home = { name: "Home", url: "https://example.com/", interval: 60 };
+
 /** Every input of a Monitor, none at its default. */
 export const everything = {
   name: "Checkout",

@@ -15,15 +15,26 @@ export { answer, failureOf } from "./emulator";
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
 
+/** The server of the present test. */
+export let server: Server;
+
+/** Gives each test of the file, or of its describe, a server of its own. */
+export function withServer(options: EmulatorOptions = {}): void {
+  beforeEach(async () => {
+    server = await Server.start(options);
+  });
+  afterEach(() => server.stop());
+}
+
 /** A server on a clock of its own that takes every key, as that of one account with several people does. */
-export class Server {
+class Server {
   readonly clock = new NetworkClock();
   /** Asked for each request; undefined to behave. */
   fault: ((request: ReceivedRequest) => Fault | undefined) | undefined;
 
   private constructor(readonly emulator: Emulator) {}
 
-  static async start(options: EmulatorOptions = {}): Promise<Server> {
+  static async start(options: EmulatorOptions): Promise<Server> {
     const holder: { server?: Server } = {};
     const emulator = await Emulator.start({
       settled: true,
@@ -76,7 +87,7 @@ export class Server {
 export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
   method === "GET" && /\/(monitors|domains)$/.test(path);
 
-/** The key of whoever runs Pulumi now. */
+/** The key that this run of Pulumi has. */
 export const myKey = "my-key";
 export const otherKey = "other-key";
 

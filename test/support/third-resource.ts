@@ -15,10 +15,10 @@ export const policyFields = {
   name: text("name", { required: true }),
   /** When it applies: `always` or `nights`. Default always. (docs/policy.md) */
   applies: choice("applies", ["always", "nights"], { default: "always", resetByUpdate: true }),
-  /** What it says of itself. (docs/policy.md) */
+  /** Text that alerts begin with. (docs/policy.md) */
   notice: text("notice"),
-  /** Token of whoever is alerted. Secret, and never compared with what the API shows. (docs/policy.md) */
-  token: text("token", { secret: true, writeOnly: true }),
+  /** Token of the person who is alerted. Secret. (docs/policy.md) */
+  token: text("token", { secret: true }),
 };
 
 export const policy: Definition = {

@@ -1,7 +1,6 @@
 import { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
-
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
+import { home } from "../support/monitors";
 
 let first: Emulator;
 let second: Emulator;

@@ -1,16 +1,12 @@
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, Program, Server } from "../support/program";
+import { failureOf, fronts, Program, server, withServer } from "../support/program";
 import type { Front } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
+import { home } from "../support/monitors";
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const adopting = { "uptime:adoptExisting": "true" };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 const add = (fields: Record<string, unknown> = {}): string =>
   String(server.emulator.monitors.add({ ...home, ...fields }).id);

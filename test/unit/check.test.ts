@@ -1,69 +1,36 @@
 import { domain } from "../../provider/definitions/domain";
-import type { Connect } from "../../provider/lifecycle/record-scope";
-import { check } from "../../provider/lifecycle/check";
-import { diff } from "../../provider/lifecycle/diff";
-import { monitor } from "../../provider/definitions/monitor";
-import type { Definition } from "../../provider/definitions/field";
-import { readSettings } from "../../provider/api/settings";
 import { unknownValue } from "../../provider/definitions/marks";
-import { messageText } from "../../provider/engine/clean";
-import {
-  decodeDeclaration,
-  encodeInputs,
-  decodeInputs,
-  decodeOptions,
-  decodeOutputs,
-} from "../../provider/engine/request";
-import type { Properties } from "../../provider/engine/request";
+import { monitor } from "../../provider/definitions/monitor";
 import { Session } from "../../provider/lifecycle/session";
+import { hosted, revealed } from "../support/calls";
+import type { HostedProvider, Properties } from "../support/calls";
 
-/** Nothing listens there, so that whatever asks the API fails. */
-const config = {
-  get: (key: string) => ({ "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" })[key],
-};
+/** Nothing listens there, so what asks the API fails. */
+const settings = { "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" };
+const [monitors, domains] = [monitor, domain].map((one) => hosted(one, settings, new Session())) as [
+  HostedProvider,
+  HostedProvider,
+];
 
-/** A kind of resource, with properties as a dynamic provider has them. */
-class Checked {
-  private readonly connect: Connect;
-
-  constructor(private readonly definition: Definition) {
-    this.connect = new Session().connector(definition, (account) => readSettings(config, {}, account));
-  }
-
-  async check(
-    olds: Properties,
-    news: Properties,
-  ): Promise<{ inputs: Properties; problems: readonly { property: string; reason: string }[] }> {
-    const { inputs, problems } = await check(this.definition, this.connect, decodeDeclaration(olds, news));
-    const texts = problems.map(({ property, reason }) => ({ property, reason: messageText(reason, []) }));
-    return { inputs: encodeInputs(inputs, news), problems: texts };
-  }
-
-  diff(id: string, olds: Properties, news: Properties): { changed: string[]; replaces: string[] } {
-    const outputs = decodeOutputs(this.definition, olds);
-    const { changed, replaces } = diff(
-      this.connect(undefined),
-      id,
-      outputs,
-      decodeInputs(news),
-      decodeOptions(news),
-    );
-    return { changed: [...changed], replaces: [...replaces] };
-  }
+async function check(provider: HostedProvider, olds: Properties, news: Properties) {
+  const { inputs, failures = [] } = await provider.check(olds, news);
+  const problems = failures.map(({ reason }) => {
+    const [property = "", ...words] = reason.split(" ");
+    return { property, reason: words.join(" ") };
+  });
+  return { inputs: revealed(inputs), problems };
 }
 
-const monitors = new Checked(monitor);
-const domains = new Checked(domain);
 const valid = { name: "Home", url: "https://example.com/", interval: 60 };
 
 const refused = async (inputs: object): Promise<Record<string, string>> => {
-  const { problems } = await monitors.check({}, { ...valid, ...inputs });
+  const { problems } = await check(monitors, {}, { ...valid, ...inputs });
   expect(new Set(problems.map(({ property }) => property)).size).toBe(problems.length);
   return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
 };
 
 test("valid inputs are taken, and documented defaults are filled in", async () => {
-  expect(await monitors.check({}, valid)).toEqual({
+  expect(await check(monitors, {}, valid)).toEqual({
     inputs: { ...valid, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false },
     problems: [],
   });
@@ -80,9 +47,9 @@ test("a URL with letters such as ü is taken, and still is when thousands have b
 });
 
 test("a removed field is managed as empty, and stays so; one with a default goes back to it", async () => {
-  const first = (await monitors.check({}, { ...valid, pause: true, sslAlertDays: 7, requestMethod: "POST" }))
+  const first = (await check(monitors, {}, { ...valid, pause: true, sslAlertDays: 7, requestMethod: "POST" }))
     .inputs;
-  const second = (await monitors.check(first, valid)).inputs;
+  const second = (await check(monitors, first, valid)).inputs;
   expect(second).toEqual({
     ...valid,
     alertCondition: "url_unavailable",
@@ -91,8 +58,8 @@ test("a removed field is managed as empty, and stays so; one with a default goes
     pause: null,
     sslAlertDays: null,
   });
-  expect((await monitors.check(second, valid)).inputs).toEqual(second);
-  expect((await monitors.check(second, { ...valid, pause: null, sslAlertDays: 3 })).inputs).toEqual({
+  expect((await check(monitors, second, valid)).inputs).toEqual(second);
+  expect((await check(monitors, second, { ...valid, pause: null, sslAlertDays: 3 })).inputs).toEqual({
     ...second,
     sslAlertDays: 3,
   });
@@ -100,16 +67,15 @@ test("a removed field is managed as empty, and stays so; one with a default goes
 
 test("null is not declared: a default takes its place, and a field without one is not managed", async () => {
   const inputs = { ...valid, alertCondition: null, requestMethod: undefined, sslAlertDays: null };
-  const { inputs: checked } = await monitors.check({}, inputs);
-  expect(checked).toEqual((await monitors.check({}, valid)).inputs);
+  const { inputs: checked } = await check(monitors, {}, inputs);
+  expect(checked).toEqual((await check(monitors, {}, valid)).inputs);
 });
 
 test("a field that is declared anew is a change, even when its value is that of an empty one", async () => {
-  const { inputs } = await monitors.check({}, valid);
+  const { inputs } = await check(monitors, {}, valid);
   const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
-  expect(monitors.diff("1", inputs, { ...inputs, ...declared }).changed.sort()).toEqual(
-    Object.keys(declared).sort(),
-  );
+  for (const [key, value] of Object.entries(declared))
+    expect(await monitors.diff("1", inputs, { ...inputs, [key]: value })).toMatchObject({ changes: true });
 });
 
 test.each([
@@ -209,11 +175,10 @@ test.each(Object.keys(monitor.fields))(
   "%s may be unknown in a preview, and shows as a change",
   async (property) => {
     const inputs = { ...valid, [property]: unknownValue };
-    const checked = await monitors.check({}, inputs);
+    const checked = await check(monitors, {}, inputs);
     expect(checked.problems).toEqual([]);
-    expect(monitors.diff("1", { ...checked.inputs, [property]: "old" }, checked.inputs).changed).toEqual([
-      property,
-    ]);
+    const old = { ...checked.inputs, [property]: "old" };
+    expect(await monitors.diff("1", old, checked.inputs)).toMatchObject({ changes: true });
   },
 );
 
@@ -226,11 +191,9 @@ test("parts of lists may be unknown, while the known parts are checked", async (
   expect(Object.keys(await refused({ ...lists, alertChannelIds: [unknownValue, "x"] }))).toEqual([
     "alertChannelIds[1]",
   ]);
-  const { inputs } = await monitors.check({}, { ...valid, ...lists });
-  expect(monitors.diff("1", { ...inputs, alertChannelIds: [], requestHeaders: [] }, inputs).changed).toEqual([
-    "alertChannelIds",
-    "requestHeaders",
-  ]);
+  const { inputs } = await check(monitors, {}, { ...valid, ...lists });
+  for (const key of Object.keys(lists))
+    expect(await monitors.diff("1", { ...inputs, [key]: [] }, inputs)).toMatchObject({ changes: true });
 });
 
 test("rules between fields wait until all of them are known", async () => {
@@ -241,30 +204,36 @@ test("rules between fields wait until all of them are known", async () => {
   ).toEqual({});
 });
 
-test("a domain's new name replaces it, known or not; a new letter case is no change", () => {
-  const old = { name: "a.example", attributes: {} };
-  expect(domains.diff("1", old, { name: "b.example" })).toEqual({ changed: ["name"], replaces: ["name"] });
-  expect(domains.diff("1", old, { name: unknownValue })).toEqual({ changed: ["name"], replaces: ["name"] });
-  expect(domains.diff("1", old, { name: "A.Example" })).toEqual({ changed: [], replaces: [] });
-  expect(domains.diff("1", old, { name: "a.example", homepageUrl: "https://a.example/" })).toEqual({
-    changed: ["homepageUrl"],
-    replaces: [],
-  });
-});
+test.each<[object, boolean, string[]]>([
+  [{ name: "b.example" }, true, ["name"]],
+  [{ name: unknownValue }, true, ["name"]],
+  [{ name: "A.Example" }, false, []],
+  [{ name: "a.example", homepageUrl: "https://a.example/" }, true, []],
+])(
+  "of a domain a new name replaces it, known or not, and a new letter case is no change: %j",
+  async (news, changes, replaces) => {
+    const old = { name: "a.example", attributes: {} };
+    expect(await domains.diff("1", old, { ...news })).toMatchObject({ changes, replaces });
+  },
+);
 
 test.each(["a b", "https://a.example", "a.example/x", "a.example:80", ""])(
   "%j is no name of a domain",
   async (name) => {
-    expect((await domains.check({}, { name })).problems.map(({ property }) => property)).toContain("name");
+    expect((await check(domains, {}, { name })).problems.map(({ property }) => property)).toContain("name");
   },
 );
 
 test("replaceOnChanges replaces for what it names, whole or in part", async () => {
-  const outputs = (await monitors.check({}, { ...valid, requestHeaders: [{ key: "A", value: "1" }] })).inputs;
-  const replaces = (paths: string[], change: object): string[] =>
-    monitors.diff("1", outputs, { ...outputs, ...change, __options: { replaceOnChanges: paths } }).replaces;
-  expect(replaces(["interval"], { interval: 300 })).toEqual(["interval"]);
-  expect(replaces(["interval"], { name: "Other" })).toEqual([]);
-  expect(replaces(["*"], { name: "Other" })).toEqual(["name"]);
-  expect(replaces(["requestHeaders[0].value"], { requestHeaders: [] })).toEqual(["requestHeaders"]);
+  const outputs = (await check(monitors, {}, { ...valid, requestHeaders: [{ key: "A", value: "1" }] }))
+    .inputs;
+  for (const [path, change, replaces] of [
+    ["interval", { interval: 300 }, ["interval"]],
+    ["interval", { name: "Other" }, []],
+    ["*", { name: "Other" }, ["name"]],
+    ["requestHeaders[0].value", { requestHeaders: [] }, ["requestHeaders"]],
+  ] as const) {
+    const news = { ...outputs, ...change, __options: { replaceOnChanges: [path] } };
+    expect(await monitors.diff("1", outputs, news)).toMatchObject({ replaces });
+  }
 });

@@ -6,9 +6,8 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { ApiError, LostAnswerError, Quote, UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
-import { messageText } from "../../provider/engine/clean";
 import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
@@ -108,49 +107,6 @@ describe("an error of the connection", () => {
   });
 });
 
-describe("the server's words in an error", () => {
-  test.each([
-    ["a message", JSON.stringify({ message: `It is ${key}.` })],
-    ["the errors of fields", JSON.stringify({ errors: { name: [key, { message: key }] } })],
-    ["JSON without a message", JSON.stringify({ detail: { request: key } })],
-    ["a page", `<html><style>x</style><p>${encodeURIComponent(key)}</p>`],
-    ["a message that is cut", JSON.stringify({ message: ".".repeat(290) + key })],
-  ])("are kept apart from ours, so that none with a secret is shown: %s", async (_where, body) => {
-    const error = await errorOf(send(clientAt(await answering(422, body)), { method: "POST" }));
-    if (!(error instanceof ApiError)) throw error;
-    const words = [
-      ...error.parts.filter((part) => part instanceof Quote),
-      ...[...error.fields.values()].flat(),
-    ];
-    expect(words).not.toEqual([]);
-    for (const part of words) expect(messageText([part], [key])).toBe("(the server repeats a secret)");
-  });
-});
-
-describe("the hint of an error", () => {
-  const oldSettings =
-    "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program.";
-
-  test.each([
-    ["GET", "/api/v1/monitors", 401, true, false],
-    ["DELETE", "/api/v1/monitors/1", 401, true, false],
-    ["GET", "/api/v1/monitors/1", 403, true, false],
-    ["GET", "/api/v1/monitors/1", 404, false, false],
-    ["GET", "/api/v1/monitors", 404, true, true],
-    ["DELETE", "/api/v1/monitors/1", 404, false, false],
-    ["GET", "/api/v1/monitors", 409, false, false],
-  ] as const)("of %s %s with status %i", async (method, path, status, mayBeOld, isAddress) => {
-    const client = clientAt(await answering(status, ""));
-    for (const mayHaveOldSettings of [true, false]) {
-      const operation = new Operation({ mayHaveOldSettings });
-      const error = await errorOf(send(client, { method, path, operation }));
-      expect(error).toBeInstanceOf(ApiError);
-      expect(error.message.endsWith(oldSettings)).toBe(mayHaveOldSettings && mayBeOld);
-      expect(error.message.includes("check uptime:baseUrl")).toBe(isAddress);
-    }
-  });
-});
-
 describe("a clock that somebody sets", () => {
   /** With a date that is some hours off from a moment on. */
   function settable(): { clock: Clock; set: (hours: number) => void } {
@@ -199,12 +155,4 @@ describe("a clock that somebody sets", () => {
       }
     },
   );
-});
-
-test("the answer to a write says its status, so that 202 and 204 can be told from 200", async () => {
-  for (const status of [200, 201, 202, 204])
-    expect(await send(clientAt(await answering(status, "")), { method: "DELETE" })).toMatchObject({
-      status,
-      body: undefined,
-    });
 });

@@ -2,8 +2,7 @@ import type { Dialect } from "../../provider/emulator";
 import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
+import { home } from "../support/monitors";
 
 withEmulator();
 
@@ -241,6 +240,25 @@ describe("a value that the API takes and does not store", () => {
     );
   });
 });
+
+test.each([
+  [202, /^$/],
+  [204, /^$/],
+  [200, /interval was sent as \d+ and is 900/],
+] as const)(
+  "a create and an update answered with %i and no body may take effect a moment later: %s",
+  async (status, failure) => {
+    speak({ createAnswer: "empty", createLocation: true, updateAnswer: "empty", createStatus: 200 });
+    if (status !== 200) speak({ accepted: status });
+    const one = stack();
+    for (const interval of status === 200 ? [60] : [60, 300]) {
+      const reads = [answer(200, { id: 1, ...home, interval: 900 })];
+      emulator.fault = ({ method, path }) =>
+        method === "GET" && path.endsWith("/1") ? reads.shift() : undefined;
+      expect(await failureOf(one.up({ ...home, interval }))).toMatch(failure);
+    }
+  },
+);
 
 describe("pause", () => {
   test.each(["pause", "paused", "paused_at", "hidden"] as const)(

@@ -13,9 +13,9 @@ import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { home } from "../support/monitors";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const hurried = { ...home, __options: { customTimeouts: { create: "40s" } } };
 
 // A person's own settings must not stand in for the missing ones.

@@ -19,8 +19,9 @@ import {
   otherKey,
   Program,
   refreshAll,
-  Server,
+  server,
   times,
+  withServer,
 } from "../support/program";
 import type { Front, Kind } from "../support/program";
 
@@ -38,26 +39,22 @@ const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-  jest.spyOn(console, "warn").mockImplementation(() => undefined);
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await server.stop();
-});
+withServer();
+beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
+afterEach(() => jest.restoreAllMocks());
 
 const declared = (kind: Kind, number: number) =>
   kind === "monitor"
     ? { ...home, name: `Home ${number}`, url: `https://${number}.example/` }
     : { name: `${number}.example` };
 
+type Several = [ModelStack, ...ModelStack[]];
+
 /** So many new resources of a program, which state has with the digits of the program's present key. */
-async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<ModelStack[]> {
+async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<Several> {
   const all = Array.from({ length: count }, () => program.resource(kind));
   await each([...all.entries()], ([number, one]) => one.up(declared(kind, number + 1)));
-  return all;
+  return all as Several;
 }
 
 /** State made by somebody with another key, in a new run of ours. */
@@ -65,7 +62,7 @@ async function createdByOthers(
   front: Front,
   count: number,
   kind: Kind = "monitor",
-): Promise<[ModelStack[], Program]> {
+): Promise<[Several, Program]> {
   const program = new Program(server, front, others);
   const all = await created(program, count, kind);
   program.nextRun(mine);
@@ -78,7 +75,7 @@ async function createdBefore(
   front: Front,
   count: number,
   kind: Kind = "monitor",
-): Promise<[ModelStack[], Program]> {
+): Promise<[Several, Program]> {
   const program = new Program(server, front);
   const all = await created(program, count, kind);
   program.nextRun();
@@ -171,7 +168,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(await refreshAll(domains)).toEqual(times(domains.length, "error"));
       server.removeAll();
       program.nextRun();
-      expect(await refreshAll(one ? [one] : [])).toEqual(["gone"]);
+      expect(await refreshAll([one])).toEqual(["gone"]);
     });
   });
 
@@ -205,10 +202,10 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   test("an update of what is gone is an error that says how to create it again, and leaves it in state", async () => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
-    expect(
-      await failureOf(one?.up({ ...declared("monitor", 1), interval: 300 }) ?? Promise.resolve()),
-    ).toMatch(/Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/);
-    expect(one?.state).toBeDefined();
+    expect(await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }))).toMatch(
+      /Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
+    );
+    expect(one.state).toBeDefined();
   });
 
   test("state without digits, as version 0.1.0 has left it, counts as the present account", async () => {
@@ -329,7 +326,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     const [all, program] = await createdByOthers(front, 4);
     remove(...all);
     for (const one of all) expect(await failureOf(one.refresh())).toContain("uptime:sameAccount");
-    expect(await failureOf(all[0]?.destroy() ?? Promise.resolve())).toContain("uptime:sameAccount");
+    expect(await failureOf(all[0].destroy())).toContain("uptime:sameAccount");
     program.nextRun(sameAccount);
     expect(await refreshAll(all.slice(0, 2))).toEqual(["gone", "gone"]);
     expect(await destroyAll(all.slice(2))).toEqual(["deleted", "deleted"]);
@@ -339,16 +336,10 @@ describe.each(fronts)("with another key (%s)", (front) => {
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a delete", (one) => one.destroy()],
   ])("%s", (_, operation) => {
-    const stack = async (): Promise<[ModelStack, Program]> => {
-      const [[one], program] = await createdByOthers(front, 1);
-      if (!one) throw new Error("Nothing was created.");
-      return [one, program];
-    };
-
     test.each([{}, { name: "Other" }, { url: "https://other.example/" }])(
       "reads the record first, and is done if it agrees in name or URL: %j",
       async (edit) => {
-        const [one] = await stack();
+        const [[one]] = await createdByOthers(front, 1);
         server.emulator.monitors.edit(1, edit);
         await operation(one);
         expect(server.sent[0]).toBe("GET /api/v1/monitors/1");
@@ -357,7 +348,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     );
 
     test("of a record with another name and URL is an error until uptime:sameAccount", async () => {
-      const [one, program] = await stack();
+      const [[one], program] = await createdByOthers(front, 1);
       server.emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
       expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
       expect(server.emulator.writes()).toEqual([]);
@@ -368,7 +359,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
 
     test("with the present key reads nothing first", async () => {
       const [[one]] = await createdBefore(front, 1);
-      if (one) await operation(one);
+      await operation(one);
       expect(server.sent[0]).not.toMatch(/^GET/);
     });
   });
@@ -414,7 +405,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
   afterEach(() => moved.stop());
 
   /** Monitors of a server that has moved since, in a run that says so unless told otherwise. */
-  async function createdElsewhere(settings: Record<string, string>): Promise<[ModelStack[], Program]> {
+  async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {
     const program = new Program(server, front, settings);
     const all = await created(program, 3);
     for (const one of server.emulator.monitors.all()) moved.monitors.add(one);
@@ -425,7 +416,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
   test("everything is an error until uptime:movedFrom names the old one", async () => {
     const [all, program] = await createdElsewhere(mine);
     program.nextRun({ "uptime:movedFrom": "" });
-    expect(await failureOf(all[0]?.refresh() ?? Promise.resolve())).toContain("uptime:movedFrom");
+    expect(await failureOf(all[0].refresh())).toContain("uptime:movedFrom");
     expect(await destroyAll(all)).toEqual(times(3, "error"));
   });
 
@@ -433,12 +424,10 @@ describe.each(fronts)("at another address (%s)", (front) => {
     const program = new Program(server, front, mine);
     const [old] = await created(program, 1);
     program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
-    expect(await failureOf(old?.preview(declared("monitor", 1)) ?? Promise.resolve())).toContain(
-      "uptime:movedFrom",
-    );
+    expect(await failureOf(old.preview(declared("monitor", 1)))).toContain("uptime:movedFrom");
     const [added] = await created(program, 1);
-    expect(added?.state?.id).toBe(old?.state?.id);
-    expect(await failureOf(old?.drop() ?? Promise.resolve())).toContain("uptime:movedFrom");
+    expect(added.state?.id).toBe(old.state?.id);
+    expect(await failureOf(old.drop())).toContain("uptime:movedFrom");
   });
 
   test("the digits are compared with those of the old address", async () => {
@@ -500,9 +489,7 @@ describe("the digits of address and key in state", () => {
     ],
     ["a replacement", (one) => one.replace(declared("monitor", 1))],
   ])("are written by a create, and anew by %s", async (_, operation) => {
-    const [all] = await createdByOthers("dynamic", 1);
-    const [one] = all;
-    if (!one) return;
+    const [[one]] = await createdByOthers("dynamic", 1);
     expect(keyOf(one)).toBe(hashOf(otherKey));
     const address = one.state?.outputs.__server;
     await operation(one);
@@ -570,7 +557,6 @@ describe("the digits of address and key in state", () => {
     ["other ones", "0000"],
   ])("are no change in any preview if they are %s", async (_, key) => {
     const [[one], program] = await createdBefore("dynamic", 1);
-    if (!one) return;
     for (const operation of ["preview", "up", "refresh"] as const) {
       forgetKey(one, key);
       program.nextRun();

@@ -1,16 +1,12 @@
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, Server } from "../support/program";
+import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
+import { home } from "../support/monitors";
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const hint = "use the settings of the last `up` unless you add --run-program";
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
-describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%s)", (front) => {
+describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of the error (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
   const drop: Operation = (one) => one.drop();
@@ -19,18 +15,18 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
   /** What an operation on a resource in state fails with, if the key is refused or the address is another one. */
   async function failuresOf(operation: Operation, { declares = false } = {}): Promise<string[]> {
     const failures = [];
-    for (const isRefused of [true, false]) {
+    for (const status of [401, 403, undefined]) {
       const program = new Program(server, front);
       const one = program.resource();
       server.fault = undefined;
       await one.up(home);
-      program.nextRun(isRefused ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
+      program.nextRun(status ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
       if (declares) await program.resource().preview({ ...home, name: "Other" });
-      if (isRefused) server.fault = () => answer(401);
-      failures.push(await failureOf(operation(one)));
+      if (status) server.fault = () => answer(status);
+      const failure = await failureOf(operation(one));
+      expect(failure).toContain(status ? `status ${status}` : "State was made with another address");
+      failures.push(failure);
     }
-    expect(failures[0]).toContain("status 401");
-    expect(failures[1]).toContain("State was made with another address");
     return failures;
   }
 
@@ -48,6 +44,18 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is said (%
   ])("not if %s fails in a run of the program", async (_, operation) => {
     for (const failure of await failuresOf(operation, { declares: true }))
       expect(failure).not.toContain(hint);
+  });
+
+  test.each([
+    [404, true],
+    [409, false],
+  ])("if everything is answered with %i to a refresh: %j", async (status, isSaid) => {
+    const program = new Program(server, front);
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    server.fault = () => answer(status);
+    expect((await failureOf(one.refresh())).includes(hint)).toBe(isSaid);
   });
 
   test("not of a create, nor of what the program reads", async () => {

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { domain } from "../../provider/definitions/domain";
 import { Session } from "../../provider/lifecycle/session";
 import { monitor } from "../../provider/definitions/monitor";
-import { optionsOf, propsOf } from "../../provider/sdk/dynamic-binding";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
@@ -11,6 +10,7 @@ import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
+import { home } from "../support/monitors";
 
 withEmulator();
 let warnings: string[];
@@ -20,7 +20,6 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
 
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
@@ -467,25 +466,6 @@ test("with uptime:adoptExisting the import comes first, and nobody else adopts i
   await other.up(home);
   expect(other.state?.id).toBe(first);
   expect(emulator.writes()).toEqual([]);
-});
-
-describe("what the class tells the engine", () => {
-  test("is the id as an input, and not the option, which the engine could not use", () => {
-    const options = { import: "7", protect: true };
-    expect(propsOf(monitor, "home", home, options)).toMatchObject({
-      importId: "7",
-      __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
-    });
-    expect(optionsOf(monitor, home, options)).toEqual({ protect: true, deleteBeforeReplace: true });
-    const createFirst = { import: "7", deleteBeforeReplace: false };
-    expect(optionsOf(monitor, home, createFirst)).toMatchObject({ deleteBeforeReplace: false });
-  });
-
-  test.each<object>([{}, { import: undefined }])("is nothing of it for %j", (options) => {
-    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("importId");
-    expect(propsOf(monitor, "home", home, options)).not.toHaveProperty("__options");
-    expect(optionsOf(monitor, home, options)).not.toHaveProperty("deleteBeforeReplace");
-  });
 });
 
 test.each<["monitor" | "domain", Inputs, Inputs]>([

@@ -19,8 +19,8 @@ import { VirtualClock } from "../support/clock";
 import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
-
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
+import { home } from "../support/monitors";
+import { times } from "../support/program";
 
 withEmulator();
 
@@ -132,6 +132,12 @@ const answered =
 /** The error of a request that does not get its turn. */
 const denied = (reason: Denial): Error => new Error(reason);
 
+/** A limiter, on a clock of its own. */
+function limiterOf(requestsPerMinute?: number, maxConcurrency = 8) {
+  const clock = new VirtualClock();
+  return { clock, limiter: new RateLimiter({ maxConcurrency, requestsPerMinute }, clock) };
+}
+
 /** A read of an operation without a time of its own. */
 const read = (clock: Clock): Turn => ({
   operation: new Operation({ clock }),
@@ -148,9 +154,8 @@ describe("in a minute", () => {
   ])(
     "begin no more than %i requests, with %i at the same time",
     async (requestsPerMinute, maxConcurrency) => {
-      const clock = new VirtualClock();
+      const { clock, limiter } = limiterOf(requestsPerMinute, maxConcurrency);
       const started = clock.now();
-      const limiter = new RateLimiter({ maxConcurrency, requestsPerMinute }, clock);
       const begun: number[] = [];
       await clock.until(
         Promise.all(
@@ -178,10 +183,9 @@ describe("in a minute", () => {
     "a server that limits by a %s and says %s is asked little longer than it takes (uptime:requestsPerMinute: %s)",
     async (kind, telling, requestsPerMinute, mostSent) => {
       for (const requests of sample([201], [201, 500, 1000], [201, 500, 1000])) {
-        const clock = new VirtualClock();
+        const { clock, limiter } = limiterOf(requestsPerMinute);
         const started = clock.now();
         const limit = limitKinds[kind](100, 60_000);
-        const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock);
         let sent = 0;
         const one = async (index: number): Promise<void> => {
           let isTaken = false;
@@ -203,8 +207,7 @@ describe("in a minute", () => {
   );
 
   test("what has begun is finished first: a read goes before the creates of others if its operation has written", async () => {
-    const clock = new VirtualClock();
-    const limiter = new RateLimiter({ maxConcurrency: 1, requestsPerMinute: undefined }, clock);
+    const { clock, limiter } = limiterOf(undefined, 1);
     const order: string[] = [];
     const send = (name: string, hasWritten: boolean): Promise<unknown> => {
       const turn = read(clock);
@@ -285,8 +288,7 @@ describe("in a minute", () => {
       ["after a refusal that follows a long pause", 600_000, 429],
       ["after a server was unavailable for a moment", 0, 503],
     ])("%s", async (_when, pause, status) => {
-      const clock = new VirtualClock();
-      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+      const { clock, limiter } = limiterOf();
       const send = (answered: number): Promise<unknown> =>
         limiter.run(read(clock), async () => {
           await clock.sleep(50);
@@ -303,8 +305,7 @@ describe("in a minute", () => {
   });
 
   test("a request that comes as the last one gives up is served when the server accepts again", async () => {
-    const clock = new VirtualClock();
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
+    const { clock, limiter } = limiterOf();
     const started = clock.now();
     await clock.until(limiter.run(read(clock), answered(429, { "retry-after": "10" })));
     const leaving = new AbortController();
@@ -321,9 +322,8 @@ describe("in a minute", () => {
   });
 
   test("a limit that is no more is forgotten", async () => {
-    const clock = new VirtualClock();
+    const { clock, limiter } = limiterOf();
     const limit = limitKinds.window(100, 60_000);
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock);
     const started = clock.now();
     let most = 0;
     let running = 0;
@@ -357,17 +357,16 @@ describe("in a minute", () => {
   });
 });
 
-describe("429 is waited for", () => {
-  test("as long as Retry-After says, in seconds", async () => {
-    first(answer(429, { "retry-after": "1" }));
-    expect(await took(get(client()))).toBe(1000);
+describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
+  test("as many seconds as that says", async () => {
+    first(answer(status, { "retry-after": "7" }));
+    expect(await took(get(client()))).toBe(7000);
   });
 
   test("at least a second, twice as long with each further refusal, and is no retry", async () => {
-    first(...Array.from({ length: 5 }, () => answer(429, { "retry-after": "0" })));
-    const time = await took(get(client({ "uptime:maxRetries": "0" })));
-    expect(emulator.requests.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429, 200]);
-    expect(time).toBe(31_000);
+    first(...times(5, answer(status, { "retry-after": "0" })));
+    expect(await took(get(client({ "uptime:maxRetries": "0" })))).toBe(31_000);
+    expect(emulator.requests).toHaveLength(6);
   });
 });
 
@@ -397,9 +396,8 @@ describe("an operation without customTimeouts", () => {
     ["and says so when asked too much", undefined, "60"],
     ["and never says so", undefined, undefined],
   ])("waits for its turn as long as others are served: one request a minute, %s", async (_how, set, told) => {
-    const clock = new VirtualClock();
+    const { clock, limiter } = limiterOf(set);
     const limit = limitKinds.sliding(1, 60_000);
-    const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: set }, clock);
     const create = async (): Promise<string> => {
       const operation = new Operation({ clock });
       for (let done = 0; done < 2;)
@@ -419,23 +417,8 @@ describe("an operation without customTimeouts", () => {
   });
 });
 
-test("an interruption ends a pause before a retry at once", async () => {
-  const interruption = new AbortController();
-  emulator.fault = () => {
-    setImmediate(() => {
-      interruption.abort();
-    });
-    return answer(500);
-  };
-  const operation = new Operation({ clock, interruption: interruption.signal });
-  const sent = client().send({ method: "GET", path: "/api/v1/monitors/1", operation });
-  expect(await failureOf(sent)).toMatch(/Pulumi was interrupted, so GET .* was not sent\.$/);
-  expect(emulator.requests).toHaveLength(1);
-});
-
 test("a request that is given up leaves no timer behind", async () => {
-  const clock = new VirtualClock();
-  const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: 1 }, clock);
+  const { clock, limiter } = limiterOf(1);
   const send = (interruption: AbortSignal): Promise<unknown> => {
     const operation = new Operation({ clock, interruption });
     return limiter.run({ operation, isWrite: false, denialError: denied }, answered(200));

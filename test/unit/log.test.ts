@@ -30,14 +30,9 @@ describe("a log", () => {
     log.addRequest({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
   };
 
-  test("that is off prints nothing", () => {
-    expect(logged("off", act)).toEqual([]);
-  });
-
-  test("of a summary prints one line at the end", () => {
-    expect(logged("summary", act)).toEqual([
-      "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again",
-    ]);
+  test("of a summary is one line at the end", () => {
+    const line = "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again";
+    expect(logged("summary", act)).toEqual([line]);
     expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
   });
 
@@ -58,12 +53,11 @@ describe("a log", () => {
   });
 
   test("prints what docs/settings.md shows", () => {
-    const lines: string[] = [];
-    const log = new Log("requests", (line) => lines.push(line));
-    log.addRequest({ ...request, milliseconds: 9 });
-    log.addRequest({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
-    log.addRequest({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
-    log.end();
+    const lines = logged("requests", (log) => {
+      log.addRequest({ ...request, milliseconds: 9 });
+      log.addRequest({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
+      log.addRequest({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
+    });
     const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
     expect(`${lines.join("\n")}\n`).toBe(shown?.code);
   });

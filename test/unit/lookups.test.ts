@@ -1,6 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../provider";
@@ -476,40 +473,29 @@ test("a third resource is looked up by what its definition says", async () => {
     { id: 1, name: "Status", applies: "nights", token: "hunter2", visitors: 7 },
     { id: 2, name: "Other", applies: "always", notice: "Hello" },
   ];
-  const server = createServer(({ url = "" }, response) => {
-    const [, id] = /^\/api\/v1\/policies(?:\/(\d+))?/.exec(url) ?? [];
-    const body = id === undefined ? records : records.find((record) => String(record.id) === id);
-    response
-      .writeHead(body ? 200 : 404, { "content-type": "application/json" })
-      .end(JSON.stringify(body ?? {}));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    pulumi.runtime.setConfig("uptime:baseUrl", `http://127.0.0.1:${port}`);
-    const status = {
-      id: "1",
-      account: undefined,
-      name: "Status",
-      applies: "nights",
-      notice: undefined,
-      attributes: { visitors: 7 },
-    };
-    expect(await getPolicy({ id: 1 })).toEqual(status);
-    expect(await getPolicy({ name: "Status" })).toEqual(status);
-    expect((await settled(getPolicyOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
-    expect((await getPolicies({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
-      "Other",
-      "Status",
-    ]);
-    expect(await failureOf(getPolicy({}))).toBe(
-      "getPolicy needs to know which policy: pass one of id, name, search, searchBy.",
-    );
-    expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
-      "it has no argument url",
-    );
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  emulator.fault = ({ path }) => {
+    const [, id] = /\/policies(?:\/(\d+))?$/.exec(path) ?? [];
+    return answer(200, id === undefined ? records : records.find((record) => String(record.id) === id));
+  };
+  const status = {
+    id: "1",
+    account: undefined,
+    name: "Status",
+    applies: "nights",
+    notice: undefined,
+    attributes: { visitors: 7 },
+  };
+  expect(await getPolicy({ id: 1 })).toEqual(status);
+  expect(await getPolicy({ name: "Status" })).toEqual(status);
+  expect((await settled(getPolicyOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
+  expect((await getPolicies({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
+    "Other",
+    "Status",
+  ]);
+  expect(await failureOf(getPolicy({}))).toBe(
+    "getPolicy needs to know which policy: pass one of id, name, search, searchBy.",
+  );
+  expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
+    "it has no argument url",
+  );
 });

@@ -1,27 +1,23 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, isList, kinds, Program, Server, myKey } from "../support/program";
+import { answer, failureOf, isList, kinds, Program, server, withServer, myKey } from "../support/program";
 import type { Kind } from "../support/program";
+import { home } from "../support/monitors";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
 const lookPause = 5000;
 const lookTime = 60_000;
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const declared = { monitor: home, domain: { name: "example.com" } };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 const program = (settings: Record<string, string> = {}): Program =>
   new Program(server, "dynamic", { "uptime:timeoutSeconds": "600", ...settings });
 const resource = (kind?: Kind, settings?: Record<string, string>): ModelStack =>
   program(settings).resource(kind);
 /** How every error after a lost create ends. */
-const says = /may exist[^]*uptime:adoptExisting/;
+const mayExist = /may exist[^]*uptime:adoptExisting/;
 const shortTimeout = { "uptime:timeoutSeconds": "20" };
 
 /** What a lost create comes to: the id that state has, and all that the server has; or the error. */
@@ -99,21 +95,16 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     expect([server.posts, server.lists]).toEqual([1, 1]);
   });
 
-  test("that comes after our own timeout: looked for, found, never sent twice", async () => {
-    server.onCreates({ kind: "delay", answerDelayMs: 32_000 });
+  test.each([
+    ["before", { answerDelayMs: 32_000 }, 1],
+    ["after", { delayMs: 50_000 }, 2],
+  ])("whose effect is %s our own timeout: looked for, found, never sent twice", async (_, delay, looks) => {
+    server.onCreates({ kind: "delay", ...delay });
     const one = resource(kind, shortTimeout);
     await one.up(declared[kind]);
     expect(server.ids(kind)).toEqual([one.state?.id]);
     expect(server.posts).toBe(1);
-  });
-
-  test("whose effect comes after our own timeout is waited for", async () => {
-    server.onCreates({ kind: "delay", delayMs: 50_000 });
-    const one = resource(kind, shortTimeout);
-    await one.up(declared[kind]);
-    expect(server.ids(kind)).toEqual([one.state?.id]);
-    expect(server.posts).toBe(1);
-    expect(server.lists).toBeGreaterThan(2);
+    expect(server.lists).toBeGreaterThan(looks);
   });
 
   test.each([409, 422])("and %i to the one that is sent again: one more look", async (status) => {
@@ -151,7 +142,7 @@ describe("after a timeout", () => {
   ])("(%s) a create is looked for during one minute and never sent again", async (_, fault) => {
     server.onCreates(fault);
     const started = server.clock.now();
-    expect(await made(resource("monitor", shortTimeout))).toMatch(says);
+    expect(await made(resource("monitor", shortTimeout))).toMatch(mayExist);
     const took = server.clock.now() - started - (fault.kind === "cut" ? 20_000 : 0);
     expect(took).toBeGreaterThanOrEqual(lookTime - lookPause);
     expect(took).toBeLessThanOrEqual(lookTime + lookPause);
@@ -173,7 +164,7 @@ describe("after a timeout", () => {
       }
       return isSent && isList(request) ? refusals.shift() : undefined;
     };
-    expect(await made(resource())).toMatch(says);
+    expect(await made(resource())).toMatch(mayExist);
     const looks = server.emulator.requests.filter(isList).filter(({ status }) => status === 200);
     // The first one is that of before.
     expect(looks.length).toBeGreaterThanOrEqual(3);
@@ -183,7 +174,7 @@ describe("after a timeout", () => {
 
 test("a create that is cut again and again is sent again a few times, then it is an error", async () => {
   server.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
-  expect(await made(resource())).toMatch(says);
+  expect(await made(resource())).toMatch(mayExist);
   expect(server.posts).toBeGreaterThan(1);
   expect(server.posts).toBeLessThanOrEqual(6);
   expect(server.ids()).toEqual([]);
@@ -364,7 +355,7 @@ describe("what else is new on the list", () => {
   });
 });
 
-describe("every error after a lost create says that the record may exist, and that adoptExisting finds it", () => {
+describe("every error after a lost create warns that the record may exist, and names uptime:adoptExisting", () => {
   const withTime = (create: string) => ({ ...home, __options: { customTimeouts: { create } } });
   const refusedLooks = (fault: Fault) => {
     let isSent = false;
@@ -378,28 +369,28 @@ describe("every error after a lost create says that the record may exist, and th
     server.onCreates({ kind: "cut", effect: false, answerDelayMs: 60_000 });
     const failure = await made(resource("monitor", shortTimeout));
     expect(failure).toContain("was not answered within 20 seconds (uptime:timeoutSeconds)");
-    expect(failure).toMatch(says);
+    expect(failure).toMatch(mayExist);
   });
 
   test("if the list cannot be read, with both reasons", async () => {
     refusedLooks(answer(403, { message: "Not you." }));
     const failure = await made(resource());
     expect(failure).toMatch(/POST .* was cut [^]*GET .* status 403: Not you\./);
-    expect(failure).toMatch(says);
+    expect(failure).toMatch(mayExist);
     expect(server.posts).toBe(1);
   });
 
   test.each([409, 422, 400, 401])("if the one that is sent again is answered with %i", async (status) => {
     server.onCreates(cutBefore, answer(status));
     const failure = await made(resource());
-    expect(failure).toMatch(says);
+    expect(failure).toMatch(mayExist);
     expect(failure).toContain(`status ${status}`);
   });
 
   test("if customTimeouts ends it", async () => {
     server.onCreates({ kind: "delay", answerDelayMs: 60_000 });
     const started = server.clock.now();
-    expect(await made(resource(), withTime("30s"))).toMatch(says);
+    expect(await made(resource(), withTime("30s"))).toMatch(mayExist);
     expect(server.clock.now() - started).toBeLessThanOrEqual(31_000);
     expect(server.posts).toBe(1);
   });
@@ -410,7 +401,7 @@ describe("every error after a lost create says that the record may exist, and th
     const [slow, hurried] = [together.resource(), together.resource()];
     const first = slow.up({ ...home, interval: 300 });
     while (server.posts === 0) await new Promise(setImmediate);
-    expect(await made(hurried, withTime("20s"))).toMatch(says);
+    expect(await made(hurried, withTime("20s"))).toMatch(mayExist);
     // The other one is still waiting for its answer.
     expect(slow.state).toBeUndefined();
     await first;
@@ -423,7 +414,7 @@ describe("every error after a lost create says that the record may exist, and th
     server.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
     const stack = program();
     const one = stack.resource();
-    expect(await made(one)).toMatch(says);
+    expect(await made(one)).toMatch(mayExist);
     server.fault = undefined;
     stack.nextRun({ "uptime:adoptExisting": "true" });
     expect(await made(one)).toBe("made 1");

@@ -11,6 +11,8 @@ import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
+import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { home } from "../support/monitors";
 import { startNative } from "../support/native-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
@@ -69,129 +71,101 @@ test("values survive the protocol, secrets as plain values", () => {
   expect(decode(undefined)).toEqual({});
 });
 
-describe("an import", () => {
-  const home = { name: "Home", url: "https://example.com/", interval: 60 };
+describe("with a server", () => {
+  withEmulator();
   const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
-  let emulator: Emulator;
-  let other: Emulator;
-  beforeEach(async () => {
-    emulator = await Emulator.start();
-    other = await Emulator.start({ apiKey: "other-key", firstId: 7 });
-    emulator.monitors.add({ ...home, name: "Ours" });
-    other.monitors.add(home);
-  });
-  afterEach(() => Promise.all([emulator.stop(), other.stop()]));
 
-  const imported = async (id: string, inputs: object) => {
-    const settings = {
-      "uptime:baseUrl": emulator.url,
-      "uptime:apiKey": emulator.apiKey,
-      "uptime:accounts": JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } }),
-    };
-    return startNative(settings, {}).monitor.import?.(urn, id, { ...inputs });
-  };
-
-  test("reads the record of the account that the id names", async () => {
-    const found = await imported("eu/7", { ...home, account: "eu" });
-    expect(found).toMatchObject({
-      id: "7",
-      inputs: { account: "eu" },
-      outputs: { account: "eu", name: "Home" },
+  describe("an import", () => {
+    let other: Emulator;
+    beforeEach(async () => {
+      other = await Emulator.start({ apiKey: "other-key", firstId: 7 });
+      emulator.monitors.add({ ...home, name: "Ours" });
+      other.monitors.add(home);
     });
-    // The engine imports by itself, so the id is no input.
-    expect(found?.inputs).not.toHaveProperty("importId");
-    expect(await imported("1", { ...home, name: "Ours" })).toMatchObject({ id: "1" });
-    expect([...emulator.writes(), ...other.writes()]).toEqual([]);
-  });
+    afterEach(() => other.stop());
 
-  test("is refused if the program names another account, with the id that is meant", async () => {
-    await expect(imported("eu/7", home)).rejects.toThrow(
-      'account is not that of the id that is imported: import "7", or set account to "eu"',
-    );
-    await expect(imported("1", { ...home, name: "Ours", account: "eu" })).rejects.toThrow(
-      'account is not that of the id that is imported: import "eu/1", or leave account out',
-    );
-    await expect(imported("ue/7", home)).rejects.toThrow('uptime:accounts has no account "ue"; it has eu.');
-    await expect(imported("eu/8", home)).rejects.toThrow(/Monitor 8 does not exist/);
-  });
-});
-
-test.each([
-  ["dynamic", startDynamic],
-  ["native", startNative],
-])(
-  "a create that fails half-way keeps its record in state, and what a program passed on: %s",
-  async (_, start) => {
-    const emulator = await Emulator.start();
-    emulator.fault = ({ method }) =>
-      method === "PATCH" ? { kind: "answer", effect: false, status: 422 } : undefined;
-    const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-    const inputs = {
-      ...{ name: "Home", url: "https://example.com/", interval: 60, pause: true },
-      ...{ __options: { ignoreChanges: ["name"] }, __provider: "code" },
+    const imported = async (id: string, inputs: object) => {
+      const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } });
+      const { monitor } = startNative(settingsOf({ "uptime:accounts": accounts }), {});
+      return monitor.import?.(urn, id, { ...inputs });
     };
-    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
-    const failed = start(settings, {})
-      .monitor.create(urn, inputs)
-      .finally(() => emulator.stop());
-    await expect(failed).rejects.toMatchObject({
-      id: "1",
-      outputs: { name: "Home", pause: false, __partial: true, __options: inputs.__options },
-      message: expect.not.stringContaining("kept without") as string,
+
+    test("reads the record of the account that the id names", async () => {
+      const found = await imported("eu/7", { ...home, account: "eu" });
+      expect(found).toMatchObject({
+        id: "7",
+        inputs: { account: "eu" },
+        outputs: { account: "eu", name: "Home" },
+      });
+      // The engine imports by itself, so the id is no input.
+      expect(found?.inputs).not.toHaveProperty("importId");
+      expect(await imported("1", { ...home, name: "Ours" })).toMatchObject({ id: "1" });
+      expect([...emulator.writes(), ...other.writes()]).toEqual([]);
     });
-  },
-);
 
-test("an update of a domain that has only a name, after a create that failed half-way, sends nothing", async () => {
-  const emulator = await Emulator.start();
-  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-  const id = String(emulator.domains.add({ name: "shop.example" }).id);
-  const urn = "urn:pulumi:test::shop::uptime:index:Domain::shop";
-  const inputs = { name: "shop.example" };
-  const outputs = { ...inputs, attributes: {}, __partial: true };
-  const { domain: provider } = startNative(settings, {});
-  const updated = await provider.update(urn, id, outputs, inputs, inputs).finally(() => emulator.stop());
-  expect(updated.outputs).toMatchObject(inputs);
-  expect(updated.outputs).not.toHaveProperty("__partial");
-  expect(emulator.writes()).toEqual([]);
-});
-
-test("the plugin hears of ignoreChanges, in a diff and in an update", async () => {
-  const emulator = await Emulator.start();
-  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-  const inputs = { name: "Home", url: "https://example.com/", interval: 60 };
-  const id = String(emulator.monitors.add({ ...inputs, name: "By hand" }).id);
-  const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
-  const outputs = { ...inputs, name: "By hand", attributes: {} };
-  const { monitor } = startNative(settings, {});
-  const ignored = { ignoreChanges: ["name"] };
-  const changed = { ...inputs, cacheBuster: false, alertCondition: "url_unavailable", requestMethod: "GET" };
-  const known = { ...outputs, ...changed, name: "By hand" };
-  expect(await monitor.diff(urn, id, known, changed, changed)).toMatchObject({ changes: true });
-  expect(await monitor.diff(urn, id, known, changed, changed, ignored)).toMatchObject({ changes: false });
-  await monitor
-    .update(urn, id, known, changed, { ...changed, interval: 300 }, ignored)
-    .finally(() => emulator.stop());
-  expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
-});
-
-test("a refused import does not repeat the program's secret in the server's words", async () => {
-  const emulator = await Emulator.start();
-  emulator.fault = () => ({
-    kind: "answer",
-    effect: false,
-    status: 400,
-    body: { message: "no correct-horse" },
+    test.each<[string, object, string]>([
+      ["eu/7", home, 'account is not that of the id that is imported: import "7", or set account to "eu"'],
+      [
+        "1",
+        { ...home, name: "Ours", account: "eu" },
+        'account is not that of the id that is imported: import "eu/1", or leave account out',
+      ],
+      ["ue/7", home, 'uptime:accounts has no account "ue"; it has eu.'],
+      ["eu/8", home, "Monitor 8 does not exist"],
+    ])("of %s is refused with the inputs %j", async (id, inputs, message) => {
+      await expect(imported(id, inputs)).rejects.toThrow(message);
+    });
   });
-  const settings = { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey };
-  const inputs = {
-    ...{ name: "Home", url: "https://example.com/", interval: 60, requestAuthPassword: "correct-horse" },
-    ...{ importId: "1", __options: { resource: "home" }, __provider: "code" },
-  };
-  const { monitor } = startDynamic(settings, {});
-  const { failures } = await monitor.check("urn", {}, inputs).finally(() => emulator.stop());
-  expect(failures.join()).toContain("(the server repeats a secret)");
-  expect(failures.join()).not.toContain("correct-horse");
+
+  test.each([
+    ["dynamic", startDynamic],
+    ["native", startNative],
+  ])(
+    "a create that fails half-way keeps its record in state, and what a program passed on: %s",
+    async (_, start) => {
+      emulator.fault = ({ method }) => (method === "PATCH" ? answer(422) : undefined);
+      const options = { ignoreChanges: ["name"] };
+      const inputs = { ...home, pause: true, __options: options, __provider: "code" };
+      await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({
+        id: "1",
+        outputs: { name: "Home", pause: false, __partial: true, __options: options },
+        message: expect.not.stringContaining("kept without") as string,
+      });
+    },
+  );
+
+  test("an update of a domain that has only a name, after a create that failed half-way, sends nothing", async () => {
+    const id = String(emulator.domains.add({ name: "shop.example" }).id);
+    const inputs = { name: "shop.example" };
+    const outputs = { ...inputs, attributes: {}, __partial: true };
+    const { domain: provider } = startNative(settingsOf(), {});
+    const domainUrn = "urn:pulumi:test::shop::uptime:index:Domain::shop";
+    const updated = await provider.update(domainUrn, id, outputs, inputs, inputs);
+    expect(updated.outputs).toMatchObject(inputs);
+    expect(updated.outputs).not.toHaveProperty("__partial");
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("the plugin hears of ignoreChanges, in a diff and in an update", async () => {
+    const id = String(emulator.monitors.add({ ...home, name: "By hand" }).id);
+    const { monitor } = startNative(settingsOf(), {});
+    const ignored = { ignoreChanges: ["name"] };
+    const changed = { ...home, cacheBuster: false, alertCondition: "url_unavailable", requestMethod: "GET" };
+    const known = { ...changed, name: "By hand", attributes: {} };
+    expect(await monitor.diff(urn, id, known, changed, changed)).toMatchObject({ changes: true });
+    expect(await monitor.diff(urn, id, known, changed, changed, ignored)).toMatchObject({ changes: false });
+    await monitor.update(urn, id, known, changed, { ...changed, interval: 300 }, ignored);
+    expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
+  });
+
+  test("a refused import does not repeat the program's secret in the server's words", async () => {
+    emulator.fault = () => answer(400, { message: "no correct-horse" });
+    const secret = { ...home, requestAuthPassword: "correct-horse" };
+    const inputs = { ...secret, importId: "1", __options: { resource: "home" }, __provider: "code" };
+    const { failures } = await startDynamic(settingsOf(), {}).monitor.check("urn", {}, inputs);
+    expect(failures.join()).toContain("(the server repeats a secret)");
+    expect(failures.join()).not.toContain("correct-horse");
+  });
 });
 
 test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {

@@ -1,14 +1,18 @@
 import type { ModelStack } from "../support/model";
-import { destroyAll, failureOf, fronts, Program, refreshAll, Server, times } from "../support/program";
+import {
+  destroyAll,
+  failureOf,
+  fronts,
+  Program,
+  refreshAll,
+  server,
+  withServer,
+  times,
+} from "../support/program";
 import type { Front } from "../support/program";
+import { home } from "../support/monitors";
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
-
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 /** Two resources that were both created, and of which state says that they have one and the same record. */
 async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {

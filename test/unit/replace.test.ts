@@ -1,12 +1,8 @@
-import { failureOf, fronts, Program, Server } from "../support/program";
+import { failureOf, fronts, Program, server, withServer } from "../support/program";
 
 const declared = { name: "shop.example", homepageUrl: "https://shop.example/" };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(() => server.stop());
+withServer();
 
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {

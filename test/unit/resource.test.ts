@@ -2,7 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { Domain, Monitor } from "../../provider";
 import type { MonitorArgs } from "../../provider";
+import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
+import { optionsOf } from "../../provider/sdk/dynamic-binding";
 import { startMocks, settled } from "../support/mocks";
 import type { Registered } from "../support/mocks";
 import { native as nativePolicy, Policy } from "../support/third-resource";
@@ -25,18 +27,26 @@ async function told(resource: pulumi.CustomResource): Promise<Registered> {
 
 describe("a resource", () => {
   test.each([
-    ["Domain", () => new Domain("shop", { name: "shop.example" }), "domain"],
-    ["Monitor", () => new Monitor("shop", home), "monitor"],
-    ["Policy", () => new Policy("shop", { name: "Shop" }), "policy"],
-  ])("%s has its type, its provider, and no key that is not declared", async (label, make, singular) => {
-    const { type, inputs } = await told(make());
-    expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
-    expect(inputs.__provider).toBe(`exports.handler=()=>require("pulumi-uptime/provider").${singular}`);
-    const keys = Object.keys(inputs);
-    expect(keys).not.toContain("__options");
-    expect(keys).not.toContain("account");
-    expect(keys).toContain("name");
-  });
+    ["Domain", { Dynamic: Domain, Native: native.Domain, args: { name: "shop.example" } }],
+    ["Monitor", { Dynamic: Monitor, Native: native.Monitor, args: home }],
+    ["Policy", { Dynamic: Policy, Native: nativePolicy.Policy, args: { name: "Shop" } }],
+  ])(
+    "%s has its type, its provider, and no key that is not declared",
+    async (label, { Dynamic, Native, args }) => {
+      const keysOf = (inputs: object) =>
+        Object.keys(inputs).filter((key) => key === "account" || key.startsWith("__"));
+      const { type, inputs } = await told(new Dynamic("shop", args as MonitorArgs));
+      expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
+      expect(keysOf(inputs)).toEqual(["__provider"]);
+      expect(inputs.__provider).toBe(
+        `exports.handler=()=>require("pulumi-uptime/provider").${label.toLowerCase()}`,
+      );
+      const onPlugin = await told(new Native("shop", args as MonitorArgs));
+      expect(onPlugin.type).toBe(`uptime:index:${label}`);
+      expect(keysOf(onPlugin.inputs)).toEqual([]);
+      for (const one of [inputs, onPlugin.inputs]) expect(one).toMatchObject(args);
+    },
+  );
 
   test.each([
     ["pulumi-uptime", Monitor],
@@ -171,17 +181,6 @@ function traceSettings(): unknown[] {
 }
 
 describe("on the provider plugin", () => {
-  test.each([
-    ["Domain", () => new native.Domain("shop", { name: "shop.example" })],
-    ["Monitor", () => new native.Monitor("shop", home)],
-    ["Policy", () => new nativePolicy.Policy("shop", { name: "Shop" })],
-  ])("%s has the plugin's type, and no key that is not declared", async (label, make) => {
-    const { type, inputs } = await told(make());
-    expect(type).toBe(`uptime:index:${label}`);
-    expect(Object.keys(inputs).filter((key) => key.startsWith("__") || key === "account")).toEqual([]);
-    expect(inputs).toHaveProperty("name");
-  });
-
   test("a third resource marks its secrets, knows its own kind, and is read by its id", async () => {
     const policy = new nativePolicy.Policy("policy", { name: "Policy", token: "hunter2" });
     expect(await pulumi.isSecret(policy.token)).toBe(true);
@@ -273,6 +272,22 @@ describe("what tells a resource that may import or adopt from all others", () =>
     });
     expect(inputs.importId).toBe("8");
   });
+
+  test.each<[object, boolean | undefined]>([
+    [{ import: "7", protect: true }, true],
+    [{ import: "7", deleteBeforeReplace: false }, false],
+    [{ import: undefined }, undefined],
+  ])(
+    "comes with the id as an input; of the options %j the engine gets no import",
+    async (options, isFirst) => {
+      const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
+      const left = { ...rest, ...(isFirst !== undefined && { deleteBeforeReplace: isFirst }) };
+      expect(optionsOf(monitor, home, options)).toEqual(left);
+      expect("__options" in (await told(new Monitor("home", home, options))).inputs).toBe(
+        isFirst !== undefined,
+      );
+    },
+  );
 
   test.each(["true", " true", "true\n"])("is sent to adopt as well: adoptExisting %j", async (value) => {
     pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });

@@ -2,22 +2,21 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import os from "node:os";
 import { join } from "node:path";
 
-import { processName, openRunNote } from "../../provider/engine/run-note";
+import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, otherKey, Program, Server } from "../support/program";
+import { failureOf, fronts, otherKey, Program, server, withServer } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
+import { home } from "../support/monitors";
 
 const engine = "127.0.0.1:4000";
 const record = "server monitors 1";
 const [ownName = "", otherName = ""] = [process.pid, process.ppid].map(processName);
 const endedName = `${2 ** 22 + 1}@1`;
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
-
 let temporary: string;
 beforeEach(() => {
   temporary = newFolder();
@@ -28,73 +27,73 @@ afterEach(() => {
 });
 
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
+const file = (): string => join(folder(), readdirSync(folder())[0] ?? "");
+const noted = (): string => readFileSync(file(), "utf8");
+
+/** What this process has noted counts as that of another one. */
+function noteAs(name: string): void {
+  writeFileSync(file(), noted().replaceAll(ownName, name));
+}
 
 describe("the note of a run", () => {
+  const note = (address: string | undefined = engine) => openRunNote(() => address);
+
   test("tells another process of the run what this one has got, in a file that only this user can read", () => {
-    openRunNote(() => engine).claim(record);
-    const [file = ""] = readdirSync(folder());
-    expect([folder(), join(folder(), file)].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(openRunNote(() => engine).isHeldElsewhere(record)).toBe(false);
-    // As if another process that runs had written it.
-    const text = readFileSync(join(folder(), file), "utf8");
-    writeFileSync(join(folder(), file), text.replace(ownName, otherName));
-    const note = openRunNote(() => engine);
-    expect([note.isHeldElsewhere(record), note.isHeldElsewhere("server monitors 2")]).toEqual([true, false]);
+    note().claim(record);
+    expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
+    expect(note().isHeldElsewhere(record)).toBe(false);
+    const text = noted();
+    noteAs(otherName);
+    const one = note();
+    expect([one.isHeldElsewhere(record), one.isHeldElsewhere("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
-    appendFileSync(join(folder(), file), text.replace(ownName, endedName));
-    expect(note.isHeldElsewhere(record)).toBe(true);
-    expect(openRunNote(() => "127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
+    appendFileSync(file(), text.replace(ownName, endedName));
+    expect(one.isHeldElsewhere(record)).toBe(true);
+    expect(note("127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
   });
 
   test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
-    const note = openRunNote(() => engine);
-    note.claim(record);
-    const [file = ""] = readdirSync(folder());
-    const own = readFileSync(join(folder(), file), "utf8");
-    const others = own.replace(ownName, otherName);
-    writeFileSync(join(folder(), file), own + others);
-    expect(note.isHeldElsewhere(record)).toBe(false);
-    writeFileSync(join(folder(), file), others);
+    const one = note();
+    one.claim(record);
+    const own = noted();
+    noteAs(otherName);
+    writeFileSync(file(), own + noted());
+    expect(one.isHeldElsewhere(record)).toBe(false);
+    writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
-      openRunNote(() => engine).claim(record);
+      note().claim(record);
     }).toThrow("a resource of another provider has the record");
     // What a process that has ended was first with is free.
-    writeFileSync(join(folder(), file), others.replace(otherName, endedName));
-    openRunNote(() => engine).claim(record);
+    writeFileSync(file(), own.replace(ownName, endedName));
+    note().claim(record);
   });
 
   test("does not count what a process has written whose id another one has since, where the system tells its start", () => {
-    openRunNote(() => engine).claim(record);
-    const [file = ""] = readdirSync(folder());
-    const text = readFileSync(join(folder(), file), "utf8");
-    writeFileSync(join(folder(), file), text.replace(ownName, `${process.ppid}@1`));
-    expect(openRunNote(() => engine).isHeldElsewhere(record)).toBe(false);
+    note().claim(record);
+    noteAs(`${process.ppid}@1`);
+    expect(note().isHeldElsewhere(record)).toBe(false);
   });
 
   test("does not count what another process holds of the state that is asked for", () => {
-    const holdings = openRunNote(() => engine);
-    holdings.hold(record, "of a resource");
-    const [file = ""] = readdirSync(folder());
-    const path = join(folder(), file);
-    writeFileSync(path, readFileSync(path, "utf8").replace(ownName, otherName));
-    const have = (claim?: string): boolean => openRunNote(() => engine).isHeldElsewhere(record, claim);
+    note().hold(record, "of a resource");
+    noteAs(otherName);
+    const have = (claim?: string): boolean => note().isHeldElsewhere(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
-    openRunNote(() => engine).hold(record);
-    writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownName, otherName));
+    note().hold(record);
+    noteAs(otherName);
     expect(have("of a resource")).toBe(true);
   });
 
   test("is removed by the last of its processes that ends", () => {
     const once = jest.spyOn(process, "once").mockReturnThis();
-    openRunNote(() => engine).claim(record);
+    note().claim(record);
     const [, end] = once.mock.calls.find(([event]) => event === "exit") ?? [];
-    const [file = ""] = readdirSync(folder());
-    const own = readFileSync(join(folder(), file), "utf8");
-    appendFileSync(join(folder(), file), own.replace(ownName, otherName));
+    const [path, own] = [file(), noted()];
+    writeFileSync(path, own + own.replace(ownName, otherName));
     end?.();
-    expect(readdirSync(folder())).toEqual([file]);
-    writeFileSync(join(folder(), file), own + own.replace(ownName, endedName));
+    expect(file()).toBe(path);
+    writeFileSync(path, own + own.replace(ownName, endedName));
     end?.();
     expect(readdirSync(folder())).toEqual([]);
   });
@@ -103,30 +102,29 @@ describe("the note of a run", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    openRunNote(() => engine).claim(record);
+    note().claim(record);
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written for no engine", () => {
-    const note = openRunNote(() => undefined);
-    note.claim(record);
-    expect([note.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
+    const none = openRunNote(() => undefined);
+    none.claim(record);
+    expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
 describe.each(fronts)("of two processes of a run (%s)", (front) => {
   const adopting = { "uptime:adoptExisting": "true" };
   const others = { "uptime:apiKey": otherKey };
-  let server: Server;
   /** What the other key's requests go to. */
   let otherAccount: Emulator;
   let holders: Holders<object>;
   beforeEach(async () => {
-    server = await Server.start();
     otherAccount = await Emulator.start({ apiKey: otherKey });
     holders = new Map();
   });
-  afterEach(() => Promise.all([server.stop(), otherAccount.stop()]));
+  afterEach(() => otherAccount.stop());
+  withServer();
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
     const neighbors = neighborsIn(holders, {});
@@ -181,28 +179,23 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(server.ids()).toEqual([]);
   });
 
-  test("one deletes its record if the other has imported one with the same id in another account", async () => {
-    const one = await createdBefore();
-    otherAccount.monitors.add({ ...home, name: "Other" });
-    const other = inOtherAccount();
-    const two = other.resource("monitor", { importer: "home" });
-    const declared = { ...home, name: "Other" };
-    if (front === "dynamic") await two.up({ ...declared, importId: "1" });
-    else await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
-    expect(otherAccount.writes()).toEqual([]);
-    await one.drop();
-    expect(server.ids()).toEqual([]);
-  });
-
-  test("one deletes its record if the other has adopted one with the same id in another account", async () => {
-    const one = await createdBefore();
-    otherAccount.monitors.add({ ...home, name: "Other" });
-    const two = inOtherAccount(adopting).resource("monitor", { importer: "home" });
-    await two.up({ ...home, name: "Other" });
-    expect(otherAccount.writes()).toEqual([]);
-    await one.drop();
-    expect(server.ids()).toEqual([]);
-  });
+  test.each(["imported", "adopted"])(
+    "one deletes its record if the other has %s one with the same id in another account",
+    async (how) => {
+      const one = await createdBefore();
+      otherAccount.monitors.add({ ...home, name: "Other" });
+      const isImport = how === "imported";
+      const other = inOtherAccount(isImport ? {} : adopting);
+      const two = other.resource("monitor", { importer: "home" });
+      const declared = { ...home, name: "Other" };
+      if (isImport && front === "plugin")
+        await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
+      else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
+      expect(otherAccount.writes()).toEqual([]);
+      await one.drop();
+      expect(server.ids()).toEqual([]);
+    },
+  );
 
   test("one does not delete its record if the other has adopted it with another key of the account", async () => {
     const one = await createdBefore();
@@ -215,12 +208,11 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 });
 
 describe.each(fronts)("if the note cannot be written (%s)", (front) => {
-  let server: Server;
-  beforeEach(async () => {
-    server = await Server.start();
+  withServer();
+  beforeEach(() => {
     server.emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
   });
-  afterEach(() => server.stop());
+
   test.each<[string, (program: Program) => Promise<unknown>]>([
     ["an adoption", (program) => program.resource().up(home)],
     [

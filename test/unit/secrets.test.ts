@@ -1,12 +1,12 @@
 import type { Properties } from "../support/calls";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, Server } from "../support/program";
+import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
 import { canary } from "../support/canary.cjs";
+import { home } from "../support/monitors";
 
 const key = canary("key-of-the-account");
 const password = canary("password");
 const token = canary("token");
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const declared = {
   ...home,
   requestAuthPassword: password,
@@ -27,15 +27,9 @@ const extraFields = {
   },
 };
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start({ dialect: { extraFields } });
-  jest.spyOn(console, "warn").mockImplementation(() => undefined);
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await server.stop();
-});
+withServer({ dialect: { extraFields } });
+beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
+afterEach(() => jest.restoreAllMocks());
 
 const settings = { "uptime:apiKey": key, "uptime:refreshAttributes": "true" };
 
@@ -187,6 +181,10 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     ["an answer that is no record", 200, { id: 1, stored: password }],
     ["the name of a field", 422, { errors: { [`headers.${token}`]: ["is too long"] } }],
     ["a field that is refused", 400, { errors: { name: [`is not ${token}`] } }],
+    ["a field that is refused in an object", 422, { errors: { name: [{ message: token }] } }],
+    ["JSON without a message", 422, { detail: { request: token } }],
+    ["a page", 422, `<html><style>x</style><p>${encodeURIComponent(token)}</p>`],
+    ["a message that is cut", 422, { message: ".".repeat(290) + token }],
   ])("are in no error, if they are %s", async (_, status, body) => {
     const one = new Program(server, front, settings).resource();
     await one.up(declared);
@@ -195,7 +193,8 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
     const failure = await failureOf(operation);
     expect(failure).toContain("(the server repeats a secret)");
-    for (const secret of [password, token]) expect(failure).not.toContain(secret);
+    // Nor is the beginning of one that is cut.
+    for (const secret of [password, token]) expect(failure).not.toContain(secret.slice(0, -4));
   });
 
   test.each([422, 500])(
@@ -214,11 +213,4 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
         expect([failure, ...lines].join("\n")).not.toContain(secret);
     },
   );
-});
-
-test("a quote is cut only after a secret was looked for in the whole of it", async () => {
-  server.fault = ({ method }) =>
-    method === "POST" ? answer(422, `${"x".repeat(285)} ${password} and more`) : undefined;
-  const failure = await failureOf(new Program(server, "dynamic", settings).resource().up(declared));
-  expect(failure).not.toContain(password.slice(0, 6));
 });

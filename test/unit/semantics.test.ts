@@ -39,14 +39,19 @@ const optional: Record<string, string[]> = {
 let time: VirtualClock;
 let api: SimulatedApi;
 
-/** Runs a case against a server of its own. */
-const onServer =
-  <Args extends unknown[]>(run: (...args: Args) => Promise<void>) =>
-  (...args: Args): Promise<void> => {
+/** Runs cases, each against a server of its own. */
+function holds<Case>(
+  cases: fc.Arbitrary<Case>,
+  numRuns: number,
+  run: (one: Case) => Promise<void>,
+): Promise<void> {
+  const property = fc.asyncProperty(cases, (one) => {
     time = new VirtualClock();
     api = new SimulatedApi(time);
-    return time.until(run(...args));
-  };
+    return time.until(run(one));
+  });
+  return fc.assert(property, { numRuns });
+}
 
 const tableOf = (kind: Kind): Table => api.tables[kind];
 
@@ -81,129 +86,106 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const numRuns = front === "native" ? sample(2, 8, 1000) : sample(3, 25, 1000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        inputs,
-        inputs,
-        inputs,
-        dialects,
-        onServer(async (first, second, third, dialect) => {
-          const stack = stackFor(front, kind, dialect);
-          const history: Inputs[] = [];
-          for (const declared of [first, second, third]) {
-            const plan = await stack.up(declared);
-            // A replacement begins a new record, where nothing was declared before.
-            if (plan === "replace") history.length = 0;
-            history.push(declared);
-            assertHeld(kind, stack, ...history);
-            const writes = api.writes().length;
-            expect(await stack.up(declared)).toBe("same");
-            await stack.refresh();
-            expect(await stack.preview(declared)).toBe("same");
-            await stack.refresh();
-            expect(await stack.up(declared)).toBe("same");
-            expect(api.writes()).toHaveLength(writes);
-          }
-          expect(tableOf(kind).size).toBe(1);
-          await stack.destroy();
-          expect(tableOf(kind).size).toBe(0);
-        }),
-      ),
-      { numRuns },
+    await holds(
+      fc.tuple(inputs, inputs, inputs, dialects),
+      numRuns,
+      async ([first, second, third, dialect]) => {
+        const stack = stackFor(front, kind, dialect);
+        const history: Inputs[] = [];
+        for (const declared of [first, second, third]) {
+          const plan = await stack.up(declared);
+          // A replacement begins a new record, where nothing was declared before.
+          if (plan === "replace") history.length = 0;
+          history.push(declared);
+          assertHeld(kind, stack, ...history);
+          const writes = api.writes().length;
+          expect(await stack.up(declared)).toBe("same");
+          await stack.refresh();
+          expect(await stack.preview(declared)).toBe("same");
+          await stack.refresh();
+          expect(await stack.up(declared)).toBe("same");
+          expect(api.writes()).toHaveLength(writes);
+        }
+        expect(tableOf(kind).size).toBe(1);
+        await stack.destroy();
+        expect(tableOf(kind).size).toBe(0);
+      },
     );
   });
 
   test("what is not known yet is not refused in a preview, and is a change", async () => {
     const unknownKeys = fc.infiniteStream(fc.boolean());
-    await fc.assert(
-      fc.asyncProperty(
-        inputs,
-        inputs,
-        unknownKeys,
-        dialects,
-        onServer(async (first, second, isUnknown, dialect) => {
-          const stack = stackFor(front, kind, dialect);
-          const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
-          const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
-          expect(await stack.preview(declared)).toBe("create");
-          await stack.up(first);
-          const writes = api.writes().length;
-          const plan = await stack.preview(declared);
-          if (keys.length > 0) expect(plan).toMatch(/^(update|replace)$/);
-          expect(api.writes()).toHaveLength(writes);
-        }),
-      ),
-      { numRuns },
+    await holds(
+      fc.tuple(inputs, inputs, unknownKeys, dialects),
+      numRuns,
+      async ([first, second, isUnknown, dialect]) => {
+        const stack = stackFor(front, kind, dialect);
+        const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
+        const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
+        expect(await stack.preview(declared)).toBe("create");
+        await stack.up(first);
+        const writes = api.writes().length;
+        const plan = await stack.preview(declared);
+        if (keys.length > 0) expect(plan).toMatch(/^(update|replace)$/);
+        expect(api.writes()).toHaveLength(writes);
+      },
     );
   });
 
   test("what is not managed stays as it was edited by hand, and is never a change", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        inputs,
-        inputs,
-        inputs,
-        dialects,
-        onServer(async (first, edited, second, dialect) => {
-          const stack = stackFor(front, kind, dialect);
-          await stack.up(first);
-          const free = (optional[kind] ?? []).filter((key) => !(key in first));
-          const byHand = Object.fromEntries(
-            free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
-          );
-          tableOf(kind).edit(Number(stack.state?.id), byHand);
-          await stack.refresh();
-          await stack.refresh();
-          expect(await stack.up(first)).toBe("same");
-          const plan = await stack.up({ ...second, name: first.name });
-          expect(plan).not.toBe("replace");
-          for (const key of free.filter((one) => !(one in second)))
-            if (key in edited)
-              expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
-                canonical(kind, key, toRecord(key, edited[key])),
-              );
-        }),
-      ),
-      { numRuns },
+    await holds(
+      fc.tuple(inputs, inputs, inputs, dialects),
+      numRuns,
+      async ([first, edited, second, dialect]) => {
+        const stack = stackFor(front, kind, dialect);
+        await stack.up(first);
+        const free = (optional[kind] ?? []).filter((key) => !(key in first));
+        const byHand = Object.fromEntries(
+          free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
+        );
+        tableOf(kind).edit(Number(stack.state?.id), byHand);
+        await stack.refresh();
+        await stack.refresh();
+        expect(await stack.up(first)).toBe("same");
+        const plan = await stack.up({ ...second, name: first.name });
+        expect(plan).not.toBe("replace");
+        for (const key of free.filter((one) => !(one in second)))
+          if (key in edited)
+            expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
+              canonical(kind, key, toRecord(key, edited[key])),
+            );
+      },
     );
   });
 
   test("an edit by hand of any managed field is found and repaired", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        inputs,
-        inputs,
-        dialects,
-        onServer(async (first, edited, dialect) => {
-          const stack = stackFor(front, kind, dialect);
-          await stack.up(first);
-          const before = recordOf(kind, stack);
-          const shown = (key: string): boolean =>
-            key !== "requestAuthPassword" && !(key === "pause" && dialect.pauseShown === "hidden");
-          const changes = Object.keys(first)
-            .filter((key) => key in edited && shown(key) && !(kind === "domain" && key === "name"))
-            .filter((key) => !(dialect.emptyAs === "absent" && isNothing(edited[key])));
-          const byHand = Object.fromEntries(changes.map((key) => [snake(key), toRecord(key, edited[key])]));
-          tableOf(kind).edit(Number(stack.state?.id), byHand);
-          const isReal = changes.some(
-            (key) =>
-              JSON.stringify(comparable(kind, key, before[snake(key)])) !==
-              JSON.stringify(comparable(kind, key, byHand[snake(key)])),
-          );
-          await stack.refresh();
-          expect(await stack.preview(first)).toBe(isReal ? "update" : "same");
-          await stack.up(first);
-          // What means the same to a person is left as the other person wrote it.
-          const wanted = expected(kind, first);
-          const record = recordOf(kind, stack);
-          for (const key of Object.keys(wanted))
-            expect(comparable(kind, key, record[snake(key)])).toEqual(
-              comparable(kind, key, toRecord(key, key in first ? first[key] : wanted[key])),
-            );
-        }),
-      ),
-      { numRuns },
-    );
+    await holds(fc.tuple(inputs, inputs, dialects), numRuns, async ([first, edited, dialect]) => {
+      const stack = stackFor(front, kind, dialect);
+      await stack.up(first);
+      const before = recordOf(kind, stack);
+      const shown = (key: string): boolean =>
+        key !== "requestAuthPassword" && !(key === "pause" && dialect.pauseShown === "hidden");
+      const changes = Object.keys(first)
+        .filter((key) => key in edited && shown(key) && !(kind === "domain" && key === "name"))
+        .filter((key) => !(dialect.emptyAs === "absent" && isNothing(edited[key])));
+      const byHand = Object.fromEntries(changes.map((key) => [snake(key), toRecord(key, edited[key])]));
+      tableOf(kind).edit(Number(stack.state?.id), byHand);
+      const isReal = changes.some(
+        (key) =>
+          JSON.stringify(comparable(kind, key, before[snake(key)])) !==
+          JSON.stringify(comparable(kind, key, byHand[snake(key)])),
+      );
+      await stack.refresh();
+      expect(await stack.preview(first)).toBe(isReal ? "update" : "same");
+      await stack.up(first);
+      // What means the same to a person is left as the other person wrote it.
+      const wanted = expected(kind, first);
+      const record = recordOf(kind, stack);
+      for (const key of Object.keys(wanted))
+        expect(comparable(kind, key, record[snake(key)])).toEqual(
+          comparable(kind, key, toRecord(key, key in first ? first[key] : wanted[key])),
+        );
+    });
   });
 });
 

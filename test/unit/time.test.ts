@@ -1,17 +1,11 @@
 import type { Fault } from "../../provider/emulator";
-import { answer, failureOf, fronts, isList, Program, Server, times } from "../support/program";
+import { answer, failureOf, fronts, isList, Program, server, times, withServer } from "../support/program";
+import { home } from "../support/monitors";
 
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const minutes = (count: number): number => count * 60_000;
 
-let server: Server;
-beforeEach(async () => {
-  server = await Server.start();
-});
-afterEach(async () => {
-  jest.useRealTimers();
-  await server.stop();
-});
+afterEach(() => jest.useRealTimers());
+withServer();
 
 /** A monitor in state, in a new run. */
 async function created(settings: Record<string, string> = {}) {
@@ -149,16 +143,4 @@ test("one request that is served gives the server ten minutes more", async () =>
   };
   await one.up({ ...home, interval: 300 });
   expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(18));
-});
-
-test.each([429, 503])("%i with Retry-After: 0 is no storm", async (status) => {
-  const one = await created();
-  const begun = server.clock.now();
-  let sent = 0;
-  server.fault = () =>
-    server.clock.now() - begun < 3000 && ++sent < 500
-      ? answer(status, "", { "retry-after": "0" })
-      : undefined;
-  await failureOf(one.up({ ...home, interval: 300 }));
-  expect(sent).toBeLessThanOrEqual(10);
 });

@@ -4,28 +4,27 @@ import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
 import { clientOf } from "../support/client";
-import { failureOf, fronts, Program, Server } from "../support/program";
+import { failureOf, fronts, Program, server, withServer } from "../support/program";
 import { host, Proxy } from "../support/proxy";
+import { home } from "../support/monitors";
 
 const key = "canary-key";
 const plain = `http://${host}`;
 const encrypted = `https://${host}`;
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
-let server: Server;
 let proxy: Proxy;
 const { env } = process;
+
+withServer();
 
 beforeEach(async () => {
   process.env = { ...env };
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"])
     for (const variable of [name, name.toLowerCase()]) Reflect.deleteProperty(process.env, variable);
-  server = await Server.start();
   proxy = await Proxy.start(server.emulator.url);
 });
-afterEach(async () => {
+afterEach(() => {
   process.env = env;
   proxy.stop();
-  await server.stop();
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
