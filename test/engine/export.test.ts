@@ -96,7 +96,6 @@ test.each(dialects.filter(isExportable))(
 
     emulator.forget();
     const preview = await workspace.preview("--expect-no-changes");
-    workspace.skipTypeChecks();
     expect(preview.output).toMatch(new RegExp(`Resources:\\s+${records + 4 + 2} unchanged`));
     expect(emulator.requests).toEqual([]);
     await workspace.preview("--refresh", "--expect-no-changes");
@@ -123,8 +122,9 @@ test.each(dialects.filter(isExportable))(
     if (dialect.gone === 403) await run("config", "set", "uptime:goneStatuses", "403");
     await setSecrets(stack);
 
-    expect(await run("up", "--yes", "--skip-preview")).toMatch(new RegExp(`${records + 4 + 1} created`));
-    workspace.skipTypeChecks();
+    const env = { PULUMI_NODEJS_TRANSPILE_ONLY: "" };
+    const { output } = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+    expect(output).toMatch(new RegExp(`${records + 4 + 1} created`));
     await run("preview", "--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
     expect((await tool(stack, "drift")).stdout).toMatch(/ resources compared, no drift\.\n$/);

@@ -122,6 +122,8 @@ export const cheaper = (language: Language): Record<string, string> => ({
   GOGC: "400",
   NODE_OPTIONS: `--require ${join(__dirname, "lazy-sdk.cjs")}`,
   TEST_LANGUAGE: language,
+  // Programs in TypeScript are only compiled, but where a test is about types.
+  PULUMI_NODEJS_TRANSPILE_ONLY: "true",
 });
 
 /**
@@ -174,11 +176,6 @@ export class Workspace {
   /** What every command of this workspace sees: for other tools that run the CLI in it. */
   get environment(): Readonly<Record<string, string | undefined>> {
     return this.env;
-  }
-
-  /** From now on, programs in TypeScript are only compiled: an earlier command or another test checks their types. */
-  skipTypeChecks(): void {
-    this.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
   }
 
   /** Replaces the program. */
