@@ -25,7 +25,7 @@ export async function installPackages({ log }) {
   if (packagesAreInstalled()) return;
   log("Installing packages (npm ci).");
   // Also where NODE_ENV is "production": the tests and the build are made of development packages.
-  await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
+  await runStep("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
 
 /** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
