@@ -47,7 +47,7 @@ export async function setup({ log }) {
 /** Runs a program with its output shown; rejects when it fails, and when it prints what a test keeps secret. */
 export function runStep(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
-    // Through a pipe there is no terminal that would say so.
+    // The command writes into a pipe, where it would find no terminal.
     const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};
     const child = spawn(command, args, {
       cwd: root,
@@ -73,7 +73,7 @@ export function runStep(command, args, { env = process.env } = {}) {
   });
 }
 
-// What is installed says so itself, in npm's own record. File times tell nothing after a clone or a checkout.
+// npm keeps a record of what is installed. File times tell nothing after a clone or a checkout.
 function packagesAreInstalled() {
   const record = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(record)) return false;

@@ -114,7 +114,7 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
   expect(body).not.toContain(secretHeader);
   expect(body).not.toContain(emulator.apiKey);
 
-  // A later push: the comment that is there is changed. The preview fails this time, and says so in both places.
+  // A later push: the comment that is there is changed. The preview fails this time, which both places show.
   await workspace.write(program(61));
   const failed = await shell.step("preview", "Preview", values);
   expect(failed.code).not.toBe(0);

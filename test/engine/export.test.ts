@@ -129,7 +129,7 @@ test.each(dialects.filter(isExportable))(
     expect(emulator.writes()).toEqual([]);
     expect((await tool(stack, "drift")).stdout).toMatch(/ resources compared, no drift\.\n$/);
 
-    // The stack knows what it has, also where the program does not say so any more.
+    // The stack knows what it has, also where the program no longer has the ids.
     for (const name of ["domains", "monitors"]) {
       const path = join(workspace.project, `${name}.ts`);
       writeFileSync(path, readFileSync(path, "utf8").replace(/import: "\d+", /g, ""));

@@ -90,7 +90,7 @@ test("Pulumi's options do what they say", async () => {
   expect(monitor("protected")).toMatchObject({ name: "protected" });
 });
 
-test("customTimeouts end a create, an update and a delete, and say so", async () => {
+test("customTimeouts end a create, an update and a delete, and the error names the option", async () => {
   const customTimeouts = { create: "2s", update: "2s", delete: "2s" };
   const program = (quick: string) =>
     programOf([

@@ -2,6 +2,8 @@ import { createContext, Script } from "node:vm";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
+import type typescript from "typescript";
+
 import { run } from "../../provider/cli/program";
 import type { Emulator } from "../../provider/emulator";
 
@@ -46,7 +48,7 @@ export interface Declaration {
 /** What the modules of an exported program declare; secrets of the configuration are read as `config:KEY`. */
 export function declaredBy(directory: string): Declaration[] {
   // Loaded here, because that takes half a second in each test file.
-  const ts = jest.requireActual<typeof import("typescript")>("typescript");
+  const ts = jest.requireActual<typeof typescript>("typescript");
   const declared: Declaration[] = [];
   const classOf = (kind: Declaration["kind"]) =>
     function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {

@@ -76,7 +76,7 @@ export class Server {
 export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
   method === "GET" && /\/(monitors|domains)$/.test(path);
 
-/** The key of whoever runs Pulumi now. */
+/** The key with which Pulumi runs. */
 export const myKey = "my-key";
 export const otherKey = "other-key";
 
