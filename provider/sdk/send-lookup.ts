@@ -18,7 +18,8 @@ export async function sendLookup(definition: Definition, finds: Finds, args: obj
   try {
     return await lookUp(session, definition, connect, finds, args);
   } catch (error) {
-    // Pulumi prints only the message of a RunError. Of any other error it prints a stack too, which is of no use here.
-    throw error instanceof UptimeError ? new RunError(error.message) : error;
+    if (!(error instanceof UptimeError)) throw error;
+    // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.
+    throw Object.assign(new RunError(error.message), { stack: "" });
   }
 }
