@@ -61,15 +61,19 @@ async function demo(program) {
   say(`Create a project with ${program.title}, and a stack`);
   const { pulumi, uptime, edit } = await layProject(engine, api, program);
 
-  say("The preview shows what will be created; nothing is sent yet");
-  await pulumi("preview");
-  check((await api.list("monitors")).length === 0, "The preview created monitors.");
+  if (!wanted.picture) {
+    say("The preview shows what will be created; nothing is sent yet");
+    await pulumi("preview");
+    check((await api.list("monitors")).length === 0, "The preview created monitors.");
+  }
   say("pulumi up creates it");
   await pulumi("up", "--yes", "--skip-preview");
   const [declared] = await api.list("monitors");
   check(declared, "The API has no monitor after `up`.");
-  say("A second pulumi up has nothing to do");
-  await pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+  if (!wanted.picture) {
+    say("A second pulumi up has nothing to do");
+    await pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+  }
 
   say("Somebody edits the monitor by hand, outside Pulumi");
   const edited = declared.interval === 3600 ? 1800 : 3600;

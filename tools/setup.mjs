@@ -25,7 +25,7 @@ export async function installPackages({ log }) {
   if (packagesAreInstalled()) return;
   log("Installing packages (npm ci).");
   // Also where NODE_ENV is "production": the tests and the build are made of development packages.
-  await runStep("npm", ["ci", "--include=dev", "--loglevel=error"]);
+  await runStep("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
 
 /** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
@@ -47,7 +47,7 @@ export async function setup({ log }) {
 /** Runs a program with its output shown; rejects when it fails, and when it prints what a test keeps secret. */
 export function runStep(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
-    // Through a pipe there is no terminal that would say so.
+    // The command writes into a pipe, where it would find no terminal.
     const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};
     const child = spawn(command, args, {
       cwd: root,
@@ -73,7 +73,7 @@ export function runStep(command, args, { env = process.env } = {}) {
   });
 }
 
-// What is installed says so itself, in npm's own record. File times tell nothing after a clone or a checkout.
+// npm keeps a record of what is installed. File times tell nothing after a clone or a checkout.
 function packagesAreInstalled() {
   const record = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(record)) return false;

@@ -21,7 +21,8 @@ export async function sendLookup(definition: Definition, finds: Finds, args: obj
   try {
     return await lookUp(session, definition, connect, finds, args);
   } catch (error) {
-    // Pulumi prints only the message of a RunError, and a stack for any other error.
-    throw error instanceof UptimeError ? new RunError(error.message) : error;
+    if (!(error instanceof UptimeError)) throw error;
+    // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.
+    throw Object.assign(new RunError(error.message), { stack: "" });
   }
 }

@@ -32,7 +32,6 @@ test("lists everything that a preview would refuse or do, all at once: code 2", 
      new Monitor("kept", { name: "Kept", url, interval: 60 });`,
   );
   await workspace.up();
-  workspace.skipTypeChecks();
   await workspace.write(
     `import * as pulumi from "@pulumi/pulumi";
      import { Domain, getMonitors, Monitor } from "pulumi-uptime";
@@ -203,7 +202,6 @@ test("on the plugin, imports and the settings of explicit providers are checked 
      ${more}`;
   await workspace.write(program(""));
   await workspace.up();
-  workspace.skipTypeChecks();
   for (const one of [emulator, theirs]) one.forget();
   await workspace.write(
     program(`

@@ -165,7 +165,6 @@ test("`pulumi up` in a clone that is built runs the quickstart, and git ignores 
     symlinkSync(name === "pulumi-uptime" ? ".." : join(modules, name), join(clone, "node_modules", name));
 
   await workspace.run(["stack", "init", "dev"]);
-  workspace.skipTypeChecks();
   await workspace.up();
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
   expect(namesIn(emulator.monitors)).toEqual(["Checkout", "Home page"]);

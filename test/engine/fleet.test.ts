@@ -24,9 +24,9 @@ async function startFleet(): Promise<Stack> {
     recursive: true,
     filter: (path) => !path.startsWith(join(example, "node_modules")),
   });
-  execFileSync(process.execPath, [join(repository, "node_modules", "typescript", "bin", "tsc")], {
-    cwd: project,
-  });
+  const compiler = join(repository, "node_modules", "typescript", "bin", "tsc");
+  // `npm run check` looks at its types.
+  execFileSync(process.execPath, [compiler, "--noCheck"], { cwd: project });
   const commands = join(project, "node_modules", ".bin");
   mkdirSync(commands);
   const main = join(repository, "dist", "provider", "cli", "main.js");

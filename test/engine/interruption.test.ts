@@ -142,7 +142,7 @@ fullTest("after a second Ctrl-C, uptime:adoptExisting finds what state does not 
 describe("SIGTERM lets requests that were sent be answered, and their results are in state", () => {
   const toProvider = (stack: Stack): void => {
     for (const { pid, command } of processesWith("PULUMI_HOME", stack.workspace.env.PULUMI_HOME ?? ""))
-      if (/^node .*(dynamic-provider|provider\.cjs)/.test(command)) process.kill(pid, "SIGTERM");
+      if (/^\S*node .*(dynamic-provider|provider\.cjs)/.test(command)) process.kill(pid, "SIGTERM");
   };
   const toCli = (_: Stack, cli: number): boolean => process.kill(cli, "SIGTERM");
 

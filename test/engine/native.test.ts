@@ -335,7 +335,6 @@ test("a program in TypeScript uses the plugin by the same classes and lookups", 
     export const found = getMonitorsOutput({ name: home.name }).apply((all) => all.length);
     export const missing = getMonitor({ name: "None" }).catch((error: Error) => error.message);`;
   const { emulator, workspace } = await startStack({ language: "ts", program: program(60) });
-  workspace.skipTypeChecks();
   await workspace.up();
   expect(await workspace.outputs()).toMatchObject({
     isMonitor: true,

@@ -185,6 +185,7 @@ test("publint and attw find nothing to mend in the tarball", () => {
 
 test("installed from its packed tarball, it works from every kind of program, with one line of code in state, and types are checked without a compiler of one's own", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
+  workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "";
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
   const sdk = `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`;
   const quickly = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
@@ -402,7 +403,11 @@ if (isFull)
       tools.install(manager, root, workspaces === "nested");
 
       // Programs of tests load less of Pulumi's SDK than those of users; these load it all.
-      const env: Record<string, string> = { PATH: await tools.pathWith(node), NODE_OPTIONS: "" };
+      const env: Record<string, string> = {
+        PATH: await tools.pathWith(node),
+        NODE_OPTIONS: "",
+        PULUMI_NODEJS_TRANSPILE_ONLY: "",
+      };
       if (manager === "yarn with Plug'n'Play") {
         const plain = await workspace.run(["up", "--yes", "--skip-preview"], { env });
         expect(plain.code).not.toBe(0);

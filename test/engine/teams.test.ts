@@ -9,7 +9,6 @@ afterEach(stopStacks);
 
 test("docs/teams.md: each block does what the page says of it", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
-  workspace.skipTypeChecks();
   const at = (name: string): string => join(workspace.project, name);
   const edit = (name: string, change: (text: string) => string): void => {
     writeFileSync(at(name), change(readFileSync(at(name), "utf8")));
@@ -73,7 +72,6 @@ test("docs/teams.md: each block does what the page says of it", async () => {
 
 test("docs/coming-from.md: what Terraform managed is adopted, and the next preview is empty", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
-  workspace.skipTypeChecks();
   emulator.domains.add({ name: "shop.example" });
   emulator.monitors.add({ name: "Home page", url: "https://shop.example/", interval: 60 });
   emulator.monitors.add({

@@ -63,7 +63,7 @@ describe("init", () => {
     const { code, stdout, stderr } = await run("init", "my site's checks");
     expect([code, stderr]).toEqual([0, ""]);
     const project = "my site's checks";
-    // The package itself: whoever clones the project does not have this checkout.
+    // The package itself, because another clone of the project does not have this checkout.
     const tarball = `pulumi-uptime-${version}.tgz`;
     expect(readdirSync(join(folder, project)).sort()).toEqual(
       [".gitignore", "Pulumi.yaml", "index.ts", "package.json", tarball, "tsconfig.json"].sort(),

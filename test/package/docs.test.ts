@@ -20,28 +20,6 @@ test("the API's reference can be built, and every name in it is there", async ()
   }).not.toThrow();
 });
 
-test.each([
-  ["no colour", "", [" from "]],
-  ["the light mode's plain one", "--light-hl-1: #000000; --dark-hl-1: #C586C0;", [" from "]],
-  ["the dark mode's plain one", "--light-hl-1: #AF00DB; --dark-hl-1: #D4D4D4;", [" from "]],
-  ["one in each mode", "--light-hl-1: #AF00DB; --dark-hl-1: #C586C0;", []],
-  ["a label's", "--light-hl-1: #000000; --dark-hl-1: #C8C8C8;", []],
-])("the site's code must have colours in both modes: a word with %s", async (_, colours, wrong) => {
-  const { plainWords } = await import("../../tools/site.mjs");
-  const code = '<span class="hl-0"> &quot; }</span><span class="hl-1"> from </span>';
-  expect(plainWords(code, `--light-hl-0: #000000; --dark-hl-0: #D4D4D4; ${colours}`)).toEqual(wrong);
-});
-
-test("the header of the site links the repository, the package and its changelog", async () => {
-  const { headerLinks } = await import("../../tools/site.mjs");
-  const repository = { url: "git+https://git.example/somebody/else.git" };
-  expect(headerLinks({ name: "a-name", repository })).toEqual({
-    Repository: "https://git.example/somebody/else",
-    Package: "https://www.npmjs.com/package/a-name",
-    Changelog: "https://git.example/somebody/else/blob/HEAD/CHANGELOG.md",
-  });
-});
-
 describe("the page of", () => {
   const source = (name: string) => read("provider", "definitions", `${name}.ts`);
   const page = async (definition: Definition, from?: { source?: string }) =>

@@ -2,7 +2,7 @@ import { createContext, Script } from "node:vm";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-import ts from "typescript";
+import type typescript from "typescript";
 
 import { run } from "../../provider/cli/program";
 import type { Emulator } from "../../provider/emulator";
@@ -47,6 +47,8 @@ export interface Declaration {
 
 /** What the modules of an exported program declare; secrets of the configuration are read as `config:KEY`. */
 export function declaredBy(directory: string): Declaration[] {
+  // Loaded here, because that takes half a second in each test file.
+  const ts = jest.requireActual<typeof typescript>("typescript");
   const declared: Declaration[] = [];
   const classOf = (kind: Declaration["kind"]) =>
     function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {

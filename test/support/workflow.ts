@@ -116,7 +116,7 @@ const platform = (folder: string) => ({
 
 /** Runs shell steps in a folder with programs on PATH that note how they were called and answer what the test says. */
 export class Shell {
-  private readonly bin: string;
+  readonly bin: string;
   private readonly log: string;
 
   constructor(

@@ -5,7 +5,8 @@ import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cac
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
 import { runAsCommand } from "../main.mjs";
 
-const SOURCES = ["path", "npm", "go"];
+/** From where one is installed, in this order. */
+const installable = ["npm", "go"];
 
 /**
  * @typedef {object} Engine
@@ -20,12 +21,10 @@ const SOURCES = ["path", "npm", "go"];
 
 /**
  * The engine to use: the user's own, else one that was installed before, else one installed now.
- * `PULUMI_UPTIME_ENGINE` (path, npm or go) allows only that source.
  * @param {Options} [options]
  * @returns {Promise<Engine>}
  */
 export async function ensureEngine({ log = () => undefined, env = process.env } = {}) {
-  const allowed = allowedSources(env);
   const failures = [];
   const attempt = async (source, action) => {
     try {
@@ -38,11 +37,8 @@ export async function ensureEngine({ log = () => undefined, env = process.env } 
     }
   };
 
-  if (allowed.includes("path")) {
-    const found = await attempt("path", () => findOnPath(env));
-    if (found) return found;
-  }
-  const installable = allowed.filter((source) => source !== "path");
+  const own = await attempt("path", () => findOnPath(env));
+  if (own) return own;
   const root = cacheRoot(env);
   const folderOf = (source) => join(root, `${cacheKey}-${source}`);
   const earlier = () => firstOf(installable, (source) => readInstalled(folderOf(source)));
@@ -57,23 +53,13 @@ export async function ensureEngine({ log = () => undefined, env = process.env } 
 
   const found = await earlier();
   if (found) return found;
-  if (installable.length > 0) {
-    await mkdir(root, { recursive: true });
-    const installed = await withLock(join(root, `${cacheKey}.lock`), { log }, async () => {
-      await removeDrafts(root);
-      return (await earlier()) ?? (await firstOf(installable, now));
-    });
-    if (installed) return installed;
-  }
+  await mkdir(root, { recursive: true });
+  const installed = await withLock(join(root, `${cacheKey}.lock`), { log }, async () => {
+    await removeDrafts(root);
+    return (await earlier()) ?? (await firstOf(installable, now));
+  });
+  if (installed) return installed;
   throw new Error(explain(failures));
-}
-
-function allowedSources({ PULUMI_UPTIME_ENGINE: forced }) {
-  if (!forced) return SOURCES;
-  if (SOURCES.includes(forced)) return [forced];
-  throw new Error(
-    `PULUMI_UPTIME_ENGINE is "${forced}"; allowed are ${SOURCES.join(", ")}, or leave it unset.`,
-  );
 }
 
 async function firstOf(sources, find) {

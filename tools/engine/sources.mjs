@@ -116,7 +116,15 @@ export async function fillFrom(source, draft, { env, log }) {
   for (const name of ["npm", "go"]) await rm(join(draft, name), { recursive: true, force: true });
 }
 
-async function versionOf(cli, env) {
+/** Asked once of each CLI, because the tests look for the engine before each stack. */
+const versions = new Map();
+
+function versionOf(cli, env) {
+  if (!versions.has(cli)) versions.set(cli, askVersion(cli, env));
+  return versions.get(cli);
+}
+
+async function askVersion(cli, env) {
   const output = await run(cli, ["version"], {
     env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
     timeoutSeconds: 60,
