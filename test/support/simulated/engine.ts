@@ -459,7 +459,8 @@ class Run implements Outcome {
     }
     const isReplaced = old?.isTainted === true || this.options.replace?.includes(urn) === true;
     if (!this.isTargeted(urn)) {
-      if (!old) this.skipped.add(urn);
+      // What depends on one that --exclude names is made all the same.
+      if (!old && this.options.targets) this.skipped.add(urn);
       return () => Promise.resolve();
     }
     const unmade = dependencies.find((dependency) => this.skipped.has(dependency));
