@@ -233,7 +233,7 @@ describe("a value that the API takes and does not store", () => {
     expect(failure).not.toContain("canary");
   });
 
-  test("a date with an offset other than +00:00 is not supported, and the error says so", async () => {
+  test("a date with an offset other than +00:00 is an error that names the offset", async () => {
     speak({ dates: "+02:00" });
     await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
       'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
