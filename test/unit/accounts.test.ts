@@ -81,7 +81,7 @@ test.each([
   await expect(preview).rejects.toThrow(/interval must be one of/);
 });
 
-test("an account that is not set any more leaves its records alone, and says so", async () => {
+test("deleting a resource of an account that is no longer set is an error, and deletes no record", async () => {
   const one = resource();
   await one.up({ ...home, account: "other" });
   const later = resource({ third: { apiKey: "k" } });

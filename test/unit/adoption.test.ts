@@ -185,7 +185,7 @@ describe("the old record is deleted before its replacement is created", () => {
     });
   });
 
-  test("and after it otherwise", async () => {
+  test("but not if a domain has a new name", async () => {
     const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
     await one.up(first);
     expect(await one.up({ ...first, name: "b.example" })).toBe("replace");

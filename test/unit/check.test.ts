@@ -39,11 +39,10 @@ test("valid inputs are taken, and documented defaults are filled in", async () =
 test("a URL with letters such as ü is taken, and still is when thousands have been checked", async () => {
   // As the engine hands it over, one byte to a letter.
   const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
-  const results = Array.from({ length: 5000 }, async (_, index) => {
+  for (let index = 0; index < 5000; index++) {
     await refused({ url: `https://example.com/${index}` });
-    return refused({ url });
-  });
-  expect((await Promise.all(results)).filter(({ url: reason }) => reason !== undefined)).toEqual([]);
+    if (index % 100 === 0) expect(await refused({ url })).toEqual({});
+  }
 });
 
 test("a removed field is managed as empty, and stays so; one with a default goes back to it", async () => {

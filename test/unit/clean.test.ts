@@ -177,7 +177,7 @@ describe("attributes", () => {
     expect(attributesOf(attributes)).toEqual({ copy: {}, curl: notice, header: "X-Token" });
   });
 
-  test("hold no number that is a secret, whatever else is there", () => {
+  test("hold no number that is a secret", () => {
     expect(attributesOf({ pin: 123, port: 1234 }, "123")).toEqual({ pin: notice, port: 1234 });
   });
 

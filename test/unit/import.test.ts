@@ -179,7 +179,7 @@ describe("an import", () => {
 });
 
 describe("an import is refused in the preview", () => {
-  test("with every property that differs, both values, and whatever else is wrong", async () => {
+  test("with every property that differs, both values, and the values that check refuses", async () => {
     const importId = add({
       name: "Other",
       interval: 300,

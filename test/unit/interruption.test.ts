@@ -97,7 +97,7 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(server.lists).toBe(1);
   });
 
-  test("and a create that is not found is not sent again: an error says that it may exist", async () => {
+  test("and a create that is not found is not sent again: the error warns that it may exist", async () => {
     const { failure, waited } = await cancelled("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
     expect(failure).toMatch(/may exist[^]*uptime:adoptExisting/);
     expect(waited).toBeLessThanOrEqual(5000);

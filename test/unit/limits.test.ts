@@ -344,7 +344,7 @@ describe("in a minute", () => {
     expect(clock.now() - started).toBeLessThan(120_000);
   });
 
-  test("more are not waited for when the operation would be over by then: an error at once that says so", async () => {
+  test("a request whose turn comes after the end of the operation's time is an error at once, which names the setting", async () => {
     const one = client({ "uptime:requestsPerMinute": "2" });
     await get(one);
     await get(one);
@@ -392,9 +392,9 @@ describe("X-RateLimit-Reset", () => {
 
 describe("an operation without customTimeouts", () => {
   test.each([
-    ["and the person says so", 1, undefined],
-    ["and says so when asked too much", undefined, "60"],
-    ["and never says so", undefined, undefined],
+    ["by uptime:requestsPerMinute", 1, undefined],
+    ["by the server, with Retry-After", undefined, "60"],
+    ["by the server, without Retry-After", undefined, undefined],
   ])("waits for its turn as long as others are served: one request a minute, %s", async (_how, set, told) => {
     const { clock, limiter } = limiterOf(set);
     const limit = limitKinds.sliding(1, 60_000);

@@ -250,7 +250,7 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(2, 102)));
     });
 
-    test("and which do not come to rest, is an error", async () => {
+    test("is an error if they keep moving", async () => {
       addShops(250);
       speak({ paging: "meta" });
       let newest = 250;

@@ -333,19 +333,19 @@ describe("what else is new on the list", () => {
     expect(server.ids()).toHaveLength(2);
   });
 
-  test("and what was there before, is not taken even if it is equal", async () => {
+  test("is not taken if it was there before, even if it is equal", async () => {
     server.emulator.monitors.add(home);
     server.onCreates(cutBefore);
     expect(await made(resource())).toBe("made 2");
   });
 
-  test("and what comes back under a lower id than there was, is not taken", async () => {
+  test("is not taken if it comes back under a lower id than there was", async () => {
     server.emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
     insteadOfOurs({ ...home, id: 3 });
     expect(await made(resource())).toBe("made 6");
   });
 
-  test("and what another resource has, is not taken", async () => {
+  test("is not taken if another resource has it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
     await one.up(home);

@@ -41,7 +41,7 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
     expect(server.ids()).toEqual([]);
   });
 
-  test("and so it does after a refresh of both", async () => {
+  test("one that leaves the program after a refresh of both leaves the record to the other", async () => {
     const [one, two] = await twins(front);
     await refreshed(one, two);
     await one.up(home);
