@@ -71,8 +71,8 @@ export async function verify(
   const shown = answered.record;
   const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
   let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
-  // An update that was only accepted may take a moment.
-  const isAccepted = shown === undefined && (answered.status === 202 || answered.status === 204);
+  // What was only accepted may take a moment.
+  const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, values, record).length === 0 || operation.isInterrupted) break;
     await operation.sleep(readPause);

@@ -241,21 +241,37 @@ describe("a value that the API takes and does not store", () => {
   });
 });
 
-test.each([
-  [202, /^$/],
-  [204, /^$/],
-  [200, /interval was sent as 300 and is 60/],
-])("an update answered with %i and no body may take effect a moment later: %s", async (status, failure) => {
-  const one = stack();
-  await one.up(home);
-  emulator.fault = ({ method }) => {
-    if (method === "PATCH") return answer(status, "");
-    // The next read shows it.
-    emulator.fault = () => void emulator.monitors.edit(1, { interval: 300 });
-    return undefined;
-  };
-  expect(await failureOf(one.up({ ...home, interval: 300 }))).toMatch(failure);
-});
+describe.each([
+  [202, /^$/, { accepted: 202 }],
+  [204, /^$/, { createStatus: 204 }],
+  [200, /interval was sent as 300 and is 60/, { createStatus: 200 }],
+] as const)(
+  "what is answered with %i and no body may take effect a moment later: %s",
+  (status, failure, dialect) => {
+    test("a create", async () => {
+      speak({ createAnswer: "empty", createLocation: true, ...dialect });
+      let reads = 0;
+      emulator.fault = ({ method, path }) => {
+        if (method === "GET" && path.endsWith("/1"))
+          emulator.monitors.edit(1, { interval: ++reads === 1 ? 60 : 300 });
+        return undefined;
+      };
+      expect(await failureOf(stack().up({ ...home, interval: 300 }))).toMatch(failure);
+    });
+
+    test("an update", async () => {
+      const one = stack();
+      await one.up(home);
+      emulator.fault = ({ method }) => {
+        if (method === "PATCH") return answer(status, "");
+        // The next read shows it.
+        emulator.fault = () => void emulator.monitors.edit(1, { interval: 300 });
+        return undefined;
+      };
+      expect(await failureOf(one.up({ ...home, interval: 300 }))).toMatch(failure);
+    });
+  },
+);
 
 describe("pause", () => {
   test.each(["pause", "paused", "paused_at", "hidden"] as const)(
