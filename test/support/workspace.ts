@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  appendFile,
   copyFile,
   mkdir,
   mkdtemp,
@@ -15,6 +14,8 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+
+import { parse, stringify } from "yaml";
 
 import { leaksIn } from "./canary.cjs";
 import { endProcessesWith } from "./processes";
@@ -163,7 +164,7 @@ export class Workspace {
     try {
       await workspace.lay(options);
       await workspace.layStack();
-      if (options.config) await workspace.setFirstConfig(options.config);
+      if (options.config) await workspace.setConfig(options.config);
     } catch (error) {
       await workspace.dispose();
       throw error;
@@ -182,25 +183,25 @@ export class Workspace {
     await writeFile(join(this.project, this.main), text);
   }
 
-  /** Like {@link setConfig} on a stack without any; what is not secret need not be asked of the CLI. */
-  private async setFirstConfig(config: Config): Promise<void> {
-    const lines = Object.entries(config).flatMap(([key, value]) =>
-      typeof value === "string" ? [`  ${key}: ${JSON.stringify(value)}\n`] : [],
-    );
-    if (lines.length > 0) await appendFile(this.settingsFile, `config:\n${lines.join("")}`);
-    const secrets = Object.entries(config).filter(([, value]) => typeof value !== "string");
-    if (secrets.length > 0) await this.setConfig(Object.fromEntries(secrets));
-  }
-
+  /** What is not secret is written into the stack's file, because asking the CLI takes a while. */
   async setConfig(config: Config): Promise<void> {
-    const pairs = Object.entries(config).flatMap(([key, value]) =>
-      typeof value === "string" ? ["--plaintext", `${key}=${value}`] : ["--secret", `${key}=${value.value}`],
-    );
-    await this.ok(["config", "set-all", ...pairs]);
+    const secrets: string[] = [];
+    await this.editConfig((present) => {
+      for (const [key, value] of Object.entries(config))
+        if (typeof value === "string") present[key] = value;
+        else secrets.push("--secret", `${key}=${value.value}`);
+    });
+    if (secrets.length > 0) await this.ok(["config", "set-all", ...secrets]);
   }
 
-  async removeConfig(...keys: string[]): Promise<void> {
-    await this.ok(["config", "rm-all", ...keys]);
+  removeConfig(key: string): Promise<void> {
+    return this.editConfig((present) => Reflect.deleteProperty(present, key));
+  }
+
+  private async editConfig(edit: (config: Record<string, unknown>) => unknown): Promise<void> {
+    const settings = parse(await readFile(this.settingsFile, "utf8")) as { config?: Record<string, unknown> };
+    edit((settings.config ??= {}));
+    await writeFile(this.settingsFile, stringify(settings));
   }
 
   /** Fails when the command does, as do preview, refresh and destroy. To see it fail: `run(["up", ...])`. */
