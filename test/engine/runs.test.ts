@@ -67,7 +67,7 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
     "--yes",
     "--skip-preview",
     ...flags,
-    ...(run.isContinued ? ["--continue-on-error"] : []),
+    ...(run.isContinued && command !== "refresh" ? ["--continue-on-error"] : []),
     ...named("--target", run.targets),
     ...named("--exclude", run.excluded),
     // The component of a target is made with it.
