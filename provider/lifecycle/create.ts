@@ -24,7 +24,7 @@ import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { nameOf, PartialFailureError } from "./resource";
 import type { Inputs, Options, State } from "./resource";
-import { formOf, sendCreate, sendUpdate, verify } from "./write";
+import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
 
 /** A created resource, and a message if it has adopted its record. */
 interface CreatedState extends State {
@@ -161,10 +161,14 @@ async function postOnce(
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
-  const { creates, definition, ledger } = scope;
+  const { collection, creates, definition, ledger, traits } = scope;
   const { singular } = definition;
-  const written = await sendCreate(scope, values, operation, onSend);
+  const { written, emptyLists } = await withEmptyListForm(scope, values, traits.emptyLists, (pairs) =>
+    collection.store(pairs, operation, onSend),
+  );
+  if (emptyLists === "text") traits.emptyLists = emptyLists;
   const { id, status, request } = written;
+  if (id !== undefined) ledger.note(id, { is: "written" });
   if (id === undefined)
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,

@@ -19,20 +19,6 @@ import { topLevel } from "./validate";
 const mostReads = 5;
 const readPause = 1000;
 
-/** Sends a create. Its answer may be lost, or hold no record. */
-export async function sendCreate(
-  scope: RecordScope,
-  values: Values,
-  operation: Operation,
-  onSend: (() => void) | undefined,
-): Promise<Written> {
-  const { written } = await withEmptyListForm(scope, values, scope.traits.emptyLists, (pairs) =>
-    scope.collection.store(pairs, operation, onSend),
-  );
-  if (written.id !== undefined) scope.ledger.note(written.id, { is: "written" });
-  return written;
-}
-
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
  * others, nothing is. Throws {@link NotStoredError} and {@link MissingError}.
@@ -111,7 +97,7 @@ async function patch(
 }
 
 /** Sends values; if empty lists are refused in one form, in the other. */
-async function withEmptyListForm(
+export async function withEmptyListForm(
   { definition }: RecordScope,
   values: Values,
   emptyLists: EmptyListForm,

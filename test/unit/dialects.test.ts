@@ -113,6 +113,15 @@ describe("wire forms", () => {
     },
   );
 
+  test("a create that is refused with an empty list is sent in the other form, from then on at once", async () => {
+    speak({ emptyLists: "bracketsRefused" });
+    const one = stack();
+    await one.up({ ...home, alertChannelIds: [] });
+    emulator.forget();
+    await one.beside().up({ ...home, alertChannelIds: [] });
+    expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([true]);
+  });
+
   test("where PATCH is refused with 405, PUT is sent, from then on at once", async () => {
     speak({ patch: "405" });
     const one = stack();
