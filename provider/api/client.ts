@@ -113,8 +113,9 @@ export class Client {
       if (step === "wait") continue;
       const pause = backoff(++retry);
       if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw last;
-      // If the operation ends meanwhile, the limiter refuses the next attempt.
-      await operation.sleep(pause).catch(() => undefined);
+      await operation.sleep(pause).catch(() => {
+        throw denied("ended");
+      });
     }
   }
 

@@ -104,6 +104,21 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect([server.posts, server.lists]).toEqual([0, 1]);
   });
 
+  test("and reads that this needs are not sent again if they fail: the create is a partial failure with its id", async () => {
+    server.emulator.dialect = { createAnswer: "id" };
+    const [one, program] = fresh();
+    server.fault = ({ method, path }) => {
+      if (method === "POST") return slow;
+      return path.endsWith("/1") ? { kind: "cut", effect: true } : undefined;
+    };
+    const running = failureOf(one.up(home));
+    await cancelAfter(program, "POST");
+    expect(await running).toMatch(/interrupted/i);
+    // Whether it has the id, and what is there.
+    expect(server.sent).toEqual(times(2, "GET /api/v1/monitors/1"));
+    expect(one.state).toMatchObject({ id: "1", unfinished: true });
+  });
+
   test("and a create whose second part was not sent is a partial failure with its id", async () => {
     const paused = { ...home, pause: true };
     const { failure, one, program } = await cancelled("POST", slow, (each) => each.up(paused));
