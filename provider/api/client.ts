@@ -130,22 +130,23 @@ export class Client {
     const { path, query, operation, method } = request;
     const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
     const attempted = { ...request, name, address, settings };
+    const search = query?.toString();
+    const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
+    if (method !== "GET") operation.hasWritten = true;
+    request.onSend?.();
+    let response: Response;
     try {
-      const search = query?.toString();
-      const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-      if (method !== "GET") operation.hasWritten = true;
-      request.onSend?.();
-      const response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
-      const { status, headers, text } = response;
-      const body = tryParseJson(text);
-      if (status >= 300) return { result: describeRefusal(attempted, response, body), answer: response };
-      if (text.trim() !== "" && body === undefined)
-        return { result: describeUnreadable(attempted, response), answer: response };
-      const location = typeof headers.location === "string" ? headers.location : undefined;
-      return { result: { status, body, location, request: name }, answer: response };
+      response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
     } catch (error) {
       return { result: describeNoAnswer(attempted, error, timeout) };
     }
+    const { status, headers, text } = response;
+    const body = tryParseJson(text);
+    if (status >= 300) return { result: describeRefusal(attempted, response, body), answer: response };
+    if (text.trim() !== "" && body === undefined)
+      return { result: describeUnreadable(attempted, response), answer: response };
+    const location = typeof headers.location === "string" ? headers.location : undefined;
+    return { result: { status, body, location, request: name }, answer: response };
   }
 
   private async exchange(

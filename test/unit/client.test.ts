@@ -8,6 +8,7 @@ import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
 import { LostAnswerError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
+import type { Transport } from "../../provider/api/transport";
 import { clientOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
@@ -105,6 +106,22 @@ describe("an error of the connection", () => {
     const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
   });
+});
+
+test("an error of our own while a refusal is described is thrown as it is, not taken for a cut connection", async () => {
+  const own = new TypeError("it failed");
+  const headers = {
+    get "retry-after"(): string {
+      throw own;
+    },
+  };
+  const transport: Transport = () => Promise.resolve({ status: 422, headers, body: Buffer.from("{}") });
+  const client = clientOf(
+    { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": key },
+    undefined,
+    transport,
+  );
+  await expect(send(client, { method: "POST", form: [] })).rejects.toBe(own);
 });
 
 describe("a clock that somebody sets", () => {
