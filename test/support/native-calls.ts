@@ -32,12 +32,9 @@ export class NativeProcess {
   private present: PluginSession | undefined;
 
   constructor(surroundings: Surroundings) {
-    const address = (): string => `127.0.0.1:${this.runs}`;
-    const engine = {
-      get address() {
-        return address();
-      },
-      attach: () => undefined,
+    const engine: Engine = {
+      address: undefined,
+      attach: (address: string) => (engine.address = address),
       log: (_severity: string, message: string) => surroundings.print?.(message),
       flush: () => Promise.resolve(),
     } as unknown as Engine;
@@ -49,8 +46,9 @@ export class NativeProcess {
   }
 
   /** Begins a run, with an engine of its own, as a program in YAML does. */
-  begin(settings: Settings): ProviderProcess {
-    this.runs++;
+  begin(settings: Settings, address = `127.0.0.1:${++this.runs}`): ProviderProcess {
+    const handshake = new proto.ProviderHandshakeRequest().setEngineAddress(address);
+    void call(this.methods, "handshake", handshake, proto.ProviderHandshakeResponse);
     const configured = configure(this.methods, settings);
     const ofType = (type: string): Provider => nativeCalls(this.methods, type, configured);
     return {

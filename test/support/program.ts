@@ -125,8 +125,8 @@ export class Program {
   }
 
   /** Another run in the same process, as of a plugin that is attached. */
-  continue(): void {
-    if (this.process) this.begin(this.process.begin(this.settings));
+  continue(address?: string): void {
+    if (this.process) this.begin(this.process.begin(this.settings, address));
   }
 
   /** The dynamic host answers it with nothing, and passes nothing on. */

@@ -219,11 +219,15 @@ describe("after Cancel, nothing begins", () => {
     expect(one.state).toBeDefined();
   });
 
-  test("until the next run, which a plugin that is attached serves too", async () => {
+  test.each([
+    ["another address", undefined],
+    ["the same address", "127.0.0.1:1"],
+  ])("until the next run, which an attached plugin serves too: its engine has %s", async (_, address) => {
     const [one, program] = await created();
+    program.continue("127.0.0.1:1");
     await one.preview(home);
     await program.cancel();
-    program.continue();
+    program.continue(address);
     await update(one);
     expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
   });

@@ -47,6 +47,11 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }
     return present.session;
   };
+  const attach = (address: string): void => {
+    // The next engine may get the address of one whose run is over. One engine attaches once for each provider.
+    if (present?.session.isInterrupted) present = undefined;
+    engine.attach(address);
+  };
   /** Runs a request about a resource; `parts` are those whose names differ between kinds of request. */
   const run = <T>(
     message: ResourceMessage,
@@ -70,11 +75,11 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
   return {
     // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
-      engine.attach(request.getEngineAddress());
+      attach(request.getEngineAddress());
       return new proto.ProviderHandshakeResponse();
     }),
     attach: unary((request: PluginAttach) => {
-      engine.attach(request.getAddress());
+      attach(request.getAddress());
       return new Empty();
     }),
     getPluginInfo: unary(() => new PluginInfo().setVersion(version)),

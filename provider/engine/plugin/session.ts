@@ -84,6 +84,10 @@ export class PluginSession {
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
+  get isInterrupted(): boolean {
+    return this.session.interruption.aborted;
+  }
+
   /** Ends waits, and begins no further write. */
   interrupt(): void {
     this.session.interrupt();
