@@ -7,7 +7,6 @@ import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { claimInState, claimOf, describeOwner, unknownOwner } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
-import { nameOf } from "./resource";
 import type { Inputs, Options, Outputs } from "./resource";
 import { assertSameServer, noteState } from "./same-record";
 
@@ -106,7 +105,7 @@ function noteHolder(
     ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
-    `${definition.label} ${id} belongs to ${nameOf(owner) || "this resource"}, and ` +
+    `${definition.label} ${id} belongs to ${owner ?? "this resource"}, and ` +
       `${describeOwner(other)} has it too: one of them has adopted or imported what the other ` +
       "one manages. Remove one of the two from the program.",
   );

@@ -76,5 +76,5 @@ export interface Options {
 
 /** A resource's name for a message, from its owner. */
 export function nameOf(owner: string | undefined): string {
-  return owner?.split("::").at(-1) ?? "";
+  return owner?.replace(/^.*?::/s, "") ?? "";
 }

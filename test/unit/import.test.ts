@@ -274,6 +274,25 @@ describe("an import is refused in the preview", () => {
   });
 });
 
+test("the announcement of an import has the whole name, which may contain `::`", async () => {
+  const importId = add();
+  await resource("monitor", "my:site:Front$uptime:index:Monitor::team::web").preview({ ...home, importId });
+  expect(warnings).toEqual([expect.stringMatching(/^Monitor team::web imports monitor 1 /)]);
+});
+
+test("the error about two resources with one record tells both with the types of their parents", async () => {
+  const importId = add();
+  const ownerIn = (parent: string): string => `${parent}$uptime:index:Monitor::web`;
+  const one = resource("monitor", ownerIn("my:site:Front"));
+  await one.up({ ...home, importId });
+  const two = one.beside({ importer: ownerIn("my:site:Back") });
+  one.nextRun(two);
+  await two.preview({ ...home, importId });
+  expect(await failureOf(one.preview(home))).toContain(
+    `Monitor 1 belongs to ${ownerIn("my:site:Front")}, and ${ownerIn("my:site:Back")} has it too`,
+  );
+});
+
 test("an id may be a number, and null is no id", async () => {
   const one = resource();
   await one.up({ ...home, importId: Number(add()) });
