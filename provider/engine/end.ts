@@ -12,7 +12,8 @@ const answerMilliseconds = 200;
 
 /**
  * Ends this process at a signal. Requests that were sent are answered first, and the engine gets the results, so that they are
- * in state. A second signal ends the process at once.
+ * in state. The same signal again ends the process at once; another one does not, because a CI service that cancels a job sends
+ * several.
  *
  * The engine also sends a signal at the end of each run. Without a listener the process would end at once, before it prints
  * the log's summary.
