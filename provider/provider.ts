@@ -13,7 +13,7 @@ const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
 let engine: engines.Engine | undefined;
 const session = new Session({
-  runNote: openRunNote(() => address),
+  runNote: openRunNote(address),
   showWait: (line) => {
     // Few runs wait, and it loads gRPC.
     // eslint-disable-next-line @typescript-eslint/no-require-imports

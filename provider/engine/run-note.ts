@@ -11,10 +11,11 @@ import {
   statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 import { message, messageOf, UptimeError } from "../api/errors";
 import type { RunNote } from "../lifecycle/record-scope";
+import { noNote } from "../lifecycle/session";
 
 /**
  * Opens a file that the processes of one run share. It says which records their resources have, because one process may adopt,
@@ -22,46 +23,41 @@ import type { RunNote } from "../lifecycle/record-scope";
  * dynamic resources. Only this user can read the file. A line counts while the process that wrote it runs, and of several
  * lines with a name the first one counts. A line about a record in state also has the resource's claim.
  *
- * @param engineAddress host and port of the engine that has started the run; without one there are no other processes
+ * @param address host and port of the engine that has started the run; without one there are no other processes
  */
-export function openRunNote(engineAddress: () => string | undefined): RunNote {
-  const file = (): string | undefined => {
-    const address = engineAddress();
-    if (address === undefined) return undefined;
-    // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
-    return join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`, hashOf(address));
-  };
-  const written = new Set<string>();
+export function openRunNote(address: string | undefined): RunNote {
+  if (address === undefined) return noNote;
+  // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
+  const folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
+  const path = join(folder, hashOf(address));
+  const lines = new NoteLines(path);
   const held = new Set<string>();
-  const lines = new NoteLines();
+  let isWritten = false;
   const write = (name: string, claim?: string): void => {
-    const path = file();
-    if (path === undefined) return;
     try {
-      if (!written.has(path)) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        if (!isOwn(dirname(path))) throw new Error("it belongs to another user");
+      if (!isWritten) {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        if (!isOwn(folder)) throw new Error("it belongs to another user");
       }
       const line = [thisProcess, hashOf(name), ...(claim === undefined ? [] : [hashOf(claim)])];
       appendFileSync(path, `${line.join(" ")}\n`, { mode: 0o600 });
     } catch (error) {
       throw new UptimeError(
-        message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${dirname(path)} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
+        message`Nothing was adopted or imported, because the processes of this run could not be told: the folder ${folder} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
         { cause: error },
       );
     }
     // The last process of the run removes the file.
-    if (!written.has(path))
+    if (!isWritten)
       process.once("exit", () => {
-        if (!lines.hasOtherWriters(path)) rmSync(path, { force: true });
+        if (!lines.hasOtherWriters()) rmSync(path, { force: true });
       });
-    written.add(path);
+    isWritten = true;
   };
   return {
     claim(name) {
       write(name);
-      const path = file();
-      if (path === undefined || lines.writerOf(name, path) === thisProcess) return;
+      if (lines.writerOf(name) === thisProcess) return;
       throw new UptimeError(
         "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
       );
@@ -77,9 +73,8 @@ export function openRunNote(engineAddress: () => string | undefined): RunNote {
       }
     },
     isHeldElsewhere(name, claim) {
-      const path = file();
-      if (path === undefined || !isOwn(dirname(path))) return false;
-      return ![undefined, thisProcess].includes(lines.writerOf(name, path, claim));
+      if (!isOwn(folder)) return false;
+      return ![undefined, thisProcess].includes(lines.writerOf(name, claim));
     },
   };
 }
@@ -132,9 +127,11 @@ class NoteLines {
   private offset = 0;
   private readonly lines = new Map<string, Line[]>();
 
+  constructor(private readonly path: string) {}
+
   /** The first process that has written a name. A line of another process with the given claim does not count. */
-  writerOf(name: string, path: string, claim?: string): string | undefined {
-    this.read(path);
+  writerOf(name: string, claim?: string): string | undefined {
+    this.read();
     const same = claim === undefined ? undefined : hashOf(claim);
     const counts = (line: Line): boolean =>
       isRunning(line.writer) &&
@@ -143,19 +140,19 @@ class NoteLines {
   }
 
   /** Whether another process that runs has written a name. */
-  hasOtherWriters(path: string): boolean {
-    this.read(path);
+  hasOtherWriters(): boolean {
+    this.read();
     const writers = new Set([...this.lines.values()].flat().map(({ writer }) => writer));
     return [...writers].some((writer) => writer !== thisProcess && isRunning(writer));
   }
 
-  private read(path: string): void {
-    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  private read(): void {
+    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
     if (size < this.offset) {
       this.offset = 0;
       this.lines.clear();
     }
-    if (size > this.offset) this.parse(textOf(path, this.offset, size));
+    if (size > this.offset) this.parse(textOf(this.path, this.offset, size));
   }
 
   private parse(text: string): void {

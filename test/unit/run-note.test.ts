@@ -2,12 +2,15 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import os from "node:os";
 import { join } from "node:path";
 
+import type { Engine } from "../../provider/engine/engine";
+import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
+import { PluginSession } from "../../provider/engine/plugin/session";
 import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, otherKey, Program, server, withServer } from "../support/program";
+import { failureOf, fronts, myKey, otherKey, Program, server, withServer } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
@@ -36,7 +39,7 @@ function noteAs(name: string): void {
 }
 
 describe("the note of a run", () => {
-  const note = (address: string | undefined = engine) => openRunNote(() => address);
+  const note = (address: string | undefined = engine) => openRunNote(address);
 
   test("tells another process of the run what this one has got, in a file that only this user can read", () => {
     note().claim(record);
@@ -107,9 +110,36 @@ describe("the note of a run", () => {
   });
 
   test("is not written for no engine", () => {
-    const none = openRunNote(() => undefined);
+    const none = openRunNote(undefined);
     none.claim(record);
     expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
+  });
+});
+
+describe("an attached plugin", () => {
+  withServer();
+
+  test("notes what a run adopts for the processes of that run, also if the next engine has attached meanwhile", async () => {
+    openRunNote(engine).claim(record);
+    const attached = { address: engine, log: () => undefined } as unknown as Engine;
+    const session = new PluginSession(attached, {});
+    session.configure({ baseUrl: server.emulator.url, apiKey: myKey, adoptExisting: true });
+    server.emulator.monitors.add(home);
+    attached.address = "127.0.0.1:4001";
+    const request: ResourceRequest = {
+      urn: "urn:pulumi:stack::project::uptime:index:Monitor::home",
+      id: "",
+      oldInputs: {},
+      oldOutputs: {},
+      inputs: home,
+      ignoreChanges: [],
+      timeout: undefined,
+      isPreview: false,
+      isImport: false,
+    };
+    await session.run(request, (resources) => resources.create(request));
+    expect(readdirSync(folder())).toHaveLength(1);
+    expect(noted().trim().split("\n").length).toBeGreaterThan(1);
   });
 });
 
@@ -230,7 +260,7 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     writeFileSync(temporary, "");
     const settings = { "uptime:adoptExisting": "true" };
     const failure = await failureOf(
-      operation(new Program(server, front, settings, { runNote: openRunNote(() => engine) })),
+      operation(new Program(server, front, settings, { runNote: openRunNote(engine) })),
     );
     expect(failure).toContain(`the folder ${folder()} cannot be written (`);
     expect(failure).toContain("Set TMPDIR to a folder that can.");

@@ -37,7 +37,7 @@ export class PluginSession {
       showWait: (line, urn) => {
         engine.log("info", line, urn, true);
       },
-      runNote: openRunNote(() => engine.address),
+      runNote: openRunNote(engine.address),
       ...surroundings,
     });
   }
