@@ -21,7 +21,7 @@ export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id, if all ids are numbers and the list is sorted by them: then only higher ids are new. Otherwise undefined. */
-  readonly newestKnownId: bigint | undefined;
+  readonly highestId: bigint | undefined;
   /** The records by {@link nameKey}, for adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
@@ -37,7 +37,7 @@ export interface PlannedCreate {
 export class Creates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
-  newestKnownId: bigint | undefined;
+  highestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
   /** The last create of each turn key: identical creates have the same. */
@@ -50,7 +50,7 @@ export async function readBaseline(collection: Collection, operation: Operation)
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
-  let newestKnownId: bigint | undefined;
+  let highestId: bigint | undefined;
   let previous: bigint | undefined;
   let isFalling = true;
   for await (const page of collection.list(operation))
@@ -58,7 +58,7 @@ export async function readBaseline(collection: Collection, operation: Operation)
       const number = idNumber(record.id);
       ids.add(number ?? record.id);
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
-      newestKnownId ??= number;
+      highestId ??= number;
       previous = number;
       const key = nameKey(shownValue(nameField, record, false));
       const sameName = byName.get(key);
@@ -66,7 +66,7 @@ export async function readBaseline(collection: Collection, operation: Operation)
       else byName.set(key, [record]);
     }
   // An empty list does not show how it is sorted, but then every record is new.
-  return { ids, newestKnownId: isFalling ? (newestKnownId ?? -1n) : undefined, byName };
+  return { ids, highestId: isFalling ? (highestId ?? -1n) : undefined, byName };
 }
 
 /**

@@ -92,7 +92,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
 function baselineOf({ collection, creates }: RecordScope, operation: Operation): Promise<Baseline> {
   creates.baseline ??= readBaseline(collection, operation.forOthersToo()).then(
     (baseline) => {
-      creates.newestKnownId = baseline.newestKnownId;
+      creates.highestKnownId = baseline.highestId;
       return baseline;
     },
     (error: unknown) => {
@@ -112,10 +112,10 @@ async function make(
   const { creates, definition, traits } = scope;
   const turnKey = JSON.stringify(formOf(definition, planned.values, traits.emptyLists));
   return inTurn(creates.turns, turnKey, operation, async () => {
-    let { newestKnownId } = creates;
+    let highestIdThen = creates.highestKnownId;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      const onSend = lost ? undefined : () => ({ newestKnownId } = creates);
+      const onSend = lost ? undefined : () => (highestIdThen = creates.highestKnownId);
       const post = postOnce(scope, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
@@ -123,7 +123,7 @@ async function make(
       } catch (error) {
         const found = await recoverCreate(
           scope,
-          { ...planned, newestKnownId, lost, sends },
+          { ...planned, highestIdThen, lost, sends },
           error,
           operation,
         );
@@ -182,11 +182,11 @@ async function postOnce(
     );
   ledger.note(id, { is: "taken", claim: owner });
   const record = await recordOf(scope, id, written, operation);
-  const { newestKnownId } = creates;
-  if (newestKnownId === undefined) return { id, record, status };
+  const { highestKnownId } = creates;
+  if (highestKnownId === undefined) return { id, record, status };
   // The id is lower than known ones, or not a number, so ids no longer show which records are new.
-  if (number === undefined || number < (baseline.newestKnownId ?? -1n)) creates.newestKnownId = undefined;
-  else if (number > newestKnownId) creates.newestKnownId = number;
+  if (number === undefined || number < (baseline.highestId ?? -1n)) creates.highestKnownId = undefined;
+  else if (number > highestKnownId) creates.highestKnownId = number;
   return { id, record, status };
 }
 

@@ -31,7 +31,7 @@ const longSearch = 60_000;
 /** A create that was sent. */
 interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
-  readonly newestKnownId: bigint | undefined;
+  readonly highestIdThen: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
   /** The lost answer of the send before, if there was one. */
@@ -171,19 +171,19 @@ function mayExistHint({ singular }: Definition): string {
 
 async function findCandidates(
   scope: RecordScope,
-  { values, baseline, newestKnownId, lost }: LostCreate,
+  { values, baseline, highestIdThen, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
   const { clock, collection, creates, definition, ledger, reader, traits } = scope;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
-    const isLater = newestKnownId === undefined || number === undefined || number > newestKnownId;
+    const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
     const isHeld = ledger.standing(id) === "held" || isIdHeldElsewhere(scope, id);
     return isLater && !baseline.ids.has(number ?? id) && !isHeld;
   };
   const list = new Listing(collection.list(operation), "desc", clock);
-  if (newestKnownId === undefined) await list.complete();
-  else await list.find(String(newestKnownId), () => Infinity);
+  if (highestIdThen === undefined) await list.complete();
+  else await list.find(String(highestIdThen), () => Infinity);
   const listed = list.all().filter(isNew);
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
