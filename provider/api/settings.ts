@@ -170,6 +170,6 @@ const keyVariable = (account: string): string =>
   `${settings.apiKey.environment}_${account.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 
 /** Four hex digits that change with the address or the key; too few to guess a key by. */
-export function keyHash(address: Pick<Address, "url">, apiKey: string): string {
+export function keyFingerprintOf(address: Pick<Address, "url">, apiKey: string): string {
   return createHash("sha256").update(`${address.url}\0${apiKey}`).digest("hex").slice(0, 4);
 }

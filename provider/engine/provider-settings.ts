@@ -1,4 +1,4 @@
-import { accountNames, defaultProvider, keyHash, readSettings } from "../api/settings";
+import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue } from "../definitions/marks";
 import { unknownSettings } from "../definitions/setting-warnings";
@@ -66,7 +66,8 @@ function withoutTypes(name: string | undefined): string | undefined {
 
 function differ(one: Settings, other: Settings): boolean {
   return (["baseUrl", "monitorsBaseUrl"] as const).some(
-    (address) => keyHash(one[address], one.apiKey) !== keyHash(other[address], other.apiKey),
+    (address) =>
+      keyFingerprintOf(one[address], one.apiKey) !== keyFingerprintOf(other[address], other.apiKey),
   );
 }
 

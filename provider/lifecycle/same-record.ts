@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
-import { keyHash } from "../api/settings";
+import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import type { RecordScope } from "./record-scope";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
@@ -15,7 +15,7 @@ export function isAccountOfState(
 ): boolean {
   if (settings.sameAccount || ofState === undefined || ofState === keyFingerprint) return true;
   const former = settings.movedFrom.find(({ hash }) => hash === serverHash);
-  return former !== undefined && keyHash(former, settings.apiKey) === ofState;
+  return former !== undefined && keyFingerprintOf(former, settings.apiKey) === ofState;
 }
 
 /** Whether state was made at this address, or at one in `uptime:movedFrom`. */

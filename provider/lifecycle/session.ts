@@ -5,7 +5,7 @@ import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
 import { Log, printLine } from "../api/log";
 import type { LogLevel } from "../api/log";
-import { keyHash } from "../api/settings";
+import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import { counted } from "../api/text";
 import { httpTransport, proxyPasswords } from "../api/transport";
@@ -181,7 +181,7 @@ export class Session {
       definition,
       settings,
       address,
-      keyFingerprint: keyHash(address, settings.apiKey),
+      keyFingerprint: keyFingerprintOf(address, settings.apiKey),
       ...kind,
       evidence: shared.evidence,
       runNote: this.runNote,

@@ -1,4 +1,4 @@
-import { keyHash, readSettings } from "../../provider/api/settings";
+import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { addImported } from "../../provider/cli/export/imported-state";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
@@ -92,7 +92,7 @@ function remove(...all: (ModelStack | undefined)[]): void {
 const addStranger = (): unknown =>
   server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
-const hashOf = (key: string, url = server.emulator.url): string => keyHash({ url }, key);
+const fingerprintOf = (key: string, url = server.emulator.url): string => keyFingerprintOf({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {
@@ -370,7 +370,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     // Otherwise a second refresh would find that name in state, and take the record over.
     expect(await refreshAll(all)).toEqual(["there", "error"]);
-    expect(all.map(keyOf)).toEqual([hashOf(myKey), hashOf(otherKey)]);
+    expect(all.map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
   test("once they are renewed, the present key is enough", async () => {
@@ -437,7 +437,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
     expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
     expect(await refreshAll(all.slice(2))).toEqual(["there"]);
-    expect(all.slice(2).map(keyOf)).toEqual([hashOf(myKey, moved.url)]);
+    expect(all.slice(2).map(keyOf)).toEqual([fingerprintOf(myKey, moved.url)]);
   });
 
   test("another key is another one there too", async () => {
@@ -467,7 +467,7 @@ test("accounts at one address, each with a key of its own, are judged apart", as
   const [own, team] = [program.resource(), program.resource()];
   await own.up(declared("monitor", 1));
   await team.up({ ...declared("monitor", 2), account: "team" });
-  expect([own, team].map(keyOf)).toEqual([hashOf(otherKey), hashOf("team-key")]);
+  expect([own, team].map(keyOf)).toEqual([fingerprintOf(otherKey), fingerprintOf("team-key")]);
   program.nextRun(mine);
   remove(own);
   // What the team has is found with its key, and says nothing of ours.
@@ -490,10 +490,10 @@ describe("the digits of address and key in state", () => {
     ["a replacement", (one) => one.replace(declared("monitor", 1))],
   ])("are written by a create, and anew by %s", async (_, operation) => {
     const [[one]] = await createdByOthers("dynamic", 1);
-    expect(keyOf(one)).toBe(hashOf(otherKey));
+    expect(keyOf(one)).toBe(fingerprintOf(otherKey));
     const address = one.state?.outputs.__server;
     await operation(one);
-    expect(keyOf(one)).toBe(hashOf(myKey));
+    expect(keyOf(one)).toBe(fingerprintOf(myKey));
     expect(one.state?.outputs.__server).toBe(address);
   });
 
@@ -505,7 +505,7 @@ describe("the digits of address and key in state", () => {
     const adopts = new Program(server, "dynamic", adopting).resource("monitor", { importer: "home" });
     await adopts.up(home);
     expect(server.emulator.writes()).toEqual([]);
-    expect([imports, adopts].map(keyOf)).toEqual([hashOf(myKey), hashOf(otherKey)]);
+    expect([imports, adopts].map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
   test("are written by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
@@ -513,10 +513,10 @@ describe("the digits of address and key in state", () => {
     const program = new Program(server, "dynamic");
     const one = program.resource();
     expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
-    expect(one.state?.outputs).toMatchObject({ __partial: true, __key: hashOf(myKey) });
+    expect(one.state?.outputs).toMatchObject({ __partial: true, __key: fingerprintOf(myKey) });
     program.nextRun(others);
     const read = await program.providers.monitor.read("urn", one.state?.id ?? "", {}, {});
-    expect(read?.outputs).toMatchObject({ __readOnly: true, __key: hashOf(otherKey) });
+    expect(read?.outputs).toMatchObject({ __readOnly: true, __key: fingerprintOf(otherKey) });
   });
 
   test("are written by `export --state`", async () => {
@@ -545,7 +545,7 @@ describe("the digits of address and key in state", () => {
     const exported = deployment.resources?.slice(2) ?? [];
     expect(exported).toHaveLength(2);
     for (const [index, { id = "", outputs = {} }] of exported.entries()) {
-      expect(outputs.__key).toBe(hashOf(myKey));
+      expect(outputs.__key).toBe(fingerprintOf(myKey));
       const one = all[index];
       if (one) one.state = { id, outputs: { ...outputs }, inputs: {}, unfinished: false };
     }
@@ -565,7 +565,7 @@ describe("the digits of address and key in state", () => {
       else await one[operation](declared("monitor", 1));
       expect(await one.preview(declared("monitor", 1))).toBe("same");
     }
-    expect(keyOf(one)).toBe(hashOf(myKey));
+    expect(keyOf(one)).toBe(fingerprintOf(myKey));
     expect(server.emulator.writes()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { settingNames } from "../../provider/definitions/settings";
-import { keyHash, readSettings } from "../../provider/api/settings";
+import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
@@ -72,14 +72,14 @@ test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
 );
 
 test("the hash of a key is four hex digits, which change with the key and with the address", () => {
-  const hashOf = (config: Record<string, string>): string => {
+  const fingerprintOf = (config: Record<string, string>): string => {
     const { baseUrl, apiKey } = read({ ...complete, ...config });
-    return keyHash(baseUrl, apiKey);
+    return keyFingerprintOf(baseUrl, apiKey);
   };
-  expect(hashOf({})).toMatch(/^[0-9a-f]{4}$/);
-  expect(hashOf({ "uptime:baseUrl": "https://UPTIME.example.com/api/v1" })).toBe(hashOf({}));
-  expect(hashOf({ "uptime:apiKey": "other" })).not.toBe(hashOf({}));
-  expect(hashOf({ "uptime:baseUrl": "https://other.example.com" })).not.toBe(hashOf({}));
+  expect(fingerprintOf({})).toMatch(/^[0-9a-f]{4}$/);
+  expect(fingerprintOf({ "uptime:baseUrl": "https://UPTIME.example.com/api/v1" })).toBe(fingerprintOf({}));
+  expect(fingerprintOf({ "uptime:apiKey": "other" })).not.toBe(fingerprintOf({}));
+  expect(fingerprintOf({ "uptime:baseUrl": "https://other.example.com" })).not.toBe(fingerprintOf({}));
 });
 
 test.each(["off", "summary", "requests", "json"])("the log level may be %s", (level) => {

@@ -92,7 +92,9 @@ function reportOf(
     });
   const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
   const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
-  const presentKeys = new Set(resources.flatMap(({ account }) => account ?? []));
+  const presentFingerprints = new Set(
+    resources.flatMap(({ account: keyFingerprint }) => keyFingerprint ?? []),
+  );
 
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
@@ -119,7 +121,9 @@ function reportOf(
       unchecked.push(uncheckedText(step));
       continue;
     }
-    const free = (resource.namesakes ?? []).filter(({ id }) => !isManaged(resource, id, state, presentKeys));
+    const free = (resource.namesakes ?? []).filter(
+      ({ id }) => !isManaged(resource, id, state, presentFingerprints),
+    );
     const { record, reason } = recordOf(resource, free, owners);
     if (reason !== undefined) {
       refused.push({ title, importId: resource.importId, reasons: [reason] });
@@ -179,23 +183,23 @@ function isSilent({ urn, newState }: PreviewStep): boolean {
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
-const recordKey = ({ label, account }: CollectedResource, id: string | undefined): string =>
-  `${label} ${account} ${id}`;
+const recordKey = ({ label, account: keyFingerprint }: CollectedResource, id: string | undefined): string =>
+  `${label} ${keyFingerprint} ${id}`;
 
 /**
  * Tells if a resource of the stack has a record.
  *
- * @param presentKeys the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
+ * @param presentFingerprints the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
  */
 function isManaged(
-  { label, account, servers = [] }: CollectedResource,
+  { label, account: keyFingerprint, servers = [] }: CollectedResource,
   id: string,
   state: readonly ManagedResource[],
-  presentKeys: ReadonlySet<unknown>,
+  presentFingerprints: ReadonlySet<unknown>,
 ): boolean {
   return state.some(({ definition, resource: { id: ofState, outputs: { __key, __server } = {} } }) => {
     if (ofState !== id || definition.label !== label) return false;
-    if (presentKeys.has(__key)) return __key === account;
+    if (presentFingerprints.has(__key)) return __key === keyFingerprint;
     return __server === undefined || servers.some((server) => server === __server);
   });
 }
