@@ -1,6 +1,6 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** @internal The types that a field can have; `field-types.ts` and `field-faults.ts` say what each one means and allows. */
+/** @internal The types that a field can have; `field-types.ts` and `field-problems.ts` say what each one means and allows. */
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 

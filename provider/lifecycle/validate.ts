@@ -1,5 +1,5 @@
 import type { Definition, Problem } from "../definitions/field";
-import { findFaults } from "../definitions/field-faults";
+import { problemsOfValue } from "../definitions/field-problems";
 import { nearest } from "../definitions/nearest";
 import { isUnknown } from "../definitions/unknown";
 
@@ -12,7 +12,7 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
       if (field.required) problems.push({ property: key, reason: "is required" });
       continue;
     }
-    for (const { path, reason } of findFaults(field, value))
+    for (const { path, reason } of problemsOfValue(field, value))
       problems.push({ property: `${key}${path}`, reason });
   }
   for (const key of Object.keys(values))

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../api/text";
-import { digestOf, faultsIn } from "./review";
+import { digestOf, reasonsNotToApply } from "./review";
 import type { ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";
 import { driftReport, driftSummary } from "../drift/report";
@@ -62,9 +62,9 @@ Examples:
 `,
     )
     .action((options: CommentOptions) => {
-      const { comment, faults } = review(options, context.cwd);
+      const { comment, reasons } = review(options, context.cwd);
       context.stdout.write(comment);
-      if (faults.length > 0) throw new UptimeError(faults.join(" "));
+      if (reasons.length > 0) throw new UptimeError(reasons.join(" "));
     });
 }
 
@@ -80,7 +80,7 @@ function deleteLimit(text: string): string {
 }
 
 /** The comment, from the files that the options name, and why it must not be applied. */
-function review(options: CommentOptions, cwd: string): { comment: string; faults: string[] } {
+function review(options: CommentOptions, cwd: string): { comment: string; reasons: string[] } {
   // In CI, a command that failed is the reason why a later one has left no file.
   const textOf = (option: "preview" | "previewLog" | "drift" | "doctor"): string | undefined => {
     const path = resolve(cwd, options[option] ?? "");
@@ -120,7 +120,7 @@ function review(options: CommentOptions, cwd: string): { comment: string; faults
   ];
   return {
     comment: layOut(head, sectionsOf(checks, errors, changes, drift), options.limit, options.fullAt),
-    faults: faultsIn(options, digest, changes, drift),
+    reasons: reasonsNotToApply(options, digest, changes, drift),
   };
 }
 

@@ -47,7 +47,7 @@ function hashOf(entries: readonly unknown[]): string {
  *
  * @param digest undefined if not all is known that it would do
  */
-export function faultsIn(
+export function reasonsNotToApply(
   { reviewed, maxDeletes }: ReviewOptions,
   digest: string | undefined,
   { own }: PlannedChanges,
@@ -56,24 +56,24 @@ export function faultsIn(
   if (reviewed === undefined && maxDeletes === undefined) return [];
   if (digest === undefined) return ["It is not known what would be done: see the errors above."];
   return [
-    ...(reviewed === undefined ? [] : reviewFaults(digest, reviewed)),
-    ...(maxDeletes === undefined ? [] : lossFaults(own, maxDeletes, drift?.checked)),
+    ...(reviewed === undefined ? [] : reviewReasons(digest, reviewed)),
+    ...(maxDeletes === undefined ? [] : lossReasons(own, maxDeletes, drift?.checked)),
   ];
 }
 
 /** No changes and no drift need no review. */
-function reviewFaults(digest: string, reviewed: string): string[] {
+function reviewReasons(digest: string, reviewed: string): string[] {
   const [changes = "", edits = ""] = digest.split("-");
   const isReviewed = (part: string): boolean => part === nothing || reviewed.includes(part);
-  const faults = [
+  const reasons = [
     ...(isReviewed(changes) ? [] : ["The program's changes are not the reviewed ones."]),
     ...(isReviewed(edits) ? [] : ["The drift is not the reviewed one."]),
   ];
-  return faults.length === 0 ? [] : [...faults, `What is listed above has the digest ${digest}.`];
+  return reasons.length === 0 ? [] : [...reasons, `What is listed above has the digest ${digest}.`];
 }
 
 /** @param total how many resources of this package the stack has, if that is known */
-function lossFaults(own: readonly PlannedChange[], most: string, total = 0): string[] {
+function lossReasons(own: readonly PlannedChange[], most: string, total = 0): string[] {
   const lost = own.filter(({ operation }) => operation === "delete" || operation === "replace").length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (lost <= allowed) return [];

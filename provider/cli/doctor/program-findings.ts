@@ -9,7 +9,7 @@ import type { ProgramReport } from "./program";
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
 
-/** Tells the result of a preview, with a finding for each resource and fault. */
+/** Tells the result of a preview, with a finding for each resource and each reason to refuse it. */
 export function programFindings({
   resources,
   planned,
