@@ -13,7 +13,8 @@ export type EmptyListForm = "entry" | "text";
 /** A record shows a value that a field of this type cannot have. */
 export class UnreadableError extends Error {}
 
-interface TypeRules<T extends Value> {
+/** What the values of a type look like in records and forms, and which are equal. */
+interface Codec<T extends Value> {
   /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
   /** Compares values that are not empty. */
@@ -24,7 +25,7 @@ interface TypeRules<T extends Value> {
 
 /** Parses the value of a field in a record. Throws {@link UnreadableError}. */
 export function parse(field: Field, raw: unknown): Value {
-  return rulesOf[field.type].parse(raw) ?? null;
+  return codecOf[field.type].parse(raw) ?? null;
 }
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
@@ -34,7 +35,7 @@ export function equal(field: Field, declared: Value, other: Value): boolean {
   if (field.type === "boolean") return (declared ?? false) === (other ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
   if (isNothing(declared)) return isNothing(other);
-  return !isEmpty(other) && rulesOf[field.type].equal(declared, other);
+  return !isEmpty(other) && codecOf[field.type].equal(declared, other);
 }
 
 export function isList({ type }: Field): boolean {
@@ -42,14 +43,14 @@ export function isList({ type }: Field): boolean {
 }
 
 export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
-  const rules = rulesOf[field.type];
-  if (!isEmpty(value)) return rules.encode(field.wire, value);
-  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : rules.empty(field.wire);
+  const codec = codecOf[field.type];
+  if (!isEmpty(value)) return codec.encode(field.wire, value);
+  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : codec.empty(field.wire);
 }
 
 const emptyString = (wire: string): Pair[] => [[wire, ""]];
 
-const string: TypeRules<string> = {
+const string: Codec<string> = {
   parse(raw) {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
@@ -66,12 +67,12 @@ export function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
 }
 
-const hostname: TypeRules<string> = {
+const hostname: Codec<string> = {
   ...string,
   equal: (a, b) => comparableHost(a) === comparableHost(b),
 };
 
-const url: TypeRules<string> = {
+const url: Codec<string> = {
   ...string,
   equal: (a, b) => comparableUrl(a) === comparableUrl(b),
 };
@@ -86,7 +87,7 @@ function comparableUrl(value: string): string {
   );
 }
 
-const integer: TypeRules<number> = {
+const integer: Codec<number> = {
   parse(raw) {
     if (raw === null || raw === undefined || raw === "") return null;
     const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
@@ -101,7 +102,7 @@ const integer: TypeRules<number> = {
 const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
 const trueForms: readonly unknown[] = [true, "true", 1, "1"];
 
-const boolean: TypeRules<boolean> = {
+const boolean: Codec<boolean> = {
   parse(raw) {
     if (falseForms.includes(raw)) return false;
     if (trueForms.includes(raw)) return true;
@@ -115,7 +116,7 @@ const boolean: TypeRules<boolean> = {
   empty: (wire) => [[wire, "0"]],
 };
 
-const dateTime: TypeRules<string> = {
+const dateTime: Codec<string> = {
   ...string,
   parse(raw) {
     const value = isZeroDate(raw) ? null : string.parse(raw);
@@ -126,7 +127,7 @@ const dateTime: TypeRules<string> = {
   },
 };
 
-const idList: TypeRules<readonly (string | number)[]> = {
+const idList: Codec<readonly (string | number)[]> = {
   parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
   equal: (a, b) => comparableIds(a) === comparableIds(b),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
@@ -145,7 +146,7 @@ function id(raw: unknown): string | number {
 const comparableIds = (ids: readonly (string | number)[]): string =>
   [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
 
-const headerList: TypeRules<readonly RequestHeader[]> = {
+const headerList: Codec<readonly RequestHeader[]> = {
   parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
   equal: (a, b) => comparableHeaders(a) === comparableHeaders(b),
   encode: (wire, headers) =>
@@ -193,7 +194,7 @@ function parseJsonList(raw: unknown): unknown {
   }
 }
 
-const rulesOf = {
+const codecOf = {
   text: string,
   hostname,
   url,
@@ -203,4 +204,4 @@ const rulesOf = {
   dateTime,
   idList,
   headerList,
-} as Record<FieldType, TypeRules<Value>>;
+} as Record<FieldType, Codec<Value>>;
