@@ -7,9 +7,9 @@ import type { UptimeError } from "./errors";
 import {
   notSentError,
   outcomeOf,
-  describeRefusal,
-  describeNoAnswer,
-  describeUnreadable,
+  refusedAttempt,
+  unansweredAttempt,
+  unreadableAttempt,
 } from "./failed-attempt";
 import type { FailedAttempt, Response } from "./failed-attempt";
 import type { Log } from "./log";
@@ -108,7 +108,7 @@ export class Client {
       last = result.error;
       const step = nextStep(method, result.failure);
       if (step === "fail") throw last;
-      if (step !== "repeat" && step !== "wait") throw new LostAnswerError(last.parts, step, { cause: last });
+      if (step !== "retry" && step !== "wait") throw new LostAnswerError(last.parts, step, { cause: last });
       ready = this.clock.now();
       if (step === "wait") continue;
       const pause = backoff(++retry);
@@ -138,13 +138,13 @@ export class Client {
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
     } catch (error) {
-      return { result: describeNoAnswer(attempted, error, timeout) };
+      return { result: unansweredAttempt(attempted, error, timeout) };
     }
     const { status, headers, text } = response;
     const body = tryParseJson(text);
-    if (status >= 300) return { result: describeRefusal(attempted, response, body), answer: response };
+    if (status >= 300) return { result: refusedAttempt(attempted, response, body), answer: response };
     if (text.trim() !== "" && body === undefined)
-      return { result: describeUnreadable(attempted, response), answer: response };
+      return { result: unreadableAttempt(attempted, response), answer: response };
     const location = typeof headers.location === "string" ? headers.location : undefined;
     return { result: { status, body, location, request: name }, answer: response };
   }

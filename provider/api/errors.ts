@@ -94,10 +94,11 @@ export class LostAnswerError extends UptimeError {
   constructor(
     given: string | Message,
     /**
-     * The next step if a few looks find no record: to send the create again; to look for a minute and never send it again,
-     * because the server may still be at work; or to give up, because it would get the same answer.
+     * The next step: to search a few times, and send the create again if there is no record; to keep looking for a minute and
+     * never send it again, because the server may still be at work; or to search and then give up, because it would get the same
+     * answer.
      */
-    readonly next: "send again" | "keep looking" | "give up",
+    readonly next: "search first" | "keep looking" | "give up",
     options?: ErrorOptions,
     /** The id in the answer, if there is no such record yet. */
     readonly answeredId?: string,

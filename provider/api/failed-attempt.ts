@@ -77,7 +77,7 @@ export function notSentError(
 }
 
 /** An answer with a status of 300 or above. */
-export function describeRefusal(attempted: Attempted, response: Response, body: unknown) {
+export function refusedAttempt(attempted: Attempted, response: Response, body: unknown) {
   const { status, headers, text, target, hasOtherPath } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
@@ -92,7 +92,7 @@ export function describeRefusal(attempted: Attempted, response: Response, body: 
 }
 
 /** An answer with a good status and a body that is not JSON. */
-export function describeUnreadable({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
+export function unreadableAttempt({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
   const error = new UptimeError(
     message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
       ${address.source}: does it lead to the API?`,
@@ -101,7 +101,7 @@ export function describeUnreadable({ name, address }: Attempted, { status, text 
 }
 
 /** No answer, or a part of one. */
-export function describeNoAnswer(
+export function unansweredAttempt(
   { name, method, operation, address, settings }: Attempted,
   error: unknown,
   timeout: AbortSignal,

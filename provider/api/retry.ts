@@ -17,7 +17,7 @@ export type Failure =
 
 export type Step =
   /** Send it again. */
-  | "repeat"
+  | "retry"
   /** Send it again as soon as the API allows; this does not count as a retry. */
   | "wait"
   | "fail"
@@ -25,33 +25,33 @@ export type Step =
   | LostAnswerError["next"];
 
 /**
- * The next step after a failed attempt. GET, DELETE and updates of absolute values may be repeated; a create only if it
+ * The next step after a failed attempt. GET, DELETE and updates of absolute values may be retried; a create only if it
  * surely had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {
-  const repeatable = method !== "POST";
+  const retryable = method !== "POST";
   switch (failure.type) {
     case "unreachable":
-      return "repeat";
+      return "retry";
     case "cut":
-      return repeatable ? "repeat" : "send again";
+      return retryable ? "retry" : "search first";
     case "timeout":
-      return repeatable ? "repeat" : "keep looking";
+      return retryable ? "retry" : "keep looking";
     case "unreadable":
-      return repeatable ? "fail" : "keep looking";
+      return retryable ? "fail" : "keep looking";
     case "final":
       return "fail";
     case "status":
       if (failure.status === 429) return "wait";
       if (failure.status === 503 && failure.hasRetryAfter) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return repeatable ? "repeat" : "keep looking";
+      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "keep looking";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!repeatable && (failure.status === 302 || failure.status === 303)) return "give up";
+      if (!retryable && (failure.status === 302 || failure.status === 303)) return "give up";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505) return repeatable ? "fail" : "give up";
-      return repeatable ? "repeat" : "send again";
+      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "give up";
+      return retryable ? "retry" : "search first";
   }
 }
 

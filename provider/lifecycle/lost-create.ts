@@ -67,7 +67,7 @@ export async function recoverCreate(
   if (error instanceof LostAnswerError) {
     const found = await findLost(scope, { ...create, lost: error }, operation);
     if (found) return found;
-    if (error.next === "send again" && sends < mostSends) return error;
+    if (error.next === "search first" && sends < mostSends) return error;
     throw new UptimeError(message`${error} ${mayExistHint(definition)}`, { cause: error });
   }
   if (!lost) throw adviseReplacement(definition, error);

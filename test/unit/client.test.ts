@@ -98,7 +98,7 @@ describe("an error of the connection", () => {
     {},
   ])("that may come after the request (%j) loses the answer of a create", async (error) => {
     failing(error);
-    expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "send again" });
+    expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "search first" });
   });
 
   test("is sent again if nothing was sent", async () => {

@@ -2,7 +2,7 @@ import { untilRetry } from "../../provider/api/rate-limit-headers";
 import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 
-const repeatable = ["GET", "DELETE", "PATCH", "PUT"] as const;
+const retryable = ["GET", "DELETE", "PATCH", "PUT"] as const;
 
 const status = (code: number, told = false): Failure => ({
   type: "status",
@@ -10,11 +10,11 @@ const status = (code: number, told = false): Failure => ({
   hasRetryAfter: told,
 });
 
-/** What was seen, what follows for methods that are safe to repeat, and what follows for a create. */
+/** What was seen, what follows for methods that are safe to retry, and what follows for a create. */
 const policy: [string, Failure, Step, Step][] = [
-  ["no connection", { type: "unreachable" }, "repeat", "repeat"],
-  ["connection cut", { type: "cut" }, "repeat", "send again"],
-  ["own timeout", { type: "timeout" }, "repeat", "keep looking"],
+  ["no connection", { type: "unreachable" }, "retry", "retry"],
+  ["connection cut", { type: "cut" }, "retry", "search first"],
+  ["own timeout", { type: "timeout" }, "retry", "keep looking"],
   ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "keep looking"],
   ["something final", { type: "final" }, "fail", "fail"],
   ["301", status(301), "fail", "fail"],
@@ -27,7 +27,7 @@ const policy: [string, Failure, Step, Step][] = [
   ["403", status(403), "fail", "fail"],
   ["404", status(404), "fail", "fail"],
   ["405", status(405), "fail", "fail"],
-  ["408", status(408), "repeat", "keep looking"],
+  ["408", status(408), "retry", "keep looking"],
   ["409", status(409), "fail", "fail"],
   ["410", status(410), "fail", "fail"],
   ["413", status(413), "fail", "fail"],
@@ -37,20 +37,20 @@ const policy: [string, Failure, Step, Step][] = [
   ["422 with Retry-After", status(422, true), "fail", "fail"],
   ["429", status(429), "wait", "wait"],
   ["429 with Retry-After", status(429, true), "wait", "wait"],
-  ["500", status(500), "repeat", "send again"],
-  ["500 with Retry-After", status(500, true), "repeat", "send again"],
+  ["500", status(500), "retry", "search first"],
+  ["500 with Retry-After", status(500, true), "retry", "search first"],
   ["501", status(501), "fail", "give up"],
-  ["502", status(502), "repeat", "send again"],
-  ["503", status(503), "repeat", "send again"],
+  ["502", status(502), "retry", "search first"],
+  ["503", status(503), "retry", "search first"],
   ["503 with Retry-After", status(503, true), "wait", "wait"],
-  ["504", status(504), "repeat", "keep looking"],
+  ["504", status(504), "retry", "keep looking"],
   ["505", status(505), "fail", "give up"],
-  ["520 of a proxy", status(520), "repeat", "send again"],
-  ["524 of a proxy", status(524), "repeat", "keep looking"],
+  ["520 of a proxy", status(520), "retry", "search first"],
+  ["524 of a proxy", status(524), "retry", "keep looking"],
 ];
 
 describe.each(policy)("after %s", (_what, failure, again, create) => {
-  test.each(repeatable)(`%s: ${again}`, (method) => {
+  test.each(retryable)(`%s: ${again}`, (method) => {
     expect(nextStep(method, failure)).toBe(again);
   });
 
@@ -60,7 +60,7 @@ describe.each(policy)("after %s", (_what, failure, again, create) => {
 });
 
 test("a create is sent again blindly in no case but those in which it surely had no effect", () => {
-  const blindly = policy.filter(([, failure]) => ["repeat", "wait"].includes(nextStep("POST", failure)));
+  const blindly = policy.filter(([, failure]) => ["retry", "wait"].includes(nextStep("POST", failure)));
   expect(blindly.map(([what]) => what)).toEqual([
     "no connection",
     "429",
