@@ -33,14 +33,14 @@ export interface Config {
 export const defaultProvider = "default";
 
 /** A setting's value before it is parsed, trimmed. */
-interface SetValue {
+interface RawSetting {
   readonly value: string | undefined;
   /** The setting or the variable that it comes from. */
   readonly source: string;
   /** Advice if it is not set. */
   readonly todo: string;
 }
-type SetValues = Readonly<Record<SettingName, SetValue>>;
+type RawSettings = Readonly<Record<SettingName, RawSetting>>;
 
 /**
  * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the account
@@ -51,7 +51,7 @@ export function readSettings(
   env: NodeJS.ProcessEnv = process.env,
   account?: string,
 ): Settings {
-  const all = setValues(config, env);
+  const all = rawSettings(config, env);
   const { accounts } = parse(["accounts"], all);
   const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, config, env) };
   const { baseUrl, monitorsBaseUrl, ...others } = parse(
@@ -70,12 +70,12 @@ export function readSettings(
 
 /** The names of the accounts; undefined is the one without a name. */
 export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | undefined)[] {
-  const { accounts } = parse(["accounts"], setValues(config, env));
+  const { accounts } = parse(["accounts"], rawSettings(config, env));
   return [undefined, ...Object.keys(accounts ?? {})];
 }
 
-function setValues(config: Config, env: NodeJS.ProcessEnv): SetValues {
-  return Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as SetValues;
+function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
+  return Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as RawSettings;
 }
 
 /**
@@ -87,7 +87,7 @@ export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.en
   return settings.logLevel.allowed.find((level) => level === value) ?? settings.logLevel.default;
 }
 
-function find(config: Config, env: NodeJS.ProcessEnv, name: SettingName): SetValue {
+function find(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {
   const { environment, secret, type } = settingOf(name);
   const key = `uptime:${name}`;
   const source = sourceOf(config, name);
@@ -105,7 +105,10 @@ function sourceOf({ provider = defaultProvider }: Config, path: string): string 
 }
 
 /** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */
-function parse<Name extends SettingName>(names: readonly Name[], set: SetValues): Pick<SettingValues, Name> {
+function parse<Name extends SettingName>(
+  names: readonly Name[],
+  set: RawSettings,
+): Pick<SettingValues, Name> {
   const problems = new Set<string>();
   const values = names.map((name) => {
     const setting = settingOf(name);
@@ -131,7 +134,7 @@ function settingsOf(
   accounts: SettingValues["accounts"],
   config: Config,
   env: NodeJS.ProcessEnv,
-): Partial<SetValues> {
+): Partial<RawSettings> {
   if (!accounts)
     throw new UptimeError(
       `There are no accounts: set uptime:accounts, ${accountsForm}, with \`pulumi config set --secret uptime:accounts\`.`,
@@ -144,7 +147,7 @@ function settingsOf(
   const variable = keyVariable(account);
   const todo = `add it to uptime:accounts, or set ${variable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
-  const setting = (name: keyof AccountValues): SetValue => ({
+  const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,
     source: sourceOf(config, `accounts.${account}.${name}`),
     todo,
