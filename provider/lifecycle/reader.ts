@@ -90,7 +90,7 @@ export class RecordReader {
 
   /** The record in a list; undefined if it is not there, or not worth reading so far. */
   private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.asked.size <= pageCost || this.traits.areListsBrief || this.ledger.isWritten(id))
+    if (this.asked.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
       return undefined;
     try {
       const record = await operation.inTime(this.find(id, operation));
@@ -98,7 +98,7 @@ export class RecordReader {
       return record;
     } catch (error) {
       // Whatever is wrong with the list, the record itself may well be readable.
-      if (!(error instanceof TimeIsOverError)) this.traits.areListsBrief = true;
+      if (!(error instanceof TimeIsOverError)) this.traits.avoidsLists = true;
       return undefined;
     }
   }
@@ -144,7 +144,7 @@ export class RecordReader {
   /** Learns what the record's own address shows and the list does not. */
   private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
     this.traits.learnShown(expected, shown);
-    this.traits.areListsBrief ||= [...expected].some(([key, value]) => {
+    this.traits.avoidsLists ||= [...expected].some(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       return (
         compare(field, value, listed).outcome === "hidden" &&

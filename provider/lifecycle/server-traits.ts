@@ -11,8 +11,8 @@ export class ServerTraits {
   updateMethod: "PATCH" | "PUT" = "PATCH";
   /** The form of empty lists that worked. */
   emptyLists: EmptyListForm = "entry";
-  /** The list leaves out fields that a record's own address shows. */
-  areListsBrief = false;
+  /** Lists leave out fields, or could not be read. */
+  avoidsLists = false;
   /** Properties that lists have shown. */
   private readonly listed = new Set<string>();
   /** Properties that have a value and are not shown at the record's own address. */

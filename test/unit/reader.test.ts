@@ -465,7 +465,7 @@ describe("a list that several wait for goes on when the time of the first is ove
     expect((await Promise.all(reads)).map((failure) => failure === "")).toEqual(
       known.map((_, number) => number !== 6),
     );
-    expect(traits.areListsBrief).toBe(false);
+    expect(traits.avoidsLists).toBe(false);
   });
 });
 
