@@ -18,7 +18,7 @@ export class Listing {
   private isComplete = false;
   private isBroken = false;
   /** When the last page was asked for, so that a list does not expire while it is read slowly. */
-  private asked: number;
+  private lastAskedAt: number;
   private readonly records = new Map<string, ApiRecord>();
   /** The first and the last place of the last page, if it is sorted. */
   private span: readonly [first: bigint, last: bigint] | undefined;
@@ -30,11 +30,11 @@ export class Listing {
     private readonly order: Order,
     private readonly clock: Clock,
   ) {
-    this.asked = this.begun = clock.now();
+    this.lastAskedAt = this.begun = clock.now();
   }
 
   get isFresh(): boolean {
-    return !this.isBroken && this.clock.now() - this.asked < maxAge;
+    return !this.isBroken && this.clock.now() - this.lastAskedAt < maxAge;
   }
 
   /** How many records were read so far. */
@@ -86,7 +86,7 @@ export class Listing {
   }
 
   private async read(wanted: number): Promise<void> {
-    this.asked = this.clock.now();
+    this.lastAskedAt = this.clock.now();
     try {
       const result = await this.source.next(wanted);
       if (result.done) this.isComplete = true;

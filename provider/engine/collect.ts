@@ -176,9 +176,9 @@ class CollectingFront extends Front {
     if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
     const list = await this.list(scope);
     const namesakes = await namesakesOf(scope, sent, list, new Operation({ clock: scope.clock }));
-    return namesakes.map(({ record, differences }) => ({
+    return namesakes.map(({ record, differing }) => ({
       id: record.id,
-      differs: differences.map(({ key }) => key),
+      differs: differing.map(({ key }) => key),
     }));
   }
 

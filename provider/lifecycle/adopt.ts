@@ -14,7 +14,7 @@ import { adoptionClaim } from "./ledger";
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
   readonly record: ApiRecord;
-  readonly differences: readonly Difference[];
+  readonly differing: readonly Difference[];
 }
 
 /** A record that a resource has adopted. */
@@ -42,7 +42,7 @@ export async function adopt(
   const found = await namesakesOf(scope, values, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
-  const { chosen, equal } = chooseNamesake(free, (one) => one.differences.length === 0);
+  const { chosen, equal } = chooseNamesake(free, (one) => one.differing.length === 0);
   if (chosen) {
     const { record } = chosen;
     const claim = adoptionClaim(owner);
@@ -94,13 +94,13 @@ export async function namesakesOf(
     if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
     const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (isRecordOf(definition, record) && hasName(record))
-      found.push({ record, differences: differences(definition, values, record) });
+      found.push({ record, differing: differences(definition, values, record) });
   }
   return found;
 }
 
-function describeDifferences({ differences }: Namesake): Message {
-  const parts = differences.map(({ key, field, wanted, shown, problem }) => {
+function describeDifferences({ differing }: Namesake): Message {
+  const parts = differing.map(({ key, field, wanted, shown, problem }) => {
     if (field.secret) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
     return message`${key} is ${quoteValue(shown)} and would be ${JSON.stringify(wanted)}`;

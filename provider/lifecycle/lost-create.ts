@@ -58,14 +58,14 @@ interface Candidates {
  */
 export async function recoverCreate(
   scope: RecordScope,
-  create: SentCreate,
+  sent: SentCreate,
   error: unknown,
   operation: Operation,
 ): Promise<CreatedRecord | LostAnswerError> {
   const { definition } = scope;
-  const { lost, sends } = create;
+  const { lost, sends } = sent;
   if (error instanceof LostAnswerError) {
-    const found = await findLost(scope, { ...create, lost: error }, operation);
+    const found = await findLost(scope, { ...sent, lost: error }, operation);
     if (found) return found;
     if (error.next === "search first" && sends < mostSends) return error;
     throw new UptimeError(message`${error} ${mayExistHint(definition)}`, { cause: error });
@@ -73,7 +73,7 @@ export async function recoverCreate(
   if (!lost) throw adviseReplacement(definition, error);
   // It may be refused as a duplicate of the record that the send before has created.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
-  const found = isDuplicate && (await findLost(scope, { ...create, lost, isDuplicate }, operation));
+  const found = isDuplicate && (await findLost(scope, { ...sent, lost, isDuplicate }, operation));
   if (found) return found;
   throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExistHint(definition)}`, {
     cause: error,
@@ -86,20 +86,20 @@ export async function recoverCreate(
  */
 async function findLost(
   scope: RecordScope,
-  create: LostCreate,
+  sent: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { collection, definition, ledger } = scope;
-  const { owner, lost } = create;
+  const { owner, lost } = sent;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
     new UptimeError(message`${lost} ${reason} ${mayExistHint(definition)}`, { cause: lost });
-  const enough = create.isDuplicate ? 1 : enoughLooks;
+  const enough = sent.isDuplicate ? 1 : enoughLooks;
   let candidates: Candidates = { equal: [], alike: [] };
   for (let looks = 0, waited = 0; ; waited += lookPause) {
     let failure: unknown;
     try {
-      candidates = await findCandidates(scope, create, operation);
+      candidates = await findCandidates(scope, sent, operation);
       looks++;
       const [record, ...others] = candidates.equal;
       // If several are equal, other lost creates may claim some of them; so look again.
@@ -112,7 +112,7 @@ async function findLost(
       // A failed look does not count.
       failure = error;
     }
-    const isLong = (lost.next === "keep looking" && !create.isDuplicate) || failure !== undefined;
+    const isLong = (lost.next === "keep looking" && !sent.isDuplicate) || failure !== undefined;
     if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
     if (waited >= longSearch || operation.isInterrupted) {
       if (failure === undefined) break;

@@ -22,7 +22,7 @@ const sparePages = 10;
  * only if it shows what is expected; every difference is looked at by id.
  */
 export class RecordReader {
-  private readonly asked = new Set<string>();
+  private readonly askedIds = new Set<string>();
   /** The first read, which is by id; meanwhile it shows whether there are many. */
   private first: Promise<unknown> | undefined;
   private sample: ApiRecord | undefined;
@@ -48,7 +48,7 @@ export class RecordReader {
     operation: Operation,
     withAttributes = false,
   ): Promise<ApiRecord> {
-    this.asked.add(id);
+    this.askedIds.add(id);
     if (!this.first) {
       const answer = this.show(id, operation);
       this.first = answer.then(
@@ -90,7 +90,7 @@ export class RecordReader {
 
   /** The record in a list; undefined if it is not there, or not worth reading so far. */
   private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.asked.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
+    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
       return undefined;
     try {
       const record = await operation.inTime(this.find(id, operation));
@@ -105,7 +105,7 @@ export class RecordReader {
 
   /** Finds a record in a list, unless that takes more pages than it is worth. */
   private async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    const mostPages = (): number => this.asked.size / pageCost + sparePages;
+    const mostPages = (): number => this.askedIds.size / pageCost + sparePages;
     const list = await this.nearerList(id, operation, mostPages());
     // If the last search needed many pages, fetch as many at once for this one.
     return list.find(id, mostPages, list.pages);

@@ -55,8 +55,8 @@ export async function verify(
 ): Promise<ApiRecord> {
   const { definition, reader, traits } = scope;
   const shown = answered.record;
-  const seen = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
-  let record = shown && traits.showsAll(shown, seen) ? shown : await reader.show(id, operation);
+  const mustShow = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
+  let record = shown && traits.showsAll(shown, mustShow) ? shown : await reader.show(id, operation);
   // What was only accepted may take a moment.
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
