@@ -73,7 +73,7 @@ const boolean = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensit
 const list = z.pipe(
   z.string(),
   z.transform((text) => {
-    const values = json(text);
+    const values = tryParse(text);
     return Array.isArray(values) ? values.map(String) : text.split(/[\s,]+/).filter((part) => part !== "");
   }),
 );
@@ -141,13 +141,15 @@ const account = z.strictObject(Object.fromEntries(accountSettings.map((name) => 
 });
 const accounts = z.pipe(
   z.pipe(
-    z.string().check(refuse((text) => json(text) === undefined, `must be ${accountsForm}, and is not JSON`)),
-    z.transform(json),
+    z
+      .string()
+      .check(refuse((text) => tryParse(text) === undefined, `must be ${accountsForm}, and is not JSON`)),
+    z.transform(tryParse),
   ),
   z.record(z.string(), account),
 );
 
-function json(text: string): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

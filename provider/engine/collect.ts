@@ -72,7 +72,7 @@ export type NamesakeLine = z.infer<typeof namesakeLine>;
 export type CollectedProvider = z.infer<typeof collectedProvider>;
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
-export function frontOf(context: FrontContext, env: NodeJS.ProcessEnv): Front {
+export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
   const file = env[collectVariable];
   return file ? new CollectingFront(context, file) : new Front(context);
 }

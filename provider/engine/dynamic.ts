@@ -10,7 +10,7 @@ import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
-import { frontOf } from "./collect";
+import { newFront } from "./collect";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged } from "./request";
 import type { Properties } from "./request";
@@ -25,7 +25,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
   let config: Config = { get: () => undefined };
   /** How many more calls of `diff` than of `read` each resource has had. */
   const surplus = new Map<string, number>();
-  const front = frontOf(
+  const front = newFront(
     {
       definition,
       session,

@@ -7,7 +7,7 @@ import type { FoundRecord } from "../lifecycle/lookup";
 import type { Session } from "../lifecycle/session";
 import { cleanAttributes, errorText } from "./clean";
 
-interface LookupResult extends Record<string, unknown> {
+interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
 }
 
@@ -18,8 +18,8 @@ export async function lookUp(
   connect: Connect,
   finds: Finds,
   args: unknown,
-): Promise<LookupResult | LookupResult[]> {
-  const resultOf = ({ id, values, attributes }: FoundRecord): LookupResult => ({
+): Promise<PublicRecord | PublicRecord[]> {
+  const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,
     attributes: cleanAttributes(definition, attributes, session.keys),

@@ -15,7 +15,7 @@ import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "
 import type { OperationCounts } from "../shared/preview";
 import { parsePrinted } from "../shared/json";
 import { codeSpan, firstWords } from "../shared/quoting";
-import { layOut } from "../shared/sections";
+import { layOut } from "../shared/markdown-layout";
 import type { CommandContext } from "../shared/terminal";
 
 /** The most lines of a failure that are shown; the job's log has all. */

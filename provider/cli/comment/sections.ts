@@ -5,8 +5,8 @@ import type { DriftReport } from "../drift/report";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
 import { codeBlock, fenceFor, visible } from "../shared/quoting";
-import { listSection } from "../shared/sections";
-import type { Section, Sections } from "../shared/sections";
+import { listSection } from "../shared/markdown-layout";
+import type { Section, Sections } from "../shared/markdown-layout";
 
 /** A longer value is folded, so that the list of changes stays readable. */
 const shortValue = 120;

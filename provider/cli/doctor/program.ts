@@ -10,7 +10,7 @@ import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../e
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
-import type { Operation, Preview, PreviewStep } from "../shared/preview";
+import type { PlannedOperation, Preview, PreviewStep } from "../shared/preview";
 import { runPreview } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { findDefinition, titleOf } from "../shared/resource-types";
@@ -29,7 +29,7 @@ export interface ProgramReport {
   /** The operations of a `pulumi up`, and the ids of the records that imports and adoptions take. */
   readonly planned: readonly {
     readonly title: string;
-    readonly operation: Operation;
+    readonly operation: PlannedOperation;
     readonly record: string | undefined;
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
     readonly namesakes: readonly ReportedRecord[];

@@ -13,7 +13,7 @@ import type { RecordScope } from "../../lifecycle/record-scope";
 import { compareResource } from "./comparison";
 import type { ComparedResource } from "./comparison";
 import { providersOf } from "./providers";
-import type { Provider } from "./providers";
+import type { StateProvider } from "./providers";
 import { driftMarkdown, driftText, groupErrors } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
@@ -136,7 +136,7 @@ async function unmanagedRecords(
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { account: RecordScope; name: string | undefined; ids: Set<unknown> }>();
-  const idsIn = (provider: Provider, definition: Definition, name: string | undefined): Set<unknown> => {
+  const idsIn = (provider: StateProvider, definition: Definition, name: string | undefined): Set<unknown> => {
     const account = provider.connectTo(definition)(name);
     const list = lists.get(account.reader) ?? { account, name, ids: new Set() };
     lists.set(account.reader, list);

@@ -4,12 +4,12 @@ import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { ComparedResource } from "./comparison";
-import type { AccountSettings, CommandSettings } from "../shared/setting-options";
+import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
 import { clearProperties } from "../shared/state";
 import type { StateResource } from "../shared/state";
 
 /** A provider as drift needs it. */
-export interface Provider {
+export interface StateProvider {
   readonly connectTo: (definition: Definition) => Connect;
   /** The first comparison in each account. */
   readonly first: Map<unknown, Promise<ComparedResource>>;
@@ -20,7 +20,7 @@ export function providersOf(
   state: readonly StateResource[],
   settings: CommandSettings,
   session: Session,
-): (resource: Pick<StateResource, "provider">) => Provider {
+): (resource: Pick<StateResource, "provider">) => StateProvider {
   const usual = providerWith(settings.forAccount, session);
   const explicit = new Map(
     state
@@ -31,7 +31,7 @@ export function providersOf(
   return ({ provider = "" }) => explicit.get(provider.replace(/::[^:]*$/, "")) ?? usual;
 }
 
-function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): AccountSettings {
+function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): SettingsOfAccount {
   return (account) => {
     try {
       return forProvider(clearProperties(inputs))(account);
@@ -42,6 +42,6 @@ function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSett
   };
 }
 
-function providerWith(settingsOf: AccountSettings, session: Session): Provider {
+function providerWith(settingsOf: SettingsOfAccount, session: Session): StateProvider {
   return { connectTo: (definition) => session.connector(definition, settingsOf), first: new Map() };
 }

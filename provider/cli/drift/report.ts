@@ -2,8 +2,8 @@ import { z } from "zod";
 
 import { codeSpan, listOf, visible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
-import { layOut, listSection, tableSection } from "../shared/sections";
-import type { Section, Table } from "../shared/sections";
+import { layOut, listSection, tableSection } from "../shared/markdown-layout";
+import type { Section, Table } from "../shared/markdown-layout";
 import { counted } from "../../api/text";
 import { shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";

@@ -49,12 +49,12 @@ export type PreviewStep = NonNullable<Preview["steps"]>[number];
 
 /** What becomes of a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
 const operations = ["replace", "delete", "create", "update", "adopt", "import"] as const;
-export type Operation = (typeof operations)[number];
+export type PlannedOperation = (typeof operations)[number];
 
 /** How many resources there are for each operation. */
-export type OperationCounts = Readonly<Partial<Record<Operation | "same", number>>>;
+export type OperationCounts = Readonly<Partial<Record<PlannedOperation | "same", number>>>;
 
-export function countsOf(changes: readonly { readonly operation: Operation }[]): OperationCounts {
+export function countsOf(changes: readonly { readonly operation: PlannedOperation }[]): OperationCounts {
   const counts = operations.map(
     (operation) => [operation, changes.filter((change) => change.operation === operation).length] as const,
   );
@@ -71,7 +71,7 @@ export function countTexts(counts: OperationCounts): string[] {
 
 /** What a preview does to one resource. */
 export interface PlannedChange {
-  readonly operation: Exclude<Operation, "adopt">;
+  readonly operation: Exclude<PlannedOperation, "adopt">;
   readonly urn: string;
   /** Such as `Monitor shop`. */
   readonly title: string;
@@ -147,16 +147,16 @@ export function changeOf({
         ...change,
         operation: newState?.inputs?.importId === undefined ? op : "import",
         importId: typeof given === "string" && given !== "" ? given : undefined,
-        properties: differences({}, after),
+        properties: changedProperties({}, after),
       };
     }
     case "update":
     case "replace": {
-      const declared = differences(visibleIn(oldState?.inputs), after);
+      const declared = changedProperties(visibleIn(oldState?.inputs), after);
       // After a refresh, drift is in the outputs.
       const outputs = visibleIn(oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
-      const found = declared.length > 0 ? declared : differences(managed, after);
+      const found = declared.length > 0 ? declared : changedProperties(managed, after);
       const isChangedSecret = (key: string): boolean =>
         after[key] === secretText && !found.some(({ property }) => property === key);
       const secrets = Object.keys(detailedDiff ?? {})
@@ -183,7 +183,7 @@ function lostRecord(urn: string, state: PreviewStep["oldState"]): string[] {
   const definition = findDefinition(parseUrn(urn).type);
   if (state?.id === undefined || !definition) return [];
   const known = identityKeys(definition).map((key) => state.outputs?.[key] ?? state.inputs?.[key]);
-  return [state.id, ...known.flatMap((value) => (value === secretText ? [] : (json(value) ?? [])))];
+  return [state.id, ...known.flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])))];
 }
 
 /** Properties without those that Pulumi hides too. */
@@ -193,20 +193,20 @@ function visibleIn(properties: Readonly<Record<string, unknown>> = {}): Record<s
   );
 }
 
-function differences(
+function changedProperties(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
 ): PlannedProperty[] {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return keys
     .filter((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
-    .map((property) => ({ property, before: json(before[property]), after: json(after[property]) }));
+    .map((property) => ({ property, before: jsonOf(before[property]), after: jsonOf(after[property]) }));
 }
 
 /** In place of a secret. */
 export const secretText = "[secret]";
 
-function json(value: unknown): string | undefined {
+function jsonOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
   if (value === unknownValue) return "(known after apply)";

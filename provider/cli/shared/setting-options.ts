@@ -46,13 +46,13 @@ export interface CommandSettings {
   /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
   readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
-  readonly forAccount: AccountSettings;
+  readonly forAccount: SettingsOfAccount;
   /** The same of an explicit provider, from its own settings. */
-  readonly forProvider: (given: Properties) => AccountSettings;
+  readonly forProvider: (given: Properties) => SettingsOfAccount;
 }
 
 /** The settings of an account, undefined for the one without a name. Throws if they cannot be used. */
-export type AccountSettings = (account?: string) => Settings;
+export type SettingsOfAccount = (account?: string) => Settings;
 
 /** An explicit provider has its own addresses, so options for them apply only to the stack's own provider. */
 const addresses: readonly string[] = ["uptime:baseUrl", "uptime:monitorsBaseUrl"];

@@ -5,7 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
-import { frontOf } from "../collect";
+import { newFront } from "../collect";
 import type { FrontContext } from "../front";
 import { lookUp } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
@@ -113,7 +113,7 @@ export class PluginSession {
         },
         provider: () => this.provider,
       };
-      this.resources.set(definition, (resources = new PluginResources(frontOf(context, env))));
+      this.resources.set(definition, (resources = new PluginResources(newFront(context, env))));
     }
     return resources;
   }
