@@ -119,7 +119,7 @@ export class Client {
     }
   }
 
-  /** The server may have put the key into the path of a record. */
+  /** A record's id comes from the server, and may contain the key. */
   private withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");

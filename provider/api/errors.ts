@@ -41,7 +41,7 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
   return value instanceof Quote ? [value] : value;
 }
 
-/** A failure that a person must act on. Its message is the whole story. */
+/** A failure that a person must act on. */
 export class UptimeError extends Error {
   /** The message for {@link errorText}, which shows it to people; `message` may hold secrets that a server repeats. */
   readonly parts: Message;

@@ -55,7 +55,7 @@ export function nextStep(method: string, failure: Failure): Step {
   }
 }
 
-/** Milliseconds to wait before a retry, the first one being 1: exponential, at most ten seconds, with full jitter. */
+/** Milliseconds to wait before a retry, the first one being 1: exponential, at most ten seconds, with half of it random. */
 export function backoff(retry: number, random: () => number = Math.random): number {
   return Math.round(Math.min(10_000, 250 * 2 ** (retry - 1)) * (0.5 + random() / 2));
 }

@@ -152,7 +152,7 @@ class SecretDetector {
       if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
       if (source.includes(secret.value) || secret.base64.some((part) => base64.includes(part))) return true;
       if (secret.plain.length >= leastLength) return plain.includes(secret.plain);
-      // Without its escapes the secret may be a common word, so count it only as a whole value, or in text that was escaped.
+      // Unescaped, the secret is so short that it may be a word.
       return (
         isWholeIn(plain, secret.plain) || (isChanged && secret.plain !== "" && plain.includes(secret.plain))
       );

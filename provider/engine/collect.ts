@@ -119,7 +119,7 @@ class CollectingFront extends Front {
       namesakes,
       mayAdopt: scope?.settings.adoptExisting,
     });
-    // A resource in state gets the mark only if its update is refused, so that the mark is never stored.
+    // Only a resource whose update is refused gets the mark, so it is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
     if (isInState) this.refused.add(key);
     return { inputs: { ...inputs, [collectedKey]: key }, problems: [] };

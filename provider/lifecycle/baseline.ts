@@ -40,7 +40,7 @@ export class Creates {
   highestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
-  /** The last create of each turn key: identical creates have the same. */
+  /** The last create for each form body. Equal creates wait for each other. */
   readonly turns = new Map<string, Promise<unknown>>();
 }
 

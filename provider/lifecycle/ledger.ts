@@ -86,8 +86,8 @@ export function claimInState({ claim }: Outputs): string {
 const adoptionMark = /#[0-9a-f-]{36}$/;
 
 /**
- * The claims under which a refresh has read a resource that is now deleted under another name. A refresh reads all of state,
- * so a claim that it has not read is new, and the claims that the program does not declare may be its old ones.
+ * The claims that a resource may have had before it was renamed. A refresh reads every resource in state under its old claim.
+ * If this claim was not among them, the resource was renamed, so claims that no declared resource has may be its old ones.
  */
 function formerClaims({ holders }: Entry, claim: string): string[] {
   if (holders.has(claim)) return [];

@@ -23,7 +23,7 @@ const sparePages = 10;
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
-  /** The first read, which is by id; meanwhile it shows whether there are many. */
+  /** The first read, by id. Reads that arrive meanwhile show that there are many. */
   private first: Promise<unknown> | undefined;
   private sample: ApiRecord | undefined;
   private readonly lists = new Map<Order, Listing>();
