@@ -19,7 +19,7 @@ function untilReset(headers: Headers, date: number): number | undefined {
 }
 
 /** Milliseconds until a `Retry-After`, in seconds or as a date; undefined if there is none that can be read. */
-export function untilRetry(header: string | undefined, now: number): number | undefined {
+function untilRetry(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
   // Date.parse finds a date in "-5" too.

@@ -4,7 +4,7 @@ import { announcedWait } from "./rate-limit-headers";
 import type { Headers } from "./rate-limit-headers";
 import type { Backlog, WaitNotices } from "./wait-notices";
 
-export interface Limits {
+interface Limits {
   readonly maxConcurrency: number;
   /** The setting `uptime:requestsPerMinute`. */
   readonly requestsPerMinute: number | undefined;

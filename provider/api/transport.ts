@@ -80,7 +80,8 @@ export function proxyPasswords(): string[] {
   return proxies().flatMap((proxy) => /^(?:\w+:\/\/)?[^/@:]*:([^/]+)@/.exec(proxy)?.[1] ?? []);
 }
 
-function proxies({ env } = process): string[] {
+function proxies(): string[] {
+  const { env } = process;
   return [env.http_proxy, env.HTTP_PROXY, env.https_proxy, env.HTTPS_PROXY].filter(
     (proxy) => proxy !== undefined && proxy !== "",
   ) as string[];

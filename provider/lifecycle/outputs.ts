@@ -29,10 +29,8 @@ export function outputsOf(
     const field = fieldOf(definition, key);
     const wanted = valueOf(declared.values, key);
     const shown = compare(field, wanted, record);
-    if (shown.outcome === "differs" && shown.value === undefined && isStrict)
-      throw new UptimeError(
-        message`${shown.problem ?? `The API shows ${field.wire} in a form that cannot be read`}.`,
-      );
+    if (shown.outcome === "differs" && shown.problem && isStrict)
+      throw new UptimeError(message`${shown.problem}.`);
     values[key] = shown.outcome === "hidden" || shown.value === undefined ? wanted : shown.value;
   }
   return {

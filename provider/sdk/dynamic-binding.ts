@@ -20,7 +20,7 @@ export const dynamicBinding: Binding = {
 };
 
 /** The properties of a resource, and in hidden ones what Pulumi does not pass to a dynamic provider. */
-export function propsOf(
+function propsOf(
   definition: Definition,
   name: string,
   args: object,

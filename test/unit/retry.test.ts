@@ -1,4 +1,4 @@
-import { untilRetry } from "../../provider/api/rate-limit-headers";
+import { announcedWait } from "../../provider/api/rate-limit-headers";
 import { backoff, nextStep } from "../../provider/api/retry";
 import type { Failure, Step } from "../../provider/api/retry";
 
@@ -116,6 +116,6 @@ describe("Retry-After", () => {
     ["NaN", undefined],
     ["Infinity", undefined],
   ])("%j means %j milliseconds", (header, expected) => {
-    expect(untilRetry(header, now)).toBe(expected);
+    expect(announcedWait({ "retry-after": header }, now)).toBe(expected);
   });
 });

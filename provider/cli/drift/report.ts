@@ -74,7 +74,7 @@ function driftRows(resource: DriftedResource): string[][] {
 }
 
 /** The records that no resource manages. */
-export function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): Table {
+function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): Table {
   const rows = unmanaged.map(({ type, id, name, account }) => [
     account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`,
     id,

@@ -19,7 +19,7 @@ const generated = {
 } as const;
 
 /** A language whose code Pulumi generates. */
-export type GeneratedLanguage = keyof typeof generated;
+type GeneratedLanguage = keyof typeof generated;
 export type Language = "typescript" | GeneratedLanguage;
 
 export const languages: readonly Language[] = [

@@ -29,7 +29,7 @@ export interface Step {
 }
 
 /** The commands that follow an export, and a page that explains them. */
-export interface NextSteps {
+interface NextSteps {
   readonly commands: readonly string[];
   readonly page: string;
 }

@@ -26,7 +26,7 @@ export interface ExportReport {
 }
 
 /** A resource in the report. */
-export interface ExportedResource {
+interface ExportedResource {
   readonly type: string;
   readonly id: string;
   readonly name: string;

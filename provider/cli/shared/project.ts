@@ -70,7 +70,7 @@ function newName(folder: string): string {
 }
 
 /** The map in a YAML file; an empty one if it holds something else. */
-export function readYaml(path: string): Readonly<Record<string, unknown>> {
+function readYaml(path: string): Readonly<Record<string, unknown>> {
   const text = readText(path);
   const content = explainFailure(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
   return isObject(content) ? content : {};

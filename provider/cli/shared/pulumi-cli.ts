@@ -21,7 +21,7 @@ export interface StackLocation {
 }
 
 /** A value of a stack's configuration. */
-export interface ConfiguredValue {
+interface ConfiguredValue {
   readonly text: string;
   readonly isSecret: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Session } from "../../lifecycle/session";
 
 /** Where a command writes: a stream of the process, or of a test. */
-export interface OutputStream {
+interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
 }
