@@ -17,7 +17,7 @@ import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
 import { counted } from "./text";
 import { isProxied } from "./transport";
-import type { HttpResponse } from "./transport";
+import type { Headers } from "./transport";
 
 /** A failed attempt, and the error to throw if nothing is tried again. */
 export interface FailedAttempt {
@@ -38,7 +38,7 @@ interface Attempted {
 
 export interface Response {
   readonly status: number;
-  readonly headers: HttpResponse["headers"];
+  readonly headers: Headers;
   readonly text: string;
   /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;

@@ -1,5 +1,4 @@
-/** The headers of an answer, with lower-case names. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { Headers } from "./transport";
 
 /** Milliseconds that a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
 export function announcedWait(headers: Headers, date: number): number | undefined {

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock";
 import type { Operation } from "./operation";
 import { announcedWait } from "./rate-limit-headers";
-import type { Headers } from "./rate-limit-headers";
+import type { Headers } from "./transport";
 import type { Backlog, WaitNotices } from "./wait-notices";
 
 interface Limits {

@@ -15,10 +15,13 @@ export interface HttpRequest {
   readonly timeout: number;
 }
 
-/** A server's answer, with lower-case names of headers. */
+/** The headers of an answer, with lower-case names. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A server's answer. */
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
   readonly body: Buffer;
 }
 

@@ -7,9 +7,7 @@ import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
-
-/** Inputs or outputs of a resource, as the engine keeps them. */
-export type Properties = Readonly<Record<string, unknown>>;
+import type { Properties } from "./properties";
 
 /** Replaces a text that holds a secret. */
 const notice = "(the server repeats a secret)";

@@ -16,7 +16,7 @@ import type { Options, Outputs } from "../lifecycle/resource";
 import { Front } from "./front";
 import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
-import type { Properties } from "./request";
+import type { Properties } from "./properties";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. `check` then writes

@@ -4,7 +4,7 @@ import { secretOf, unknownValue } from "../definitions/marks";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
-import type { Properties } from "./request";
+import type { Properties } from "./properties";
 
 /**
  * A hidden setting that holds the provider's name and the types of its parents. All default providers have one name. Older

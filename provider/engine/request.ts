@@ -12,10 +12,8 @@ import type { Declaration } from "../lifecycle/check";
 import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
-import type { Properties } from "./clean";
 import { milliseconds } from "./duration";
-
-export type { Properties } from "./clean";
+import type { Properties } from "./properties";
 
 // State may be of another version, or edited, so a value of the wrong type counts as missing. What is not named here is kept:
 // unknown keys, unknown values and secrets.

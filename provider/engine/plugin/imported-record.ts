@@ -7,7 +7,7 @@ import type { Value } from "../../definitions/values";
 import type { ImportProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
-import type { Properties } from "../request";
+import type { Properties } from "../properties";
 
 /** A record that an import has read. */
 export interface ImportedRecord {

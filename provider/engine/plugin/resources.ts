@@ -24,7 +24,7 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import type { Properties } from "../request";
+import type { Properties } from "../properties";
 import { accountProblem, importedInputs, importMark, isImported, parseImportId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
