@@ -6,15 +6,6 @@ import { comparableHost } from "../definitions/field-types";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { fieldOf, identityKeys, shownValue } from "./difference";
-import type { Values } from "./difference";
-
-/** The record of a create: created, adopted, or found after its answer was lost. */
-export interface CreatedRecord {
-  readonly id: string;
-  /** The record, if the answer shows it. */
-  readonly record?: ApiRecord | undefined;
-  readonly status?: number | undefined;
-}
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
@@ -24,24 +15,6 @@ export interface Baseline {
   readonly highestId: bigint | undefined;
   /** The records by {@link nameKey}, for adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
-}
-
-/** A create before it is sent. */
-export interface PlannedCreate {
-  readonly values: Values;
-  readonly owner: string;
-  readonly baseline: Baseline;
-}
-
-/** The creates of one kind of record in one account, which know of each other. */
-export class Creates {
-  baseline: Promise<Baseline> | undefined;
-  /** The highest id that is known; undefined if new ids are not always higher. */
-  highestKnownId: bigint | undefined;
-  /** Creates that are not answered yet. */
-  readonly inFlight = new Set<Promise<unknown>>();
-  /** The last create for each form body. Equal creates wait for each other. */
-  readonly turns = new Map<string, Promise<unknown>>();
 }
 
 /** Reads the whole list, because a later create may get a lower id than a record that was there before. */

@@ -2,16 +2,11 @@ import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { isStateHeldElsewhere } from "./claims";
 import type { RecordScope } from "./record-scope";
+import { noteState } from "./evidence";
 import { proveGone } from "./gone";
 import { claimInState, claimOf } from "./ledger";
 import type { Options, Outputs } from "./resource";
-import {
-  assertOwnRecord,
-  assertSameServer,
-  isAccountOfState,
-  hasIdentifyingField,
-  noteState,
-} from "./same-record";
+import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
 export async function remove(

@@ -5,10 +5,11 @@ import { isUnknown } from "../definitions/unknown";
 import { holdRecord } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
+import { noteState } from "./evidence";
 import { claimInState, claimOf, describeOwner, unknownOwner } from "./ledger";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { Inputs, Options, Outputs } from "./resource";
-import { assertSameServer, noteState } from "./same-record";
+import { assertSameServer } from "./same-record";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */

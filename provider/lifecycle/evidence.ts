@@ -1,6 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
 import { compare, fieldOf, identityKeys, valueOf } from "./difference";
+import type { Ledger } from "./ledger";
 import type { Outputs } from "./resource";
 
 /** The managed fields in state, by property. */
@@ -28,6 +29,16 @@ export class Evidence {
   idsOf({ plural }: Definition): readonly string[] {
     return [...(this.known.get(plural)?.keys() ?? [])];
   }
+}
+
+/** Notes that a resource in state has the record, for the ledger and for the proof that records are gone. */
+export function noteState(
+  { definition, evidence, ledger }: { definition: Definition; evidence: Evidence; ledger: Ledger },
+  id: string,
+  { values }: Outputs,
+): void {
+  ledger.note(id, { is: "in state" });
+  evidence.expect(definition, id, values);
 }
 
 /** Whether a record has the name or the URL that state has. */

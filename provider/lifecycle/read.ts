@@ -3,11 +3,12 @@ import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
+import { noteState } from "./evidence";
 import { proveGone } from "./gone";
 import { claimOf } from "./ledger";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
-import { assertOwnRecord, assertSameServer, noteState } from "./same-record";
+import { assertOwnRecord, assertSameServer } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
 export async function read(

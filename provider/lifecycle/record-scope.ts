@@ -3,7 +3,7 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Creates } from "./baseline";
+import type { Creates } from "./creates";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";

@@ -41,12 +41,6 @@ export function assertSameServer(
   );
 }
 
-/** Notes that a resource in state has the record, for the ledger and for the proof that records are gone. */
-export function noteState({ definition, evidence, ledger }: RecordScope, id: string, outputs: Outputs): void {
-  ledger.note(id, { is: "in state" });
-  evidence.expect(definition, id, outputs.values);
-}
-
 /** Whether a field identifies the record, so that it is read and compared before it is written or deleted. */
 export function hasIdentifyingField({ definition }: RecordScope): boolean {
   return fixedKeys(definition).length > 0;

@@ -14,7 +14,7 @@ import { WaitNotices } from "../api/wait-notices";
 import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
 import type { Connect, RecordScope, RunNote } from "./record-scope";
-import { Creates } from "./baseline";
+import { Creates } from "./creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";

@@ -3,16 +3,11 @@ import { Operation } from "../api/operation";
 import { PartialFailureError } from "./resource";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
+import { noteState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { Inputs, Options, Outputs, State } from "./resource";
-import {
-  assertOwnRecord,
-  assertSameServer,
-  isAccountOfState,
-  hasIdentifyingField,
-  noteState,
-} from "./same-record";
+import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */

@@ -1,0 +1,29 @@
+import type { ApiRecord } from "../api/answer";
+import type { Baseline } from "./baseline";
+import type { Values } from "./difference";
+
+/** A create before it is sent. */
+export interface PlannedCreate {
+  readonly values: Values;
+  readonly owner: string;
+  readonly baseline: Baseline;
+}
+
+/** The record of a create: created, adopted, or found after its answer was lost. */
+export interface CreatedRecord {
+  readonly id: string;
+  /** The record, if the answer shows it. */
+  readonly record?: ApiRecord | undefined;
+  readonly status?: number | undefined;
+}
+
+/** The creates of one kind of record in one account, which know of each other. */
+export class Creates {
+  baseline: Promise<Baseline> | undefined;
+  /** The highest id that is known; undefined if new ids are not always higher. */
+  highestKnownId: bigint | undefined;
+  /** Creates that are not answered yet. */
+  readonly inFlight = new Set<Promise<unknown>>();
+  /** The last create for each form body. Equal creates wait for each other. */
+  readonly turns = new Map<string, Promise<unknown>>();
+}
