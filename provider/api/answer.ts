@@ -68,9 +68,9 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   const id = parseId(body);
   const { id: _, ...shown } = body;
   const own = id === undefined ? [] : [{ id, shown }];
-  const required = (record: ApiRecord): number => countRequired(definition, record);
-  const [best] = [...own, ...inner].sort((a, b) => required(b) - required(a));
-  if (best && required(best) > 0) return best;
+  const requiredCount = (record: ApiRecord): number => countRequired(definition, record);
+  const [best] = [...own, ...inner].sort((a, b) => requiredCount(b) - requiredCount(a));
+  if (best && requiredCount(best) > 0) return best;
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 

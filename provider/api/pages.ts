@@ -73,7 +73,6 @@ export async function* readPages(
   }
 }
 
-/** A body in a message. */
 export function quoteBody(body: unknown): Message {
   return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
 }

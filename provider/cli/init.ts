@@ -6,7 +6,7 @@ import { UptimeError } from "../api/errors";
 import { startCommands } from "./export/next-steps";
 import { packageFiles, writeProject } from "./shared/dependency";
 import { readProject } from "./shared/project";
-import { shellWord, visible } from "./shared/quoting";
+import { shellWord, escapeInvisible } from "./shared/quoting";
 import { sampleProgram, scaffold } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
 
@@ -45,5 +45,5 @@ function initialise(folder: string, cwd: string): string {
     ...(place === "" ? [] : [`  cd ${shellWord(place)}`]),
     ...[...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
   ];
-  return `${lines.map(visible).join("\n")}\n`;
+  return `${lines.map(escapeInvisible).join("\n")}\n`;
 }

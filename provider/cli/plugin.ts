@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { UptimeError } from "../api/errors";
 import { ownPackage } from "../definitions/package";
 import { installPlugin } from "./shared/pulumi-cli";
-import { visible } from "./shared/quoting";
+import { escapeInvisible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {
@@ -29,7 +29,7 @@ import "pulumi-uptime/native".
     .command("path")
     .description("Print the plugin's folder, for a project that names it in Pulumi.yaml.")
     .action(() => {
-      context.stdout.write(`${visible(pluginFolder())}\n`);
+      context.stdout.write(`${escapeInvisible(pluginFolder())}\n`);
     });
 }
 

@@ -11,7 +11,7 @@ import * as drift from "./drift/drift";
 import * as exporting from "./export/export";
 import * as init from "./init";
 import * as plugin from "./plugin";
-import { visible } from "./shared/quoting";
+import { escapeInvisible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
 
 const exitCodes = `
@@ -48,7 +48,7 @@ export async function run(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    context.stderr.write(`${visible(errorText(error, session.keys).replace(/\s*\n\s*/g, " "))}\n`);
+    context.stderr.write(`${escapeInvisible(errorText(error, session.keys).replace(/\s*\n\s*/g, " "))}\n`);
     if (!(error instanceof UptimeError) && error instanceof Error)
       context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
     return 1;

@@ -6,7 +6,7 @@ import { parseUrl } from "./url";
 import { isObject } from "./values";
 
 /** Something wrong with a declared value: its path below the property, and what is allowed. */
-export interface ValueProblem {
+interface ValueProblem {
   /** Such as `[0].key`; empty for the value as a whole. */
   readonly path: string;
   readonly reason: string;

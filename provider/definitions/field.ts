@@ -25,7 +25,7 @@ export interface Field<
   readonly secret?: Secret;
   /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
-  /** @internal The property beside which it is set, where records do not show it. */
+  /** @internal The property beside which it is set, if records do not show it. */
   readonly goesWith?: string;
   /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;

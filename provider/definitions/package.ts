@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** This package as it is installed. */
-export interface InstalledPackage {
+interface InstalledPackage {
   readonly folder: string;
   readonly version: string;
 }

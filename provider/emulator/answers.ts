@@ -4,7 +4,7 @@ import type { Dialect } from "./dialect";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes where they need not be a text. */
+  /** Bytes if they need not be text. */
   readonly body: string | Uint8Array;
 }
 

@@ -2,7 +2,7 @@ import { type Answer, answerRefusal, empty, json, Refusal } from "./answers";
 import type { Dialect } from "./dialect";
 import { readForm } from "./form";
 import { answerList } from "./listing";
-import { alive, type Moment } from "./life";
+import { recordAt, type Moment } from "./life";
 import type { ReceivedRequest } from "./requests";
 import { domain, monitor, type Resource } from "./resources";
 import { asJsonApi, showListed, showRecord } from "./shown";
@@ -44,18 +44,18 @@ function answerRecord({ api, resource }: Call, status: number, record: Record<st
 }
 
 /** The record as it is at the moment of the request. */
-function current({ api, resource }: Call, record: StoredRecord): StoredRecord {
-  return api.moment === undefined ? record : alive(resource, record, api.moment);
+function recordNow({ api, resource }: Call, record: StoredRecord): StoredRecord {
+  return api.moment === undefined ? record : recordAt(resource, record, api.moment);
 }
 
 function list(call: Call): Answer {
   const { api, request, resource, table } = call;
-  const showOne = (record: StoredRecord) => showListed(resource, current(call, record), api.dialect);
+  const showOne = (record: StoredRecord) => showListed(resource, recordNow(call, record), api.dialect);
   return answerList(resource, table, request.query, api.url + pathOf(resource), api.dialect, showOne);
 }
 
 function show(call: Call, record: StoredRecord, status = 200): Answer {
-  return answerRecord(call, status, showRecord(call.resource, current(call, record), call.api.dialect));
+  return answerRecord(call, status, showRecord(call.resource, recordNow(call, record), call.api.dialect));
 }
 
 /** Whether the record is the one that the form of a create names. */
@@ -148,7 +148,7 @@ function remove(call: Call, record: StoredRecord): Answer {
   }
 }
 
-/** Whether a record was deleted where the dialect only marks them. */
+/** Whether a record was deleted, if the dialect only marks them. */
 function isDeleted(record: StoredRecord): boolean {
   return typeof record.deleted_at === "string";
 }

@@ -5,7 +5,7 @@
 export const dialectChoices = {
   /** A single record: under `data`, as it is, or under its resource's name (`monitor`, `domain`). */
   record: ["data", "bare", "named"],
-  /** A list where paging is `none` or `bare`: under `data`, or as it is. The other pagings always use `data`. */
+  /** A list if paging is `none` or `bare`: under `data`, or as it is. The other pagings always use `data`. */
   list: ["data", "bare"],
   /**
    * How a list tells of its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
@@ -88,12 +88,12 @@ export const dialectChoices = {
 export const strangeChoices = {
   /**
    * What is around a record: what `record` says; `{id, status, data}`, where `id` is the request's own; or JSON:API's
-   * `{type, id, attributes}` under `data`, which shows no field where one looks for it. Lists too where it is JSON:API.
+   * `{type, id, attributes}` under `data`, which shows no field where one looks for it. Lists too if it is JSON:API.
    */
   envelope: ["usual", "ownId", "jsonApi"],
   /** Status of a create or an update, which then have no body: as usual, or "accepted", or "no content". */
   accepted: ["usual", 202, 204],
-  /** What `Location` names where there is one: the record, the record by its path, or a job that has made it. */
+  /** What `Location` names if there is one: the record, the record by its path, or a job that has made it. */
   location: ["record", "path", "job"],
   /** Whether a create of what is there already (by its name and URL) answers the record that is there, with 200. */
   firstOrCreate: [false, true],
@@ -105,7 +105,7 @@ export const strangeChoices = {
   listsAsText: [false, true],
   /** What becomes of a deleted record: it is removed, or shown at its address and in lists with a date in `deleted_at`. */
   deletion: ["removed", "marked"],
-  /** `paused_at`, where it shows the pause: a date, or seconds since 1970. */
+  /** `paused_at`, if it shows the pause: a date, or seconds since 1970. */
   pausedAt: ["date", "unix"],
 } as const;
 

@@ -37,7 +37,7 @@ export type Fault =
 export type Outcome = { readonly answer: Answer; readonly truncated: boolean } | "cut";
 
 /** How a misbehaving server goes about a request. */
-export interface Doing {
+interface Doing {
   /** Carries the request out. */
   readonly carryOut: () => Answer;
   readonly wait: (milliseconds: number) => Promise<void>;

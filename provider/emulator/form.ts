@@ -1,7 +1,7 @@
 import type { FieldErrors } from "./answers";
 import type { Dialect } from "./dialect";
 import { readChannels, readHeaders } from "./form-lists";
-import { isInteger, type Pairs, type Reading, wrong } from "./reading";
+import { isInteger, type Pairs, type Reading, refusedField } from "./reading";
 import type { Field, Resource } from "./resources";
 
 /** What a form asks for, and what is wrong with it. */
@@ -18,8 +18,9 @@ function isDate(text: string): boolean {
 }
 
 function readEmpty(field: Field, dialect: Dialect): Reading {
-  if (field.required) return wrong(field.name, `The ${field.name} field is required.`);
-  if (field.kind === "pause") return wrong(field.name, `The ${field.name} field must be true or false.`);
+  if (field.required) return refusedField(field.name, `The ${field.name} field is required.`);
+  if (field.kind === "pause")
+    return refusedField(field.name, `The ${field.name} field must be true or false.`);
   if (field.kind === "days" && dialect.zeroDaysForEmpty) return { value: 0 };
   return { value: field.default ?? null };
 }
@@ -27,7 +28,7 @@ function readEmpty(field: Field, dialect: Dialect): Reading {
 function readAllowed(field: Field, value: string | number): Reading {
   if (field.allowed?.includes(value)) return { value };
   const allowed = field.allowed?.join(", ") ?? "";
-  return wrong(field.name, `The selected ${field.name} is invalid: it must be one of ${allowed}.`);
+  return refusedField(field.name, `The selected ${field.name} is invalid: it must be one of ${allowed}.`);
 }
 
 function readText(field: Field, text: string): Reading {
@@ -41,15 +42,15 @@ function readText(field: Field, text: string): Reading {
     case "interval":
     case "days":
     case "switch":
-      if (!isInteger(text)) return wrong(field.name, `The ${field.name} must be an integer.`);
+      if (!isInteger(text)) return refusedField(field.name, `The ${field.name} must be an integer.`);
       return readAllowed(field, Number(text));
     case "pause":
       if (!["1", "0", "true", "false"].includes(text))
-        return wrong(field.name, `The ${field.name} field must be true or false.`);
+        return refusedField(field.name, `The ${field.name} field must be true or false.`);
       return { value: text === "1" || text === "true" };
     case "date":
       if (!isDate(text))
-        return wrong(field.name, `The ${field.name} is not a date of the format Y-m-d\\TH:i:s.`);
+        return refusedField(field.name, `The ${field.name} is not a date of the format Y-m-d\\TH:i:s.`);
       return { value: text };
     case "channels":
     case "headers":
@@ -60,12 +61,13 @@ function readText(field: Field, text: string): Reading {
 function readField(field: Field, pairs: Pairs, operation: "create" | "update", dialect: Dialect): Reading {
   if (field.fixed && operation === "update") return undefined;
   if (field.updateOnly && operation === "create")
-    return wrong(field.name, `The ${field.name} field is accepted on update only.`);
+    return refusedField(field.name, `The ${field.name} field is accepted on update only.`);
   if (field.kind === "channels") return readChannels(field, pairs, dialect);
   if (field.kind === "headers") return readHeaders(field, pairs, dialect);
   const [[name, text] = [field.name, ""], ...more] = pairs;
-  if (more.length > 0) return wrong(field.name, `The ${field.name} field is sent more than once.`);
-  if (name !== field.name) return wrong(name, `The ${name} field is unknown: ${field.name} is not a list.`);
+  if (more.length > 0) return refusedField(field.name, `The ${field.name} field is sent more than once.`);
+  if (name !== field.name)
+    return refusedField(name, `The ${name} field is unknown: ${field.name} is not a list.`);
   return text === "" ? readEmpty(field, dialect) : readText(field, text);
 }
 
@@ -92,7 +94,7 @@ export function readForm(
     const field = resource.fields.find(({ name }) => name === base);
     const reading = field
       ? readField(field, sent, operation, dialect)
-      : wrong(base, `The ${base} field is unknown.`);
+      : refusedField(base, `The ${base} field is unknown.`);
     if (reading === undefined) continue;
     if ("value" in reading) values.set(base, reading.value);
     else if (!dialect.ignoreInvalid)

@@ -20,7 +20,7 @@ function pick(limit: number, ...parts: readonly number[]): number {
  * What a server writes into its records by itself: the results of its checks, and how often a domain was visited. It
  * follows from the record, the clock and the number of requests alone, and differs from one request to the next.
  */
-function shownBy(resource: Resource, { id }: StoredRecord, { now, requests }: Moment): Fields {
+function serverFields(resource: Resource, { id }: StoredRecord, { now, requests }: Moment): Fields {
   const at = now.toISOString();
   if (resource !== monitor)
     return { total_pageviews: 1000 * id + 10 * requests + pick(10, id, requests), last_visited_at: at };
@@ -33,8 +33,8 @@ function shownBy(resource: Resource, { id }: StoredRecord, { now, requests }: Mo
 }
 
 /** The record with what the server has written into it by now; what was written by hand stays. */
-export function alive(resource: Resource, record: StoredRecord, moment: Moment): StoredRecord {
+export function recordAt(resource: Resource, record: StoredRecord, moment: Moment): StoredRecord {
   const { id, ...own } = record;
   const set = Object.entries(own).filter(([name, value]) => value !== null || !(name in resource.extras));
-  return { ...resource.extras, ...shownBy(resource, record, moment), ...Object.fromEntries(set), id };
+  return { ...resource.extras, ...serverFields(resource, record, moment), ...Object.fromEntries(set), id };
 }

@@ -68,12 +68,12 @@ function select(
   records.sort((a, b) => a.id - b.id);
   if (order === "byId") return records;
   // The same from one request to the next, or pages could not be told apart.
-  if (order === "none") return records.sort((a, b) => scattered(a.id) - scattered(b.id));
+  if (order === "none") return records.sort((a, b) => shuffleKey(a.id) - shuffleKey(b.id));
   if (sortBy !== "id") records.sort((a, b) => compare(textOf(a, sortBy), textOf(b, sortBy)));
   return query.get("sort") === "asc" ? records : records.reverse();
 }
 
-function scattered(id: number): number {
+function shuffleKey(id: number): number {
   return Math.imul(id, 0x9e3779b1) >>> 0;
 }
 

@@ -7,7 +7,7 @@ export type Pairs = readonly (readonly [name: string, value: string])[];
 export type Reading = { readonly value: unknown } | { readonly errors: FieldErrors } | undefined;
 
 /** The refusal of one field. */
-export function wrong(name: string, message: string): Reading {
+export function refusedField(name: string, message: string): Reading {
   return { errors: { [name]: [message] } };
 }
 

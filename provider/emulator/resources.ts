@@ -19,7 +19,7 @@ export interface Field {
   /** Required on create, and never empty. */
   readonly required?: true;
   readonly allowed?: readonly (string | number)[];
-  /** What is stored when the field is not sent on create, or sent empty; null where there is no default. */
+  /** What is stored when the field is not sent on create, or sent empty; null if there is no default. */
   readonly default?: unknown;
   /** Refused on create. */
   readonly updateOnly?: true;
@@ -96,7 +96,7 @@ export const monitor: Resource = {
   extras: { status: null, last_checked_at: null, response_time: null, uptime: null },
 };
 
-/** What a new record holds where nothing was sent. */
+/** What a new record holds if nothing was sent. */
 export function defaultsOf(resource: Resource): Record<string, unknown> {
   const fields = resource.fields.map((field) => [field.name, field.default ?? null] as const);
   return { ...Object.fromEntries(fields), ...resource.extras };

@@ -12,8 +12,8 @@ export interface StoredRecord {
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a table needs to know. */
-export interface TableOptions {
-  /** What a new record holds where nothing else is given. */
+interface TableOptions {
+  /** What a new record holds if nothing else is given. */
   readonly defaults: Fields;
   readonly firstId: number;
   readonly now: () => Date;
@@ -61,7 +61,6 @@ export class Table {
     return [...this.#records.values()];
   }
 
-  /** The record with this id, or undefined. */
   get(id: number | string): StoredRecord | undefined {
     return this.#records.get(Number(id));
   }

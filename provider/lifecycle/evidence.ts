@@ -41,7 +41,6 @@ export function noteState(
   evidence.expect(definition, id, values);
 }
 
-/** Whether a record has the name or the URL that state has. */
 export function hasSameNameOrUrl(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",

@@ -64,7 +64,7 @@ export async function checkImport(
   }
   scope.checkedImports.set(id, record);
   const problems = problemsOfImport(scope, inputs, record, ignoreChanges);
-  const unseen = [...comparable(scope, inputs, ignoreChanges)].flatMap(([key, value]) => {
+  const unseen = [...valuesToCompare(scope, inputs, ignoreChanges)].flatMap(([key, value]) => {
     const isHidden = compare(fieldOf(definition, key), value, record).outcome === "hidden";
     return isHidden && !isEmpty(value) ? [key] : [];
   });
@@ -138,7 +138,7 @@ async function readToImport(
 }
 
 /** The declared values that an import compares: not what is unknown yet, and not what `ignoreChanges` names. */
-function comparable(
+function valuesToCompare(
   { definition }: RecordScope,
   { values }: Inputs,
   ignoreChanges: readonly string[] | undefined,
@@ -155,7 +155,7 @@ function problemsOfImport(
 ): ImportProblem[] {
   const { definition } = scope;
   const there = `${definition.singular} ${record.id}`;
-  return differences(definition, comparable(scope, inputs, ignoreChanges), record).map((difference) => {
+  return differences(definition, valuesToCompare(scope, inputs, ignoreChanges), record).map((difference) => {
     const { key, field, wanted, shown, problem } = difference;
     const found = quoteValue(shown);
     // The classes fill in defaults, so a default may not be in the program's text.

@@ -28,7 +28,6 @@ const enoughLooks = 2;
 /** Milliseconds to look for a create that the server may still be working on, or while looks fail. */
 const longSearch = 60_000;
 
-/** A create that was sent. */
 interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
   readonly highestIdThen: bigint | undefined;

@@ -58,7 +58,7 @@ export class RecordReader {
       return answer;
     }
     await operation.inTime(this.first);
-    const listed = expected && (await this.listed(id, operation));
+    const listed = expected && (await this.recordInList(id, operation));
     if (listed && this.isAsExpected(listed, expected) && (!withAttributes || this.listShowsAsMuch())) {
       this.evidence.see(this.collection.definition, listed);
       return listed;
@@ -89,7 +89,7 @@ export class RecordReader {
   }
 
   /** The record in a list; undefined if it is not there, or not worth reading so far. */
-  private async listed(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+  private async recordInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
       return undefined;
     try {

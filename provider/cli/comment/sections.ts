@@ -4,7 +4,7 @@ import { driftSections, driftTable } from "../drift/report";
 import type { DriftReport } from "../drift/report";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
-import { codeBlock, fenceFor, visible } from "../shared/quoting";
+import { codeBlock, fenceFor, escapeInvisible } from "../shared/quoting";
 import { listSection } from "../shared/markdown-layout";
 import type { Section, Sections } from "../shared/markdown-layout";
 
@@ -66,7 +66,7 @@ function changesSection(heading: string, changes: readonly PlannedChange[], isFo
         ` ${title}: ${operation}${record}${old}${first}`,
         ...details.map((detail) => `     ${detail}`),
       ];
-      return lines.map((line) => visible(signs[operation] + line)).join("\n");
+      return lines.map((line) => escapeInvisible(signs[operation] + line)).join("\n");
     },
   );
   const fence = fenceFor(entries.join("\n"), 3);
@@ -102,7 +102,7 @@ function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): st
       ...(before === undefined ? [] : [`- ${before}`]),
       ...(after === undefined ? [] : [`+ ${after}`]),
     ];
-    const summary = `<code>${escapeUTF8(visible(title))}</code>`;
+    const summary = `<code>${escapeUTF8(escapeInvisible(title))}</code>`;
     return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
   });
 }

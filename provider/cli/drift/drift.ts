@@ -18,7 +18,7 @@ import { driftMarkdown, driftText, groupErrors } from "./report";
 import type { DriftReport, UnmanagedRecord } from "./report";
 import { readText } from "../shared/files";
 import { exportState } from "../shared/pulumi-cli";
-import { visible } from "../shared/quoting";
+import { escapeInvisible } from "../shared/quoting";
 import { jsonText } from "../shared/json";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
@@ -65,7 +65,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
-        stderr.write(`${visible(`${parseUrn(urn).name}: ${reason}`)}\n`);
+        stderr.write(`${escapeInvisible(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });
@@ -99,14 +99,14 @@ async function compareAll(
   const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
     const { connectTo, first } = providerOf(resource);
     const account = resource.outputs?.account;
-    const compared = (): Promise<ComparedResource> =>
+    const startComparison = (): Promise<ComparedResource> =>
       compareResource(definition, resource, connectTo(definition), session.keys);
     const before = first.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
-      return isKeyRefused && problem !== undefined ? { problem } : compared();
+      return isKeyRefused && problem !== undefined ? { problem } : startComparison();
     }
-    const result = compared();
+    const result = startComparison();
     first.set(account, result);
     return result;
   };

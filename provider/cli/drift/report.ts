@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { codeSpan, listOf, visible } from "../shared/quoting";
+import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 import { layOut, listSection, tableSection } from "../shared/markdown-layout";
 import type { Section, Table } from "../shared/markdown-layout";
@@ -102,7 +102,7 @@ export function driftText(report: DriftReport): string {
 }
 
 function linesOf({ heads, rows }: Table): string[] {
-  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(visible(cell), widest)));
+  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(escapeInvisible(cell), widest)));
   const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
   return shown.map((row) =>
     row

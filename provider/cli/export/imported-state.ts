@@ -42,7 +42,12 @@ export async function addImported(
     id: randomUUID(),
     type: dynamicHostType,
   };
-  const imported = async ({ definition, record, values, name }: NamedRecord): Promise<StateResource> => {
+  const importedResource = async ({
+    definition,
+    record,
+    values,
+    name,
+  }: NamedRecord): Promise<StateResource> => {
     const type = typeToken(definition);
     const connect = connectTo(definition);
     const owner = `${type}::${name}`;
@@ -68,7 +73,7 @@ export async function addImported(
       ...(secrets.length > 0 && { additionalSecretOutputs: secrets }),
     };
   };
-  const added = await Promise.all(records.map(imported));
+  const added = await Promise.all(records.map(importedResource));
   const rest = present.filter((resource) => resource !== root && resource !== host);
   return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...added] } };
 }

@@ -1,7 +1,7 @@
 import type { Definition } from "../../definitions/field";
 import type { Value } from "../../definitions/values";
 import { isObject } from "../../definitions/values";
-import { stringLiteral, visible } from "../shared/quoting";
+import { stringLiteral, escapeInvisible } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */
 export class ConfigValue {
@@ -76,7 +76,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
   ];
   if (problems.length === 0) return entry.join("\n");
   const lines = [
-    `The ${definition.singular} ${visible(id)} is not managed yet: ${problems.map(visible).join("; ")}.`,
+    `The ${definition.singular} ${escapeInvisible(id)} is not managed yet: ${problems.map(escapeInvisible).join("; ")}.`,
     "Correct it in the API and here, then remove the comment signs.",
     ...entry.join("\n").split("\n"),
   ];

@@ -1,4 +1,4 @@
-import { visible } from "../shared/quoting";
+import { escapeInvisible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 import { counted } from "../../api/text";
 
@@ -90,7 +90,7 @@ export function exportText(report: ExportReport): string {
         : `Import the new modules in the program, as ${page} says. Then${place}:`,
       ...shortenList(report.next, page).map((command) => `  ${command}`),
     );
-  return `${lines.map(visible).join("\n")}\n`;
+  return `${lines.map(escapeInvisible).join("\n")}\n`;
 }
 
 /** The number of resources of each kind that was asked for. */

@@ -118,7 +118,6 @@ export function summaryOf(preview: Preview): OperationCounts {
   return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
 }
 
-/** The errors of a preview. */
 export function errorsIn({ diagnostics }: Preview): string[] {
   return (diagnostics ?? [])
     .filter(({ severity }) => severity === "error")

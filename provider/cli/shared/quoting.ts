@@ -4,7 +4,7 @@ import { shorten } from "../../definitions/text";
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A string on one line, with its invisible characters written as in a program. */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replace(invisible, (character) => {
     const known = JSON.stringify(character).slice(1, -1);
     if (known.length === 2) return known;
@@ -19,7 +19,7 @@ export function visible(text: string): string {
 export function stringLiteral(text: string): string {
   const count = (mark: string): number => text.split(mark).length - 1;
   const mark = count('"') > count("'") ? "'" : '"';
-  return mark + visible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
+  return mark + escapeInvisible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
 }
 
 /** One word of a shell command, whatever it holds. */
@@ -31,7 +31,7 @@ export function shellWord(text: string): string {
 
 /** A string as Markdown shows it unchanged. */
 export function codeSpan(text: string): string {
-  const plain = visible(text);
+  const plain = escapeInvisible(text);
   if (plain === "") return "";
   const fence = fenceFor(plain, 1);
   // Markdown takes one space away at each end, so code that has any, or a backtick, gets one more.
@@ -57,7 +57,7 @@ export function markdownHead(heads: readonly string[]): string {
 /** Lines as a code block of Markdown, whatever they hold. */
 export function codeBlock(lines: readonly string[], language = ""): string {
   const fence = fenceFor(lines.join("\n"), 3);
-  return [fence + language, ...lines.map(visible), fence].join("\n");
+  return [fence + language, ...lines.map(escapeInvisible), fence].join("\n");
 }
 
 /** The beginning of a text as one line. */

@@ -36,7 +36,7 @@ const home = new Monitor("home", {
   interval: 300,
 });
 
-export const homeId = home.id;
+const homeId = home.id;
 `;
 
 /** Tells if the program is still the sample that `init` wrote. */

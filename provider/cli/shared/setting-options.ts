@@ -21,7 +21,6 @@ const placeholders: Partial<Record<Setting["type"], string>> = {
   statuses: " <list>",
 };
 
-/** Adds them to a command. */
 export function addSettingOptions(command: Command): Command {
   for (const name of names) {
     const { type, default: preset, environment } = settingOf(name);
@@ -37,7 +36,6 @@ export function addSettingOptions(command: Command): Command {
   return command;
 }
 
-/** The settings of a command. */
 export interface CommandSettings {
   /** The values of options and of the stack's configuration, by full key. */
   readonly config: ReadonlyMap<string, string>;

@@ -29,7 +29,6 @@ const deployment = z.looseObject({
   deployment: z.looseObject({ resources: z.array(stateResource).nullish() }),
 });
 
-/** A resource in state. */
 export type StateResource = z.infer<typeof stateResource>;
 /** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type Deployment = z.infer<typeof deployment>;

@@ -15,7 +15,6 @@ export interface ResourceRequest {
   readonly isImport: boolean;
 }
 
-/** A changed property. */
 export interface PropertyChange {
   readonly kind: "add" | "update" | "delete";
   readonly replaces: boolean;
