@@ -86,9 +86,9 @@ export class Client {
     let last: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const denialError = (reason: Denial): UptimeError => notSentError(name, reason, operation, last);
+      const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, last);
       const result = await this.limiter.run(
-        { operation, isWrite: method !== "GET", denialError },
+        { operation, isWrite: method !== "GET", denialError: denied },
         async () => {
           const begun = this.clock.now();
           const ended = await this.attempt(request, name);

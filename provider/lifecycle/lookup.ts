@@ -30,8 +30,8 @@ export async function lookUpOne(
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
   const query = checkQuery(definition, lookup, args, "id");
-  const { id, account: name, ...filter } = query;
-  const scope = connect(name);
+  const { id, account, ...filter } = query;
+  const scope = connect(account);
   const operation = new Operation({ clock: scope.clock });
   const where = scope.address.url;
   if (id !== undefined) {
@@ -40,7 +40,7 @@ export async function lookUpOne(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
     const record = await showUnlessMissing(scope, id, operation);
-    if (record) return foundRecord(definition, record, name);
+    if (record) return foundRecord(definition, record, account);
     throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
   }
   if (Object.keys(filter).length === 0)
@@ -61,7 +61,7 @@ export async function lookUpOne(
   }
   const [whole] = await completeRecords(scope, operation, [match]);
   if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
-  return foundRecord(definition, whole, name);
+  return foundRecord(definition, whole, account);
 }
 
 /** All records that the arguments select. */
@@ -71,13 +71,13 @@ export async function lookUpAll(
   args: unknown,
 ): Promise<FoundRecord[]> {
   const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
-  const { sortBy = "id", sort = "desc", account: name, ...filter } = query;
-  const scope = connect(name);
+  const { sortBy = "id", sort = "desc", account, ...filter } = query;
+  const scope = connect(account);
   const operation = new Operation({ clock: scope.clock });
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, operation, filter);
   const records = await completeRecords(scope, operation, listed);
-  const results = records.map((record) => foundRecord(definition, record, name));
+  const results = records.map((record) => foundRecord(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
     (a, b) =>
