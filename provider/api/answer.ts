@@ -219,7 +219,7 @@ export function parseError(
     for (const [name, reasons] of Object.entries(body.errors))
       fields.set(
         name,
-        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(errorText(reason))),
+        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
       );
   const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
   const reason =
@@ -227,11 +227,11 @@ export function parseError(
       ? fields.size > 0
         ? []
         : quoteUnlessEmpty(source)
-      : quoteUnlessEmpty(errorText(whole));
+      : quoteUnlessEmpty(wordsOf(whole));
   return { reason, fields };
 }
 
-function errorText(value: unknown): string {
+function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (isObject(value) && typeof value.message === "string") return value.message;
   return JSON.stringify(value);

@@ -52,9 +52,9 @@ export function readSettings(
   account?: string,
 ): Settings {
   const all = rawSettings(config, env);
-  const { accounts } = parse(["accounts"], all);
+  const { accounts } = parseSettings(["accounts"], all);
   const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, config, env) };
-  const { baseUrl, monitorsBaseUrl, ...others } = parse(
+  const { baseUrl, monitorsBaseUrl, ...others } = parseSettings(
     settingNames.filter((name) => name !== "accounts"),
     set,
   );
@@ -70,7 +70,7 @@ export function readSettings(
 
 /** The names of the accounts; undefined is the one without a name. */
 export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | undefined)[] {
-  const { accounts } = parse(["accounts"], rawSettings(config, env));
+  const { accounts } = parseSettings(["accounts"], rawSettings(config, env));
   return [undefined, ...Object.keys(accounts ?? {})];
 }
 
@@ -105,7 +105,7 @@ function sourceOf({ provider = defaultProvider }: Config, path: string): string 
 }
 
 /** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */
-function parse<Name extends SettingName>(
+function parseSettings<Name extends SettingName>(
   names: readonly Name[],
   set: RawSettings,
 ): Pick<SettingValues, Name> {

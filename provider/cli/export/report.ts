@@ -58,7 +58,7 @@ export function exportText(report: ExportReport): string {
   if (resources.length > 0) {
     const more = known > 0 ? `; ${known} more were known already` : "";
     lines.push(
-      `${wrote} ${countsOf(report)} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
+      `${wrote} ${countText(report)} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
@@ -94,7 +94,7 @@ export function exportText(report: ExportReport): string {
 }
 
 /** The number of resources of each kind that was asked for. */
-function countsOf({ resources, kinds }: ExportReport): string {
+function countText({ resources, kinds }: ExportReport): string {
   const counts = kinds.map((kind) =>
     counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind),
   );
