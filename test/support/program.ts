@@ -1,7 +1,7 @@
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { startDynamic } from "./calls";
+import { silenceHost, startDynamic } from "./calls";
 import type { Kind, Provider, Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { failureOf } from "./emulator";
@@ -20,6 +20,7 @@ export let server: Server;
 
 /** Gives each test of the file, or of its describe, a server of its own. */
 export function withServer(options: EmulatorOptions = {}): void {
+  silenceHost();
   beforeEach(async () => {
     server = await Server.start(options);
   });

@@ -8,8 +8,6 @@ import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
-beforeEach(() => jest.spyOn(console, "warn").mockImplementation(() => undefined));
-
 const fronts = [dynamicFront, nativeFront] as const;
 
 test.each(fronts)(

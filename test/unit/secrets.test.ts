@@ -28,8 +28,6 @@ const extraFields = {
 };
 
 withServer({ dialect: { extraFields } });
-beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
-afterEach(() => jest.restoreAllMocks());
 
 const settings = { "uptime:apiKey": key, "uptime:refreshAttributes": "true" };
 

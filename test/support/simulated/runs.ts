@@ -288,6 +288,9 @@ class World implements Result, Network {
   /** Runs a command in processes of its own. */
   private async start(options: RunOptions, run?: PlannedRun): Promise<Outcome> {
     const processes = new SimulatedProcesses((provider) => this.frontOf(provider), this.time, this);
+    // Pulumi's host shows what is printed there.
+    const warnings: string[] = [];
+    const spy = jest.spyOn(console, "warn").mockImplementation((line: string) => void warnings.push(line));
     let interrupt = (): void => undefined;
     let kill = (): void => undefined;
     const killed = new Promise<void>((resolve) => (kill = resolve));
@@ -323,12 +326,13 @@ class World implements Result, Network {
       // What was sent before a kill still has its effect.
       processes.kill();
       await this.time.until(this.time.sleep(60_000));
-      this.assertUntold(outcome, processes.printed);
+      this.assertUntold(outcome, [...processes.printed, ...warnings]);
       if (isPlugin && this.writes().length > writesAllowed)
         throw new Violation(`after Ctrl-C: ${this.writes().slice(writesAllowed).map(shown).join(", ")}`);
       return outcome;
     } finally {
       processes.kill();
+      spy.mockRestore();
     }
   }
 
