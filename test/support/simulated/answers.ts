@@ -795,7 +795,7 @@ async function setUp(one: Case, front: Front): Promise<Scene> {
   const others = api.all(kind).filter(({ id }) => id !== own);
   const foreign = new Map(others.map(({ id }) => [id, there(id)]));
   // Of a record that is only read, nobody knows them; for the engine an import by the plugin is such a read.
-  const isOnlyRead = operation === "get" || (operation === "import" && front.name === "native");
+  const isOnlyRead = operation === "get" || (operation === "import" && front.name === "plugin");
   const secrets = isOnlyRead ? [] : secretsOf(args);
   return { time, api, surroundings, engine, declared, run, own, foreign, there, secrets };
 }
@@ -875,7 +875,7 @@ function judge(
   };
   if (messages.some(isInternal)) violated("what leaves is not sound");
   // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
-  const isHeard = one.interruption?.by === "finish" || front.name === "native";
+  const isHeard = one.interruption?.by === "finish" || front.name === "plugin";
   if (isHeard && api.writes().length > writesAllowed)
     violated("something was written after the interruption");
 

@@ -6,7 +6,7 @@ import type { Misbehaviour, Network, Seen } from "./api";
 import { isGreen, SimulatedEngine, urnOf } from "./engine";
 import type { Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
 import { faults } from "./faults";
-import { dynamicFront, nativeFront } from "./front";
+import { dynamicFront, pluginFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
 import { plannedRun, refusedName, sound, urnsAt } from "./scenarios";
@@ -78,7 +78,7 @@ function ofFront({ provider, ...declared }: Declared, front: Front): Declared {
   if (provider === undefined) return declared;
   return {
     ...declared,
-    provider: front === nativeFront || provider === "other" ? provider : `other ${provider}`,
+    provider: front === pluginFront || provider === "other" ? provider : `other ${provider}`,
   };
 }
 
@@ -260,8 +260,8 @@ class World implements Result, Network {
 
   private frontOf(provider: string | undefined): Front {
     if (provider === undefined) return this.front;
-    if (provider !== "other") return nativeFront;
-    return this.front === nativeFront ? dynamicFront : nativeFront;
+    if (provider !== "other") return pluginFront;
+    return this.front === pluginFront ? dynamicFront : pluginFront;
   }
 
   private accountOf({ provider = "", inputs }: Pick<Entry, "provider" | "inputs">): "main" | "second" {
@@ -299,7 +299,7 @@ class World implements Result, Network {
     let writesAllowed = Infinity;
     // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
     const isPlugin = ![...this.engine.state, ...options.program].some(
-      ({ provider }) => this.frontOf(provider) !== nativeFront,
+      ({ provider }) => this.frontOf(provider) !== pluginFront,
     );
     const pass = (): void => {
       for (const { happens } of run?.moments.filter(({ after }) => after === done + 1) ?? [])
