@@ -58,6 +58,19 @@ export function dynamicProvider(definition: Definition, session = new Session())
     ...front.optionsOf(properties),
   });
 
+  const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
+    const outputs = decodeOutputs(definition, properties);
+    count(id, outputs, -1);
+    const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
+    if (!state) return {};
+    const plain = front.encoder.outputs(state.outputs, properties);
+    const props = front.encoder.markSecrets(plain);
+    // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
+    if (isSameState(plain, properties)) return { id, props };
+    const { attributes, __server, __key, __claim, __partial, ...inputs } = props;
+    return { id, props, inputs };
+  };
+
   return {
     // The host may call other methods before this one has ended, and continues if it fails. So it only keeps the
     // configuration; the first call that needs a missing setting reports it.
@@ -107,24 +120,9 @@ export function dynamicProvider(definition: Definition, session = new Session())
       }, properties),
     read: (id, properties: Properties) =>
       run(async () => {
-        if (!isManaged(properties)) {
-          const found = await front.readOnly(id, properties, optionsOf(properties));
-          return found ? { id, props: found.outputs, inputs: found.inputs } : {};
-        }
-        const outputs = decodeOutputs(definition, properties);
-        count(id, outputs, -1);
-        const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
-        if (!state) return {};
-        const plain = front.encoder.outputs(state.outputs, properties);
-        const props = front.encoder.markSecrets(plain);
-        // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
-        const isSame = (key: string): boolean =>
-          key === "__key" || isDeepStrictEqual(plain[key], properties[key]);
-        const keys = new Set([...Object.keys(plain), ...Object.keys(properties)]);
-        keys.delete("__provider");
-        if ([...keys].every(isSame)) return { id, props };
-        const { attributes, __server, __key, __claim, __partial, ...inputs } = props;
-        return { id, props, inputs };
+        if (isManaged(properties)) return readManaged(id, properties);
+        const found = await front.readOnly(id, properties, optionsOf(properties));
+        return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
       run(
@@ -155,6 +153,14 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
   // The host keeps the resource in state only if the error has these three; it prints `reasons`.
   const properties = { ...kept.outputs, __provider: provider };
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
+}
+
+/** Whether two states are equal, apart from `__key`, which a refresh renews. */
+function isSameState(present: Properties, old: Properties): boolean {
+  const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
+  keys.delete("__key");
+  keys.delete("__provider");
+  return [...keys].every((key) => isDeepStrictEqual(present[key], old[key]));
 }
 
 /**

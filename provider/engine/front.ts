@@ -78,7 +78,7 @@ export class Front {
     this.announce(checked.announcement, news, urn);
     for (const note of checked.notes) this.context.show("warning", this.encoder.message(note, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
-    if (problems.length > 0) session.noteRefusal();
+    if (problems.length > 0) session.report.noteRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return {
@@ -152,7 +152,7 @@ export class Front {
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
-    this.context.session.announce(() => {
+    this.context.session.report.announce(() => {
       this.context.show("info", this.encoder.message(announcement, news), urn);
     });
   }

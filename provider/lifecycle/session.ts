@@ -2,12 +2,11 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
-import { KeyRefusedError, UptimeError } from "../api/errors";
+import { KeyRefusedError } from "../api/errors";
 import { Log, printLine } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
-import { counted } from "../api/text";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Transport } from "../api/transport";
 import { WaitNotices } from "../api/wait-notices";
@@ -18,10 +17,8 @@ import { Creates } from "./creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
+import { RunReport } from "./run-report";
 import { ServerTraits } from "./server-traits";
-
-/** More lines would push errors off the screen. */
-const announcementLimit = 19;
 
 /** What a session needs of its process. Tests replace it. */
 export interface Surroundings {
@@ -61,13 +58,9 @@ export class Session {
   readonly clock: Clock;
   /** A program has declared a resource, so the settings are its own. */
   hasProgram = false;
-  /** The settings whose keys the API has refused. */
-  private readonly refusedKeys = new Set<string>();
+  readonly report = new RunReport();
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
-  /** How many imports and adoptions there were. */
-  private announced = 0;
-  private hasRefused = false;
   private readonly transport: Transport;
   private readonly runNote: RunNote;
   private readonly print: Surroundings["print"];
@@ -109,28 +102,14 @@ export class Session {
     this.interruptions.abort();
   }
 
-  /**
-   * Runs an operation. {@link idle} waits for it. Only the first error about a refused key explains what to do; others refer
-   * to it.
-   */
+  /** Runs an operation. {@link idle} waits for it. */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
     this.running.add(running);
     try {
       return await running;
     } catch (error) {
-      if (!(error instanceof KeyRefusedError)) throw error;
-      const { keySource } = error;
-      if (!this.refusedKeys.has(keySource)) {
-        this.refusedKeys.add(keySource);
-        throw error;
-      }
-      throw new UptimeError(
-        `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
-        {
-          cause: error,
-        },
-      );
+      throw error instanceof KeyRefusedError ? this.report.shorten(error) : error;
     } finally {
       this.running.delete(running);
     }
@@ -146,28 +125,9 @@ export class Session {
     return (this.log ??= new Log(level, this.print, this.clock));
   }
 
-  /** Shows an import or adoption, unless there were many. */
-  announce(show: () => void): void {
-    if (++this.announced <= announcementLimit) show();
-  }
-
-  /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
-  noteRefusal(): void {
-    this.hasRefused = true;
-  }
-
-  /** Prints how many announcements were left out, a hint after a refusal, and the log's summary. */
+  /** Prints the report's last lines and the log's summary. */
   endLogs(): void {
-    const print = this.print ?? printLine;
-    const more = this.announced - announcementLimit;
-    if (this.hasRefused)
-      print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
-    if (more > 0)
-      print(
-        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
-      );
-    this.announced = 0;
-    this.hasRefused = false;
+    this.report.end(this.print ?? printLine);
     this.log?.end();
     this.log = undefined;
   }

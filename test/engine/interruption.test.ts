@@ -113,7 +113,7 @@ describe("after one Ctrl-C, what is on the server is in state, and the next `up`
   test("of the plugin, which does not send what waits, also not for the rate limit", async () => {
     const stack = await start("yaml", 8);
     const { output, sent } = await interrupted(stack, "up", slow, 8, press);
-    expect(output).toMatch(/Pulumi was interrupted, so POST \S+ was not sent/);
+    expect(output).toMatch(/interrupted.*POST /);
     expect(sent).toBe(8);
     await expectRecorded(stack, 8);
 
@@ -121,7 +121,7 @@ describe("after one Ctrl-C, what is on the server is in state, and the next `up`
       await sleep(1000);
       press(cli);
     });
-    expect(waiting.output).toMatch(/status 429[^]*Then Pulumi was interrupted/);
+    expect(waiting.output).toMatch(/429[^]*interrupted/);
     expect(waiting.milliseconds).toBeLessThan(1000 + 2000);
     await expectRecorded(stack, 8);
     await stack.workspace.up();

@@ -8,7 +8,7 @@ import type { Outcome } from "../support/cli";
 import { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-import { NativeStack } from "../support/native-stack";
+import { PluginStack } from "../support/plugin-stack";
 
 let emulator: Emulator;
 let folder: string;
@@ -391,7 +391,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
 
   async function native(name: string, server: Emulator, provider?: string) {
     const settings = { "uptime:baseUrl": server.url, "uptime:apiKey": server.apiKey };
-    const stack = new NativeStack("monitor", settings);
+    const stack = new PluginStack("monitor", settings);
     await stack.up({ ...home, name, alertCondition: "url_unavailable" });
     return { ...stack.state, custom: true, type, urn: urnOf(type, name), provider };
   }

@@ -93,6 +93,11 @@ export class OperationFailed extends Error {
 export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const providerKey = "__provider";
 
+/** Keeps out of the tests' own log what Pulumi's host would show. A test that reads it spies on `console.warn` itself. */
+export function silenceHost(): void {
+  beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
+}
+
 /** Pulumi's host of dynamic providers, in a process of its own. */
 export const startDynamic: StartProcess = (settings, surroundings) =>
   dynamicProviders(settings, new Session(surroundings));

@@ -1,5 +1,6 @@
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault } from "../../provider/emulator";
+import { silenceHost } from "./calls";
 import type { Settings } from "./calls";
 import { NetworkClock } from "./clock";
 
@@ -10,6 +11,7 @@ export let clock: NetworkClock;
 
 /** Gives each test of the file an emulator of its own, and a clock. */
 export function withEmulator(options: Omit<EmulatorOptions, "sleep"> = {}): void {
+  silenceHost();
   beforeEach(async () => {
     clock = new NetworkClock();
     emulator = await Emulator.start({ ...options, sleep: clock.hold });

@@ -1,12 +1,12 @@
 import { Emulator } from "../../provider/emulator";
 import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { startDynamic } from "./calls";
+import { silenceHost, startDynamic } from "./calls";
 import type { Kind, Provider, Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { failureOf } from "./emulator";
 import { ModelStack } from "./model";
-import { NativeProcess } from "./native-calls";
+import { PluginProcess } from "./plugin-calls";
 
 export { kinds } from "./calls";
 export type { Kind } from "./calls";
@@ -20,6 +20,7 @@ export let server: Server;
 
 /** Gives each test of the file, or of its describe, a server of its own. */
 export function withServer(options: EmulatorOptions = {}): void {
+  silenceHost();
   beforeEach(async () => {
     server = await Server.start(options);
   });
@@ -94,7 +95,7 @@ export const otherKey = "other-key";
 /** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
 export class Program {
   private settings: Settings;
-  private process!: NativeProcess | undefined;
+  private process!: PluginProcess | undefined;
   /** The calls that the engine makes in this run. */
   providers!: Readonly<Record<Kind, Provider>>;
   private readonly resources: ModelStack[] = [];
@@ -120,7 +121,7 @@ export class Program {
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
     const surroundings = { clock: this.server.clock, ...this.surroundings };
-    this.process = this.front === "plugin" ? new NativeProcess(surroundings) : undefined;
+    this.process = this.front === "plugin" ? new PluginProcess(surroundings) : undefined;
     this.begin(this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings));
   }
 

@@ -1,7 +1,9 @@
 import { Emulator } from "../../provider/emulator";
+import { silenceHost } from "../support/calls";
 import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
+silenceHost();
 let first: Emulator;
 let second: Emulator;
 beforeEach(async () => {

@@ -92,7 +92,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   });
 
   test.each([{ name: "Other" }, { url: "https://other.example/" }])(
-    "is none if the list has one with %j: it is created",
+    "must agree in both: one with %j is left alone, and a new one is created",
     async (fields) => {
       add(fields);
       const one = resource(front);

@@ -6,7 +6,7 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { LostAnswerError, UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, TimeIsOverError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
 import { clientOf } from "../support/client";
@@ -145,7 +145,8 @@ describe("a clock that somebody sets", () => {
     await again();
     await again();
     const error = await errorOf(again());
-    expect(error.message).toContain("no more requests are allowed before the operation's time is over");
+    expect(error).toBeInstanceOf(TimeIsOverError);
+    expect(error.message).toContain("uptime:requestsPerMinute");
   });
 
   test.each([-1, 1])(

@@ -88,7 +88,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     expect((error as ApiError).fields.get("name")?.map(({ text }) => text)).toEqual(["is taken"]);
   });
 
-  test("to a delete also where it says that nothing was deleted", async () => {
+  test("to a delete also if it says that nothing was deleted", async () => {
     const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
     await expect(monitors.remove("7", start())).rejects.toThrow("status 200: It is in use");
     await collectionOf(() => ({ deleted: true })).monitors.remove("7", start());
@@ -97,7 +97,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     await expect(failing.remove("7", start())).rejects.toThrow("It is in use");
   });
 
-  test("is none where it holds a record: in that, these are fields like others", async () => {
+  test("is none if it holds a record: in that, these are fields like others", async () => {
     const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };
     const { monitors } = collectionOf(() => ({ data: shown, success: false }));
     expect((await monitors.show("7", start())).shown).toMatchObject({ status: "error", error: "timeout" });
@@ -107,7 +107,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.store([], start())).id).toBe("7");
   });
 
-  test.each([0, "0", false, "", null, []])("is none where `error` and `errors` are %j", async (none) => {
+  test.each([0, "0", false, "", null, []])("is none if `error` and `errors` are %j", async (none) => {
     const said = { success: true, error: none, errors: none, message: "OK" };
     expect((await collectionOf(() => ({ ...said, id: 7 })).monitors.store([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ ...said, data: [] })).monitors)).toEqual([]);
@@ -138,7 +138,7 @@ describe("of an object and one inside it, the record", () => {
 
 describe("a record is missing", () => {
   test.each(["", "null", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
-    "where its address holds nothing (%j)",
+    "if its address holds nothing (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
       expect(error).toBeInstanceOf(MissingError);
@@ -146,7 +146,7 @@ describe("a record is missing", () => {
   );
 
   test.each([{ id: 7 }, { data: { id: 7 } }, { message: "Hello" }, [1]])(
-    "not where its address holds something else (%j)",
+    "not if its address holds something else (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
       expect(error).toBeInstanceOf(UptimeError);
@@ -161,7 +161,7 @@ describe("a record is missing", () => {
     { is_deleted: 1 },
     { trashed: "1" },
   ];
-  test.each(marks)("where it is marked as deleted (%j), and lists leave it out", async (mark) => {
+  test.each(marks)("if it is marked as deleted (%j), and lists leave it out", async (mark) => {
     const one = collectionOf(() => ({ data: { ...record, ...mark } }));
     expect(await errorOf(one.monitors.show("7", start()))).toBeInstanceOf(MissingError);
     const { monitors } = collectionOf(() => ({ data: [{ ...record, ...mark }, ...records(6)], total: 2 }));
@@ -171,7 +171,7 @@ describe("a record is missing", () => {
   test.each([
     { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
     { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
-  ])("not where the mark says that it is not (%j)", async (marked) => {
+  ])("not if the mark says that it is not (%j)", async (marked) => {
     const { monitors } = collectionOf(() => ({ data: { ...record, ...marked } }));
     expect((await monitors.show("7", start())).id).toBe("7");
   });

@@ -40,8 +40,6 @@ const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
 
 withServer();
-beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
-afterEach(() => jest.restoreAllMocks());
 
 const declared = (kind: Kind, number: number) =>
   kind === "monitor"

@@ -139,7 +139,7 @@ describe("a body", () => {
     await sentenceOf(show(url));
   });
 
-  test("never comes where the server says nothing", async () => {
+  test("never comes if the server says nothing", async () => {
     const url = await raw(() => undefined);
     expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });

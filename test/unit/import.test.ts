@@ -218,7 +218,7 @@ describe("an import is refused in the preview", () => {
 
   test("when a property cannot be read", async () => {
     const message = await failureOf(resource().preview({ ...home, importId: add({ interval: "often" }) }));
-    expect(message).toContain('interval cannot be compared: The API shows interval as "often"');
+    expect(message).toMatch(/interval .*"often"/);
   });
 
   test("but for what ignoreChanges names", async () => {
@@ -236,8 +236,8 @@ describe("an import is refused in the preview", () => {
   test("when the record cannot be read, and what else is wrong is told beside it", async () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
     const message = await failureOf(one.preview({ ...home, interval: 61, importId: add() }));
-    expect(message).toMatch(/interval must be one of/);
-    expect(message).toMatch(/import of monitor 1 is not possible: GET .* status 401/);
+    expect(message).toMatch(/^: interval .*61/m);
+    expect(message).toMatch(/^: import .*monitor 1\b.*GET .*401/m);
   });
 
   test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {

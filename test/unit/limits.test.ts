@@ -467,7 +467,7 @@ describe("retries", () => {
     expect(emulator.monitors.size).toBe(0);
   });
 
-  test("are made where nothing accepts connections, also of a create", async () => {
+  test("are made if nothing accepts connections, also of a create", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

@@ -235,7 +235,7 @@ describe("many records", () => {
       },
     );
 
-    test("is read again, and nothing is missed, where as many are made meanwhile", async () => {
+    test("is read again, and nothing is missed, if as many are made meanwhile", async () => {
       addShops(101);
       speak({ paging: "meta" });
       let isFirst = true;
@@ -261,7 +261,7 @@ describe("many records", () => {
       expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
     });
 
-    test("is read once where records are only added", async () => {
+    test("is read once if records are only added", async () => {
       addShops(250);
       speak({ paging: "meta" });
       emulator.fault = () => {
@@ -271,7 +271,7 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(1, 250)));
     });
 
-    test("is an error where its pages hold fewer than it says", async () => {
+    test("is an error if its pages hold fewer than it says", async () => {
       const meta = { current_page: 1, last_page: 1, total: 2 };
       emulator.fault = () => answer(200, { data: [site("x", { id: 1 })], meta });
       expect(await failureOf(uptime.getMonitors())).toMatch(

@@ -61,7 +61,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ["the answer is not JSON", { kind: "answer", effect: true, status: 200, body: "<html>Hello</html>" }],
   ];
 
-  test.each(lost)("where %s after the effect: found, one record, no second POST", async (_how, fault) => {
+  test.each(lost)("if %s after the effect: found, one record, no second POST", async (_how, fault) => {
     server.onCreates(fault);
     const one = resource(kind);
     await one.up(declared[kind]);
@@ -73,7 +73,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   test.each<[string, Fault]>([
     ["the connection is cut", cutBefore],
     ["a proxy answers 502", answer(502)],
-  ])("where %s before the effect: sent again after two looks, one record", async (_how, fault) => {
+  ])("if %s before the effect: sent again after two looks, one record", async (_how, fault) => {
     server.onCreates(fault);
     const one = resource(kind);
     const started = server.clock.now();
@@ -89,7 +89,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ]);
   });
 
-  test("is not looked for where the API refused the create", async () => {
+  test("is not looked for if the API refused the create", async () => {
     server.onCreates(answer(422));
     expect(await failureOf(resource(kind).up(declared[kind]))).toContain("status 422");
     expect([server.posts, server.lists]).toEqual([1, 1]);
@@ -368,14 +368,14 @@ describe("every error after a lost create warns that the record may exist, and n
   test("after our own timeout, which it names", async () => {
     server.onCreates({ kind: "cut", effect: false, answerDelayMs: 60_000 });
     const failure = await made(resource("monitor", shortTimeout));
-    expect(failure).toContain("was not answered within 20 seconds (uptime:timeoutSeconds)");
+    expect(failure).toMatch(/20 seconds.*uptime:timeoutSeconds/);
     expect(failure).toMatch(mayExist);
   });
 
   test("if the list cannot be read, with both reasons", async () => {
     refusedLooks(answer(403, { message: "Not you." }));
     const failure = await made(resource());
-    expect(failure).toMatch(/POST .* was cut [^]*GET .* status 403: Not you\./);
+    expect(failure).toMatch(/POST .* cut [^]*GET .*403.*Not you\./);
     expect(failure).toMatch(mayExist);
     expect(server.posts).toBe(1);
   });

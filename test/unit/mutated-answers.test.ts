@@ -2,11 +2,11 @@ import fc from "fast-check";
 
 import { cases, tryCase } from "../support/simulated/answers";
 import type { Case } from "../support/simulated/answers";
-import { dynamicFront, nativeFront } from "../support/simulated/front";
+import { dynamicFront, pluginFront } from "../support/simulated/front";
 
 import { modelSize } from "../support/size";
 
-const fronts = [dynamicFront, nativeFront] as const;
+const fronts = [dynamicFront, pluginFront] as const;
 
 test.each(fronts)(
   "no answer, however wrong, loses or doubles a record, takes somebody else's or tells a secret: $name",

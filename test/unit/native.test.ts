@@ -13,7 +13,7 @@ import { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
 import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
-import { startNative } from "../support/native-calls";
+import { startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -86,7 +86,7 @@ describe("with a server", () => {
 
     const imported = async (id: string, inputs: object) => {
       const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } });
-      const { monitor } = startNative(settingsOf({ "uptime:accounts": accounts }), {});
+      const { monitor } = startPlugin(settingsOf({ "uptime:accounts": accounts }), {});
       return monitor.import?.(urn, id, { ...inputs });
     };
 
@@ -119,7 +119,7 @@ describe("with a server", () => {
 
   test.each([
     ["dynamic", startDynamic],
-    ["native", startNative],
+    ["plugin", startPlugin],
   ])(
     "a create that fails half-way keeps its record in state, and what a program passed on: %s",
     async (_, start) => {
@@ -138,7 +138,7 @@ describe("with a server", () => {
     const id = String(emulator.domains.add({ name: "shop.example" }).id);
     const inputs = { name: "shop.example" };
     const outputs = { ...inputs, attributes: {}, __partial: true };
-    const { domain: provider } = startNative(settingsOf(), {});
+    const { domain: provider } = startPlugin(settingsOf(), {});
     const domainUrn = "urn:pulumi:test::shop::uptime:index:Domain::shop";
     const updated = await provider.update(domainUrn, id, outputs, inputs, inputs);
     expect(updated.outputs).toMatchObject(inputs);
@@ -148,7 +148,7 @@ describe("with a server", () => {
 
   test("the plugin hears of ignoreChanges, in a diff and in an update", async () => {
     const id = String(emulator.monitors.add({ ...home, name: "By hand" }).id);
-    const { monitor } = startNative(settingsOf(), {});
+    const { monitor } = startPlugin(settingsOf(), {});
     const ignored = { ignoreChanges: ["name"] };
     const changed = { ...home, cacheBuster: false, alertCondition: "url_unavailable", requestMethod: "GET" };
     const known = { ...changed, name: "By hand", attributes: {} };

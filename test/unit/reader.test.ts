@@ -340,7 +340,7 @@ describe("a list of many pages", () => {
 });
 
 describe("what a list says of a record", () => {
-  test("is not believed where it differs, so that one behind a cache shows no drift", async () => {
+  test("is not believed if it differs, so that one behind a cache shows no drift", async () => {
     const known = await monitors(8);
     const cached = await firstPage();
     for (const { id, outputs } of known) {

@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import os from "node:os";
 import { join } from "node:path";
 
+import { UptimeError } from "../../provider/api/errors";
 import type { Engine } from "../../provider/engine/engine";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginSession } from "../../provider/engine/plugin/session";
@@ -65,13 +66,13 @@ describe("the note of a run", () => {
     writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
       note().claim(record);
-    }).toThrow("a resource of another provider has the record");
+    }).toThrow(UptimeError);
     // What a process that has ended was first with is free.
     writeFileSync(file(), own.replace(ownName, endedName));
     note().claim(record);
   });
 
-  test("does not count what a process has written whose id another one has since, where the system tells its start", () => {
+  test("does not count what a process has written whose id another one has since, if the system tells its start", () => {
     note().claim(record);
     noteAs(`${process.ppid}@1`);
     expect(note().isHeldElsewhere(record)).toBe(false);

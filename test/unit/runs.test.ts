@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { dynamicFront, nativeFront } from "../support/simulated/front";
+import { dynamicFront, pluginFront } from "../support/simulated/front";
 
 import type { Declared } from "../support/simulated/engine";
 import { play } from "../support/simulated/runs";
@@ -8,9 +8,7 @@ import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
-beforeEach(() => jest.spyOn(console, "warn").mockImplementation(() => undefined));
-
-const fronts = [dynamicFront, nativeFront] as const;
+const fronts = [dynamicFront, pluginFront] as const;
 
 test.each(fronts)(
   "random programs over random runs lose, double and take no record: $name",

@@ -28,8 +28,6 @@ const extraFields = {
 };
 
 withServer({ dialect: { extraFields } });
-beforeEach(() => void jest.spyOn(console, "warn").mockImplementation(() => undefined));
-afterEach(() => jest.restoreAllMocks());
 
 const settings = { "uptime:apiKey": key, "uptime:refreshAttributes": "true" };
 
@@ -160,7 +158,7 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     });
   });
 
-  test("stay where the program has declared them", async () => {
+  test("stay if the program has declared them", async () => {
     const one = new Program(server, front, settings).resource();
     await one.up({ ...declared, name: `Home of ${token}` });
     expect(one.state?.outputs).toMatchObject({ ...declared, name: `Home of ${token}` });

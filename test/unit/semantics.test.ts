@@ -8,8 +8,8 @@ import type { Kind, Settings } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
-import { startNative } from "../support/native-calls";
-import { NativeStack } from "../support/native-stack";
+import { startPlugin } from "../support/plugin-calls";
+import { PluginStack } from "../support/plugin-stack";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
@@ -17,7 +17,7 @@ import { sample } from "../support/size";
 
 const fronts = {
   dynamic: { Stack: ModelStack, start: startDynamic },
-  native: { Stack: NativeStack, start: startNative },
+  plugin: { Stack: PluginStack, start: startPlugin },
 };
 
 const optional: Record<string, string[]> = {
@@ -82,8 +82,8 @@ const subjects = (Object.keys(fronts) as (keyof typeof fronts)[]).flatMap((front
 
 describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const inputs = inputsOf[kind];
-  // Each command of a native stack has a process of its own, which takes its time.
-  const numRuns = front === "native" ? sample(2, 8, 1000) : sample(3, 25, 1000);
+  // Each command of a stack on the plugin has a process of its own, which takes its time.
+  const numRuns = front === "plugin" ? sample(2, 8, 1000) : sample(3, 25, 1000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
     await holds(

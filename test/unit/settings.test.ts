@@ -178,7 +178,7 @@ describe("an account", () => {
   const readAccount = (config: Record<string, string>, account: string, env: Record<string, string> = {}) =>
     readSettings({ get: (key) => config[key] }, env, account);
 
-  test("has what it sets, and the addresses of the account without a name where it sets none", () => {
+  test("has what it sets, and the addresses of the account without a name if it sets none", () => {
     const config = withAccounts(
       { eu: { apiKey: " eu-key " }, us: { apiKey: "us-key", baseUrl: "https://us.example.com/api/v1" } },
       { "uptime:monitorsBaseUrl": "https://m.example.com", "uptime:maxRetries": "1" },
@@ -241,7 +241,7 @@ describe("an account", () => {
     expect(attempt).not.toThrow(/canary/);
   });
 
-  test("is refused where none are set, and where two would take their keys from one variable", () => {
+  test("is refused if none are set, and if two would take their keys from one variable", () => {
     expect(() => readAccount(complete, "eu")).toThrow(/There are no accounts: set uptime:accounts/);
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(

@@ -2,10 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type * as Kinds from "../../provider/definitions";
+import { boolean, text } from "../../provider/definitions/field";
 import { typeToken } from "../../provider/definitions/pulumi";
+import { Session } from "../../provider/lifecycle/session";
+import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";
-import { answer, emulator, withEmulator } from "../support/emulator";
+import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 
 // A third kind of record, in the one list and nowhere else: the command line must follow.
@@ -58,4 +61,29 @@ test("drift compares it, and doctor checks it", async () => {
   expect(code).toBe(2);
   expect(stdout).toMatch(/^Policy c +3 +applies +"?always"? +"?nights"?$/m);
   expect((await run("doctor")).stdout).toContain("ok       policies: 1 record\n");
+});
+
+test("a field that no update changes is not in the update that follows a create", async () => {
+  emulator.fault = ({ method }) => {
+    if (method === "GET") return answer(200, { data: [] });
+    return answer(200, { data: { id: 1, name: "Nightly", is_muted: method === "PATCH" } });
+  };
+  const job = {
+    label: "Job",
+    singular: "job",
+    plural: "jobs",
+    baseUrl: "baseUrl",
+    fields: {
+      name: text("name", { required: true, replace: true }),
+      muted: boolean("is_muted", { updateOnly: true }),
+    },
+    rules: [],
+  } as const;
+  const declared = { name: "Nightly", muted: true };
+  const provider = hosted(job, settingsOf(), new Session());
+  expect(await provider.create(declared)).toMatchObject({ id: "1", outs: declared });
+  expect(emulator.writes().map(({ method, body }) => [method, ...body])).toEqual([
+    ["POST", ["name", "Nightly"]],
+    ["PATCH", ["is_muted", "1"]],
+  ]);
 });

@@ -4,7 +4,17 @@ const { default: Sequencer } = require("@jest/test-sequencer");
 /** Runs the quick tests first, because most mutations are noticed there. */
 module.exports = class extends Sequencer {
   /** The tests that say what fields mean, and what an operation does. */
-  static tests = ["equality", "check", "dialects", "import", "semantics"];
+  static tests = [
+    "equality",
+    "check",
+    "dialects",
+    "import",
+    "adoption",
+    "gone",
+    "one-record",
+    "lost-answers",
+    "semantics",
+  ];
 
   sort(tests) {
     const place = ({ path }) => module.exports.tests.indexOf(basename(path, ".test.ts"));

@@ -90,12 +90,7 @@ function reportOf(
       const step = stepOf.get(line.key ?? "");
       return { ...line, step, title: step ? titleOf(step) : line.label };
     });
-  const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
-  const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
-  const presentFingerprints = new Set(
-    resources.flatMap(({ account: keyFingerprint }) => keyFingerprint ?? []),
-  );
-
+  const { planned, unchecked, silent, impossible } = planOf(steps, resources, state);
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
     .map(({ title, importId, problems, step }) => ({
@@ -103,9 +98,45 @@ function reportOf(
       importId,
       reasons: problems.map((problem) => withoutSecrets(problem, step)),
     }));
+  const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace");
+  const kept = resources.filter(({ isInState, problems }) => isInState && problems.length === 0);
+  const declared = new Set(steps.filter(({ op }) => op !== "delete").map(({ urn }) => urn));
+  return {
+    resources: declared.size + kept.length - changed.length,
+    planned,
+    silent,
+    refused: [...refused, ...impossible].sort((a, b) => byName(a.title, b.title)),
+    errors: errorsIn(preview),
+    unchecked,
+    providers: lines.filter((line) => "address" in line),
+    usesStackSettings: resources.length === 0 || resources.some(({ provider }) => provider === undefined),
+  };
+}
+
+/** A resource that was checked, with its step of the preview. */
+interface CheckedResource extends CollectedResource {
+  /** Undefined if the preview changes nothing about it. */
+  readonly step: PreviewStep | undefined;
+  readonly title: string;
+}
+
+/** The part of a report that is about steps. `impossible` are resources that only a `pulumi up` would refuse. */
+interface Plan extends Pick<ProgramReport, "planned" | "unchecked" | "silent"> {
+  readonly impossible: ProgramReport["refused"];
+}
+
+function planOf(
+  steps: readonly PreviewStep[],
+  resources: readonly CheckedResource[],
+  state: readonly ManagedResource[],
+): Plan {
+  const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
+  const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
+  const presentFingerprints = new Set(resources.flatMap(({ account }) => account ?? []));
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
   const silent: string[] = [];
+  const impossible: ProgramReport["refused"][number][] = [];
   /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
   for (const step of steps) {
@@ -126,7 +157,7 @@ function reportOf(
     );
     const { record, reason } = recordOf(resource, free, owners);
     if (reason !== undefined) {
-      refused.push({ title, importId: resource.importId, reasons: [reason] });
+      impossible.push({ title, importId: resource.importId, reasons: [reason] });
       continue;
     }
     if (record !== undefined) owners.set(recordKey(resource, record), title);
@@ -141,19 +172,7 @@ function reportOf(
     });
     if (isSilent(step)) silent.push(title);
   }
-  const changed = planned.filter(({ operation }) => operation === "update" || operation === "replace");
-  const kept = resources.filter(({ isInState, problems }) => isInState && problems.length === 0);
-  const declared = new Set(steps.filter(({ op }) => op !== "delete").map(({ urn }) => urn));
-  return {
-    resources: declared.size + kept.length - changed.length,
-    planned,
-    silent,
-    refused: refused.sort((a, b) => byName(a.title, b.title)),
-    errors: errorsIn(preview),
-    unchecked,
-    providers: lines.filter((line) => "address" in line),
-    usesStackSettings: resources.length === 0 || resources.some(({ provider }) => provider === undefined),
-  };
+  return { planned, unchecked, silent, impossible };
 }
 
 /** In alphabetical order, with numbers by value. */

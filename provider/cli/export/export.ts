@@ -33,6 +33,7 @@ import type { Known } from "./known";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
+import type { ExportPlan } from "./program-files";
 import { readDeclared } from "./records";
 import { exportText } from "./report";
 import type { ExportReport } from "./report";
@@ -141,16 +142,51 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
   const written = { project, resources, settings, stack: options.stack, ...files, isSample };
   const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
-  if (!dryRun) {
-    writeProject(project.directory, plan.files);
-    const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
-    if (secrets !== undefined && found.length > 0) {
-      const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-      writeNewFile(at(secrets), text, ownerOnly);
-    }
-    if (state !== undefined && deployment) writeNewFile(at(state), jsonText(deployment), ownerOnly);
+  const notes = [
+    ...stack.notes,
+    ...notesOn(records, resources, isSample ? [] : present.unidentified, secrets),
+  ];
+  const planned = { kinds, project, language, records, resources, missing, deployment, plan, notes };
+  if (!dryRun) writeExport(planned, options, cwd);
+  return reportOf(planned, options, cwd);
+}
+
+/** An export before anything is written. */
+interface PlannedExport {
+  readonly kinds: readonly Definition[];
+  readonly project: Project;
+  readonly language: Language;
+  /** All records that were read. */
+  readonly records: readonly DeclaredRecord[];
+  /** The resources that the program does not have. */
+  readonly resources: readonly ModuleResource[];
+  /** The records that the stack does not have. */
+  readonly missing: readonly NamedRecord[];
+  /** The stack's state with these records, if it is asked for. */
+  readonly deployment: Deployment | undefined;
+  readonly plan: ExportPlan;
+  readonly notes: readonly string[];
+}
+
+function writeExport(
+  { project, resources, deployment, plan }: PlannedExport,
+  { state, secrets }: ExportOptions,
+  cwd: string,
+): void {
+  writeProject(project.directory, plan.files);
+  const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
+  if (secrets !== undefined && found.length > 0) {
+    const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
+    writeNewFile(resolve(cwd, secrets), text, ownerOnly);
   }
-  const isDoubtful = resources.length > 0 && present.unidentified.length > 0 && !isSample;
+  if (state !== undefined && deployment) writeNewFile(resolve(cwd, state), jsonText(deployment), ownerOnly);
+}
+
+function reportOf(
+  { kinds, project, language, records, resources, missing, deployment, plan, notes }: PlannedExport,
+  { state, dryRun = false }: ExportOptions,
+  cwd: string,
+): ExportReport {
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -169,14 +205,23 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
     next: resources.length > 0 || deployment ? plan.commands : [],
-    notes: [
-      ...stack.notes,
-      ...(secrets !== undefined && resources.length === 0 && records.length > 0
-        ? [noSecretsText(secrets)]
-        : []),
-      ...(isDoubtful ? [unidentifiedText(present.unidentified)] : []),
-    ],
+    notes,
   };
+}
+
+/** @param unidentified see {@link Known.unidentified} */
+function notesOn(
+  records: readonly DeclaredRecord[],
+  resources: readonly ModuleResource[],
+  unidentified: Known["unidentified"],
+  secrets: string | undefined,
+): string[] {
+  const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
+  const mayDouble = resources.length > 0 && unidentified.length > 0;
+  return [
+    ...(hasNoSecrets ? [noSecretsText(secrets)] : []),
+    ...(mayDouble ? [unidentifiedText(unidentified)] : []),
+  ];
 }
 
 /** Finds the resources that the program does not have, and the records that the stack does not have. */

@@ -55,13 +55,15 @@ export function layOut(
   const all = [...program, ...drift, ...details];
   const reserve = size([note, ...all.map(({ noun, entries }) => moreLine(entries.length, noun))]);
   const space = limit - size(head) - reserve;
-  const forDrift = Math.min(size(fitSections(drift, Infinity)), space / 2);
-  const programText = fitSections(program, space - forDrift);
-  const driftText = fitSections(drift, space - size(programText));
-  const detailsText = fitSections(details, space - size(programText) - size(driftText));
-  const parts = [...head, ...programText, ...driftText, ...detailsText];
-  const isWhole = parts.every((part) => !part.startsWith("… and "));
-  return `${(isWhole ? parts : [...parts, note]).join("\n\n")}\n`;
+  const forDrift = Math.min(size(fitSections(drift, Infinity).paragraphs), space / 2);
+  const fittedProgram = fitSections(program, space - forDrift);
+  const spaceBelow = space - size(fittedProgram.paragraphs);
+  const fittedDrift = fitSections(drift, spaceBelow);
+  const fittedDetails = fitSections(details, spaceBelow - size(fittedDrift.paragraphs));
+  const fitted = [fittedProgram, fittedDrift, fittedDetails];
+  const isWhole = fitted.every((one) => one.isWhole);
+  const paragraphs = [...head, ...fitted.flatMap((one) => one.paragraphs), ...(isWhole ? [] : [note])];
+  return `${paragraphs.join("\n\n")}\n`;
 }
 
 function moreLine(count: number, noun: string): string {
@@ -72,10 +74,19 @@ function moreLine(count: number, noun: string): string {
 const inNumber = (count: number, noun: string): string =>
   count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun;
 
-/** The paragraphs of sections that fit into a space, beside the lines that say how much is left out. */
-function fitSections(sections: readonly Section[], space: number): string[] {
+/** What fits into a space. */
+interface FittedSections {
+  /** With lines that say how much is left out. */
+  readonly paragraphs: readonly string[];
+  /** Nothing is left out. */
+  readonly isWhole: boolean;
+}
+
+/** The lines that say how much is left out need space besides. */
+function fitSections(sections: readonly Section[], space: number): FittedSections {
   let left = space;
-  return sections.flatMap((section) => {
+  let isWhole = true;
+  const paragraphs = sections.flatMap((section) => {
     const { entries, noun } = section;
     const frame = size(paragraphsOf(section, [""])) + 2;
     let room = left - frame;
@@ -86,8 +97,11 @@ function fitSections(sections: readonly Section[], space: number): string[] {
     }
     const text = count > 0 ? paragraphsOf(section, entries.slice(0, count)) : [];
     if (count > 0) left -= size(text) + 2;
-    return count < entries.length ? [...text, moreLine(entries.length - count, noun)] : text;
+    if (count === entries.length) return text;
+    isWhole = false;
+    return [...text, moreLine(entries.length - count, noun)];
   });
+  return { paragraphs, isWhole };
 }
 
 function paragraphsOf(

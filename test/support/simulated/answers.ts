@@ -712,7 +712,48 @@ const plainSettings = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey };
 
 /** Carries out the operation of a case, and looks whether what must hold does. */
 export async function tryCase(one: Case, front: Front): Promise<void> {
-  const { kind, operation, args, mutations: planned } = one;
+  const scene = await setUp(one, front);
+  judge(one, front, scene, await carryOut(one, front, scene));
+}
+
+type Run = (
+  command: Command,
+  process: ProviderProcess,
+  settings: Settings,
+  program?: Declared,
+) => Promise<readonly Error[]>;
+
+/** What there is before the operation. */
+interface Scene {
+  readonly time: VirtualClock;
+  readonly api: SimulatedApi;
+  readonly surroundings: SimulatedProcess;
+  readonly engine: SimulatedEngine;
+  readonly declared: Declared;
+  readonly run: Run;
+  /** The record of the resource, if it has one. */
+  readonly own: string | undefined;
+  /** The records of others as they are at first, by their ids. */
+  readonly foreign: ReadonlyMap<string, string | undefined>;
+  /** A record as it is now. */
+  readonly there: (id: string) => string | undefined;
+  /** The values that nobody may see. */
+  readonly secrets: readonly string[];
+}
+
+/** What the operation came to. */
+interface Ending {
+  readonly errors: readonly Error[];
+  /** What a read by `get` was answered with. */
+  readonly got: readonly unknown[];
+  /** The mutations that came about. */
+  readonly done: Case["mutations"];
+  /** How many writes there were at the interruption. */
+  readonly writesAllowed: number;
+}
+
+async function setUp(one: Case, front: Front): Promise<Scene> {
+  const { kind, operation, args } = one;
   const time = new VirtualClock();
   const api = new SimulatedApi(time, { uniqueDomainNames: false }, one.habits);
   const surroundings = new SimulatedProcess(time, api);
@@ -720,12 +761,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   jest.spyOn(console, "warn").mockImplementation(surroundings.print);
   const engine = new SimulatedEngine((declared, settings) => goalOf(declared, settings, front));
   const declared: Declared = { kind, name: "r", args };
-  const run = async (
-    command: Command,
-    process: ProviderProcess,
-    settings: Settings,
-    program = declared,
-  ): Promise<readonly Error[]> => {
+  const run: Run = async (command, process, settings, program = declared) => {
     const options = { command, settings, program: [program] };
     const outcome = await time.until(engine.run({ provider: () => process[kind] }, options), longest);
     for (const error of outcome.errors) if (!(error instanceof OperationFailed)) throw error;
@@ -739,7 +775,6 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     });
 
   // What is there before: a resource in state, or a record to import or adopt.
-  const isInState = ["read", "refresh", "update", "delete"].includes(operation);
   let own: string | undefined;
   if (operation !== "create") {
     const setup = new SimulatedProcess(time, api);
@@ -747,7 +782,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     if (error) throw error;
     setup.kill();
     own = engine.state[0]?.id;
-    if (!isInState) engine.state = [];
+    if (!isInState(operation)) engine.state = [];
   }
   api.dialect = { ...api.dialect, ...one.dialect };
   // Longer than lists lag.
@@ -759,12 +794,24 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   };
   const others = api.all(kind).filter(({ id }) => id !== own);
   const foreign = new Map(others.map(({ id }) => [id, there(id)]));
-
-  const counts = new Map<Target, number>();
-  const done: (typeof planned)[number][] = [];
   // Of a record that is only read, nobody knows them; for the engine an import by the plugin is such a read.
-  const isOnlyRead = operation === "get" || (operation === "import" && front.name === "native");
+  const isOnlyRead = operation === "get" || (operation === "import" && front.name === "plugin");
   const secrets = isOnlyRead ? [] : secretsOf(args);
+  return { time, api, surroundings, engine, declared, run, own, foreign, there, secrets };
+}
+
+/** The operation is on a resource that is in state. */
+const isInState = (operation: Operation): boolean =>
+  ["read", "refresh", "update", "delete"].includes(operation);
+
+async function carryOut(
+  one: Case,
+  front: Front,
+  { time, api, surroundings, declared, run, own, secrets }: Scene,
+): Promise<Ending> {
+  const { kind, operation, mutations: planned } = one;
+  const counts = new Map<Target, number>();
+  const done: Case["mutations"][number][] = [];
   api.misbehave = (request) => {
     const target = targetOf(request);
     const number = (counts.get(target) ?? 0) + 1;
@@ -808,7 +855,16 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
     surroundings.kill();
   }
   await time.until(time.sleep(600_000));
+  return { errors, got, done, writesAllowed };
+}
 
+function judge(
+  one: Case,
+  front: Front,
+  { api, surroundings, engine, own, foreign, there, secrets }: Scene,
+  { errors, got, done, writesAllowed }: Ending,
+): void {
+  const { kind, operation, mutations: planned } = one;
   const isGreen = errors.length === 0;
   const messages = errors.map(({ message }) => message);
   const violated = (text: string): never => {
@@ -819,7 +875,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   };
   if (messages.some(isInternal)) violated("what leaves is not sound");
   // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
-  const isHeard = one.interruption?.by === "finish" || front.name === "native";
+  const isHeard = one.interruption?.by === "finish" || front.name === "plugin";
   if (isHeard && api.writes().length > writesAllowed)
     violated("something was written after the interruption");
 
@@ -869,7 +925,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   for (const [key, text] of foreign)
     if (!ours.has(key) && there(key) !== text) violated(`the record ${key} of somebody else has changed`);
   const isThere = own !== undefined && there(own) !== undefined;
-  const isGone = operation === "get" ? got[0] === undefined : isInState && id !== own;
+  const isGone = operation === "get" ? got[0] === undefined : isInState(operation) && id !== own;
   if (operation !== "delete" && isGreen && isGone && isThere && !isDeceived)
     violated(`the record ${own} is said to be gone, and is there`);
   // That there is no such record is believed of its own address, whether a read or the delete is told so.

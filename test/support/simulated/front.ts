@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as uptime from "../../../provider";
 import { revealed, startDynamic } from "../calls";
 import type { Properties, Settings, StartProcess } from "../calls";
-import { startNative } from "../native-calls";
+import { startPlugin } from "../plugin-calls";
 import type { Declared, Goal, Register } from "./engine";
 
 /** One of the ways in which Pulumi drives the provider. */
@@ -28,15 +28,15 @@ export const dynamicFront: Front = {
 };
 
 /** The provider plugin, as a program in YAML uses it. */
-export const nativeFront: Front = {
-  name: "native",
+export const pluginFront: Front = {
+  name: "plugin",
   register: ({ args, import: importId }) =>
     Promise.resolve({
       inputs: args,
       deleteBeforeReplace: false,
       ...(importId !== undefined && { importId }),
     }),
-  start: startNative,
+  start: startPlugin,
 };
 
 const goals = new Map<string, Promise<Goal>>();

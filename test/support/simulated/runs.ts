@@ -6,7 +6,7 @@ import type { Misbehaviour, Network, Seen } from "./api";
 import { isGreen, SimulatedEngine, urnOf } from "./engine";
 import type { Declared, Entry, Operation, Outcome, RunOptions } from "./engine";
 import { faults } from "./faults";
-import { dynamicFront, nativeFront } from "./front";
+import { dynamicFront, pluginFront } from "./front";
 import type { Front } from "./front";
 import { SimulatedProcesses } from "./process";
 import { plannedRun, refusedName, sound, urnsAt } from "./scenarios";
@@ -78,7 +78,7 @@ function ofFront({ provider, ...declared }: Declared, front: Front): Declared {
   if (provider === undefined) return declared;
   return {
     ...declared,
-    provider: front === nativeFront || provider === "other" ? provider : `other ${provider}`,
+    provider: front === pluginFront || provider === "other" ? provider : `other ${provider}`,
   };
 }
 
@@ -260,8 +260,8 @@ class World implements Result, Network {
 
   private frontOf(provider: string | undefined): Front {
     if (provider === undefined) return this.front;
-    if (provider !== "other") return nativeFront;
-    return this.front === nativeFront ? dynamicFront : nativeFront;
+    if (provider !== "other") return pluginFront;
+    return this.front === pluginFront ? dynamicFront : pluginFront;
   }
 
   private accountOf({ provider = "", inputs }: Pick<Entry, "provider" | "inputs">): "main" | "second" {
@@ -288,6 +288,9 @@ class World implements Result, Network {
   /** Runs a command in processes of its own. */
   private async start(options: RunOptions, run?: PlannedRun): Promise<Outcome> {
     const processes = new SimulatedProcesses((provider) => this.frontOf(provider), this.time, this);
+    // Pulumi's host shows what is printed there.
+    const warnings: string[] = [];
+    const spy = jest.spyOn(console, "warn").mockImplementation((line: string) => void warnings.push(line));
     let interrupt = (): void => undefined;
     let kill = (): void => undefined;
     const killed = new Promise<void>((resolve) => (kill = resolve));
@@ -296,7 +299,7 @@ class World implements Result, Network {
     let writesAllowed = Infinity;
     // Pulumi's host of dynamic resources hears nothing of Ctrl-C.
     const isPlugin = ![...this.engine.state, ...options.program].some(
-      ({ provider }) => this.frontOf(provider) !== nativeFront,
+      ({ provider }) => this.frontOf(provider) !== pluginFront,
     );
     const pass = (): void => {
       for (const { happens } of run?.moments.filter(({ after }) => after === done + 1) ?? [])
@@ -323,12 +326,13 @@ class World implements Result, Network {
       // What was sent before a kill still has its effect.
       processes.kill();
       await this.time.until(this.time.sleep(60_000));
-      this.assertUntold(outcome, processes.printed);
+      this.assertUntold(outcome, [...processes.printed, ...warnings]);
       if (isPlugin && this.writes().length > writesAllowed)
         throw new Violation(`after Ctrl-C: ${this.writes().slice(writesAllowed).map(shown).join(", ")}`);
       return outcome;
     } finally {
       processes.kill();
+      spy.mockRestore();
     }
   }
 

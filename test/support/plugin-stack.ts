@@ -2,14 +2,14 @@ import type { Clock } from "../../provider/api/clock";
 import type { Kind, Settings } from "./calls";
 import { ModelStack } from "./model";
 import type { Inputs } from "./model";
-import { startNative } from "./native-calls";
+import { startPlugin } from "./plugin-calls";
 
 /**
  * The same with the provider plugin. Each command has a process of its own, because the plugin knows resources by their
  * URNs, and takes nothing that it has made for what state holds.
  */
-export class NativeStack extends ModelStack {
-  constructor(kind: Kind, config: Settings, options = {}, clock?: Clock, start = startNative) {
+export class PluginStack extends ModelStack {
+  constructor(kind: Kind, config: Settings, options = {}, clock?: Clock, start = startPlugin) {
     super(kind, config, options, clock, start);
   }
 

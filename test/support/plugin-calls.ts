@@ -26,7 +26,7 @@ interface MessageType<T> {
 }
 
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
-export class NativeProcess {
+export class PluginProcess {
   private runs = 0;
   private readonly methods: UntypedServiceImplementation;
   private present: PluginSession | undefined;
@@ -81,8 +81,8 @@ export class NativeProcess {
   }
 }
 
-export const startNative: StartProcess = (settings, surroundings) =>
-  new NativeProcess(surroundings).begin(settings);
+export const startPlugin: StartProcess = (settings, surroundings) =>
+  new PluginProcess(surroundings).begin(settings);
 
 /** As through gRPC, with the messages in their binary form. */
 async function call<Response extends Message>(
