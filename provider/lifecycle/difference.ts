@@ -15,7 +15,7 @@ export type Values = ReadonlyMap<string, Value>;
 type Comparison =
   /** Equal to a person; `value` is the wanted one. */
   | { readonly outcome: "same"; readonly value: Value }
-  /** `value` is undefined if the record shows something that a field of this type cannot have, and `problem` says so. */
+  /** `value` is undefined if the record shows something that a field of this type cannot have, and `problem` is what is wrong. */
   | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "hidden" };
@@ -25,7 +25,7 @@ export interface Difference {
   readonly key: string;
   readonly field: Field;
   readonly wanted: Value;
-  /** Undefined if a field of this type cannot have it, and `problem` says so. */
+  /** Undefined if a field of this type cannot have it, and `problem` is what is wrong. */
   readonly shown: Value | undefined;
   readonly problem?: Message | undefined;
 }

@@ -67,7 +67,8 @@ export async function verify(
   traits.learnShown(values, record);
   const lost = differences(definition, values, record);
   if (lost.length === 0) {
-    traits.emptyLists = emptyLists;
+    // Another operation may have learned it meanwhile, so it is never set back.
+    if (emptyLists === "text") traits.emptyLists = emptyLists;
     return record;
   }
   if (emptyLists === "entry" && lost.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))

@@ -27,7 +27,7 @@ const programOf = (front: string, removedLater: string) =>
     .replace(/require\("pulumi-uptime[^"]*"\)/, `require("${front}")`)
     .replace(/("Emptied".*interval: 600,) /, `$1 ${removedLater}`);
 
-/** What there is before the first run. */
+/** The records before the first run. */
 const domainsByHand = [
   { name: "imported.example", homepage_url: "https://hand.example/" },
   { name: "adopted.example" },

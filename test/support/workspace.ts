@@ -305,7 +305,7 @@ export class Workspace {
     return { child, done };
   }
 
-  /** Removes the folder and ends what is still running; what was created at the API stays there. */
+  /** Removes the folder and ends what is still running; what was created in the API stays there. */
   async dispose(): Promise<void> {
     for (const child of this.running) child.kill("SIGKILL");
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.

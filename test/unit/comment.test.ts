@@ -433,7 +433,7 @@ describe("the digest of what would be done", () => {
     expect(same).toBe(drift);
   });
 
-  test("is another for other drift, and the same for the program; of no changes and no drift it says so", async () => {
+  test("is another for other drift, and the same for the program; none-none without changes and drift", async () => {
     const [program, drift] = (await digestOf(changes)).split("-");
     for (const other of [[drifted("e", 901), edits[1]], [edits[0]], [...edits, drifted("g", 900)]]) {
       const [same, present] = (await digestOf(changes, report(other as object[]))).split("-");

@@ -402,7 +402,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
   });
   afterEach(() => moved.stop());
 
-  /** Monitors of a server that has moved since, in a run that says so unless told otherwise. */
+  /** Monitors of a server that has moved since, in a run with movedFrom unless told otherwise. */
   async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {
     const program = new Program(server, front, settings);
     const all = await created(program, 3);

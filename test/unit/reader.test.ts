@@ -411,7 +411,7 @@ describe("what a refresh stores", () => {
     },
   );
 
-  test("after an operation that failed half-way is what there is, also if nothing differs", async () => {
+  test("after an operation that failed half-way is the record as it is, also if nothing differs", async () => {
     const known = await monitors(12);
     const provider = newProcess();
     for (const { id, outputs } of known) {

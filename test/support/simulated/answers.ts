@@ -217,7 +217,7 @@ const statuses = [
   200, 201, 202, 204, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429,
   500, 501, 502, 503, 504, 520, 522, 524,
 ] as const;
-/** After these a request had no effect; a server that says so and means something else cannot be dealt with. */
+/** After these a request had no effect; nothing can be done about a server that means something else by them. */
 const refusals: readonly number[] = [
   301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503,
 ];
@@ -723,7 +723,7 @@ type Run = (
   program?: Declared,
 ) => Promise<readonly Error[]>;
 
-/** What there is before the operation. */
+/** The records before the operation. */
 interface Scene {
   readonly time: VirtualClock;
   readonly api: SimulatedApi;
@@ -994,7 +994,7 @@ function textsIn(value: unknown): string[] {
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** A text as it is, and as whoever decodes it in one of the usual ways reads it. */
+/** A text as it is, and as it reads when it is decoded in one of the usual ways. */
 function readings(text: string): string[] {
   const fromHtml = text.replace(
     /&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi,
