@@ -12,13 +12,14 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
+import type { Value } from "../definitions/values";
 import { holdCreated } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord, PlannedCreate } from "./creates";
-import { compare, fieldOf, describeRecord, shows, wantedValues } from "./difference";
+import { compare, fieldOf, describeRecord, wantedValues } from "./difference";
 import { importRecord } from "./import";
 import { unknownOwner } from "./ledger";
 import { recoverCreate } from "./lost-create";
@@ -46,7 +47,6 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   const wanted = wantedValues(definition, inputs.values);
   // `pause` and other update-only fields are set by an update that follows.
   const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
-  const updateOnly = [...wanted].filter(([key]) => !createValues.has(key));
   const baseline = await baselineOf(scope, operation);
   const adopted = settings.adoptExisting
     ? await adopt(scope, createValues, baseline, owner, operation)
@@ -59,14 +59,15 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 
+  // A create sends all but update-only fields. Of an adopted record nothing is known but what it shows.
+  const isShownAs = (key: string, value: Value, shown: ApiRecord | undefined): boolean =>
+    shown !== undefined && compare(fieldOf(definition, key), value, shown).outcome === "same";
+  const unsent = [...wanted].filter(
+    ([key, value]) => (adopted || fieldOf(definition, key).updateOnly) && !isShownAs(key, value, record),
+  );
   try {
-    // The API never shows a write-only field, so for an adopted record its value is unknown and must be sent.
-    const hasWriteOnly = adopted && [...wanted.keys()].some((key) => fieldOf(definition, key).writeOnly);
-    const isComplete = updateOnly.every(
-      ([key, value]) => record && compare(fieldOf(definition, key), value, record).outcome === "same",
-    );
     const settled =
-      isComplete && !hasWriteOnly
+      unsent.length === 0
         ? await verify(scope, id, createValues, created, operation)
         : await sendUpdate(scope, id, wanted, operation);
     return {
@@ -79,7 +80,9 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
     const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
-    for (const [key] of updateOnly) if (!shows(fieldOf(definition, key), seen)) outputs.values[key] = null;
+    // State must differ from the inputs in what may not be there, so that the next run sends it.
+    for (const [key] of unsent)
+      if (compare(fieldOf(definition, key), null, seen).outcome === "hidden") outputs.values[key] = null;
     throw new PartialFailureError(
       id,
       outputs,
@@ -110,8 +113,8 @@ async function make(
   planned: PlannedCreate,
   operation: Operation,
 ): Promise<CreatedRecord> {
-  const { creates, definition, traits } = scope;
-  const turnKey = JSON.stringify(formOf(definition, planned.values, traits.emptyLists));
+  const { creates, definition } = scope;
+  const turnKey = JSON.stringify(formOf(definition, planned.values, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdThen = creates.highestKnownId;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
@@ -144,15 +147,15 @@ async function inTurn<T>(
 ): Promise<T> {
   const before = turns.get(turnKey);
   const turn = (async () => {
-    if (before) await operation.inTime(Promise.allSettled([before]));
+    if (before) await operation.inTime(before);
     return run();
   })();
-  turns.set(turnKey, turn);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(turnKey) === turn) turns.delete(turnKey);
-  }
+  // If the time of one ends while it waits, the next one waits for those before it too.
+  const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
+    if (turns.get(turnKey) === all) turns.delete(turnKey);
+  });
+  turns.set(turnKey, all);
+  return turn;
 }
 
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */

@@ -16,7 +16,7 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
       problems.push({ property: `${key}${path}`, reason });
   }
   for (const key of Object.keys(values))
-    if (!(key in definition.fields))
+    if (!Object.hasOwn(definition.fields, key))
       problems.push({ property: key, reason: unknownProperty(definition, key) });
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   for (const rule of definition.rules) {

@@ -1,5 +1,5 @@
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, Program, server, withServer } from "../support/program";
+import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
 import type { Front } from "../support/program";
 import { urnOf } from "../support/simulated/engine";
 import { home } from "../support/monitors";
@@ -31,9 +31,17 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["pause", { pause: true }, { pause: true }],
     ["requestAuthPassword", { requestAuthPassword: "secret" }, { request_auth_password: "secret" }],
+    ["sslAlertDays", { sslAlertDays: 7 }, { ssl_alert_days: 7 }],
+    [
+      "requestHeaders",
+      { requestHeaders: [{ key: "X-A", value: "secret" }] },
+      { request_headers: [{ key: "X-A", value: "secret" }] },
+    ],
   ])(
     "is adopted, and what a create does not send or a record not show is sent: %s",
-    async (_, inputs, stored) => {
+    async (name, inputs, stored) => {
+      const hidden = Object.keys(stored);
+      server.emulator.dialect = { hidden: name === "pause" ? [] : hidden };
       const id = add();
       const one = resource(front);
       await one.up({ ...home, ...inputs });
@@ -42,6 +50,19 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
       expect(server.posts).toBe(0);
     },
   );
+
+  test("is adopted, and what it does not show is sent by the next up if it could not be sent", async () => {
+    const id = add();
+    const one = resource(front);
+    const inputs = { ...home, requestAuthPassword: "secret" };
+    server.fault = ({ method }) => (method === "GET" ? undefined : answer(422));
+    expect(await failureOf(one.up(inputs))).toContain("422");
+    server.fault = undefined;
+    await one.refresh();
+    await one.up(inputs);
+    expect(one.state?.id).toBe(id);
+    expect(server.emulator.monitors.all()).toMatchObject([{ request_auth_password: "secret" }]);
+  });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string[]]>([
     ["in a declared field", { interval: 900 }, {}, ["interval"]],

@@ -141,6 +141,7 @@ test.each([
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
   [{ intervall: 60 }, { intervall: /^is not a property of Monitor; did you mean interval\?$/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
+  [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],
   [{ colour: "red" }, { colour: /^is not a property of Monitor, which has name, url, interval, / }],
 ])("%j is refused, property by property", async (inputs, expected) => {
   const problems = await refused(inputs);

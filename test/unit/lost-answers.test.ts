@@ -233,7 +233,7 @@ describe("creates that send the same", () => {
       void server.clock.sleep(900).then(() => open--);
       return { kind: "delay", answerDelayMs: 1000 };
     };
-    await Promise.all(all.map(([one, inputs]) => one.up(inputs)));
+    await Promise.allSettled(all.map(([one, inputs]) => one.up(inputs)));
     return most;
   }
 
@@ -243,6 +243,33 @@ describe("creates that send the same", () => {
     expect(await mostAtOnce(all.map((one) => [one, home]))).toBe(1);
     const rest = Array.from({ length: 4 }, () => together.resource());
     expect(await mostAtOnce(rest.map((one, index) => [one, { ...home, name: `Home ${index}` }]))).toBe(4);
+  });
+
+  test("go one after the other, also if the time of one ends while it waits", async () => {
+    const together = program();
+    const hurried = { ...home, __options: { customTimeouts: { create: "500ms" } } };
+    const all = [home, hurried, home].map((inputs) => [together.resource(), inputs] as const);
+    expect(await mostAtOnce(all.map(([one, inputs]) => [one, inputs]))).toBe(1);
+    expect(server.ids()).toHaveLength(2);
+    expect(all[1]?.[0].state).toBeUndefined();
+  });
+
+  test("go one after the other, also if the form of empty lists that works is learned meanwhile", async () => {
+    server.emulator.dialect = { emptyLists: "bracketsRefused" };
+    const together = program();
+    const inputs = { ...home, alertChannelIds: [] };
+    let [open, most] = [0, 0];
+    server.fault = ({ method, body }) => {
+      if (method !== "POST" || !body.some(([, value]) => value === home.name)) return undefined;
+      most = Math.max(most, ++open);
+      void server.clock.sleep(900).then(() => open--);
+      return { kind: "delay", answerDelayMs: 1000 };
+    };
+    const [first, other, second] = [together.resource(), together.resource(), together.resource()];
+    const slow = first.up(inputs);
+    await other.up({ ...inputs, name: "Other" });
+    await Promise.all([slow, second.up(inputs)]);
+    expect(most).toBe(1);
   });
 });
 

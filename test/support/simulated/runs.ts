@@ -282,7 +282,10 @@ class World implements Result, Network {
   }
 
   private forget(): void {
-    for (const account of Object.values(this.accounts)) account.forget();
+    for (const account of Object.values(this.accounts)) {
+      account.forget();
+      account.misbehave = () => undefined;
+    }
   }
 
   /** Runs a command in processes of its own. */
@@ -339,7 +342,6 @@ class World implements Result, Network {
   /** A preview changes nothing. */
   private async preview(run: PlannedRun, title: string): Promise<Outcome> {
     this.forget();
-    this.api.misbehave = () => undefined;
     const outcome = await this.start({ ...this.optionsOf(run), isPreview: true });
     if (this.writes().length > 0)
       throw new Violation(`the preview of ${title} wrote: ${this.writes().map(shown).join(", ")}`);
