@@ -617,10 +617,13 @@ class World implements Result, Network {
     return this.requests.some(({ method, isFaulty }) => method === "POST" && isFaulty);
   }
 
-  private importsOf({ program }: PlannedRun): ReadonlySet<string> {
+  /** The records that resources import: as they are meant, or as the plugin reads an id that names no account. */
+  private importsOf({ program }: PlannedRun, isMeant = true): ReadonlySet<string> {
     return new Set(
       program.flatMap((one) =>
-        one.import === undefined ? [] : [this.keyOf({ ...one, inputs: one.args, id: one.import })],
+        one.import === undefined
+          ? []
+          : [this.keyOf({ ...one, inputs: isMeant ? one.args : {}, id: one.import })],
       ),
     );
   }
@@ -683,7 +686,7 @@ class World implements Result, Network {
   /** No record is left behind, so none is made twice. */
   private assertNothingLeftBehind({ run, outcome, before, violated }: Ended): void {
     const { effects, requests } = this;
-    const imports = this.importsOf(run);
+    const imports = new Set([...this.importsOf(run), ...this.importsOf(run, false)]);
     const held = this.heldKeys();
     for (const key of held) this.record(key).isStray = false;
     // One that a resource has given up for another's import, which then failed, is imported by the next run.
@@ -711,13 +714,13 @@ class World implements Result, Network {
       ({ operation, outcome: end }) => operation === "create" && end === "failed",
     );
     // A create that failed may have left a record only if the server's answer was lost, or a read that was to find it, or
-    // if its id is one that state has of a record that is gone: the create is refused, with an error. Where lists are
-    // sorted by numbers, a lower one is not looked for; the create is sent again.
+    // if its id is one that state has of a record that is gone: the create is refused, with an error. An id that the list held
+    // before is not looked for, nor a lower one if the list is sorted by numbers: the create is sent again.
     const isUnread = requests.some(({ method, isFaulty }) => method === "GET" && isFaulty);
     const lost = new Set(
       effects.flatMap(({ request, made, key }) =>
         made === "created" &&
-        (hasFailed || this.habits?.ids === "falling") &&
+        (hasFailed || this.habits?.ids === "falling" || this.record(key).isReused) &&
         (request.isFaulty || isUnread || this.record(key).isShared)
           ? [key]
           : [],
