@@ -63,7 +63,9 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   const isShownAs = (key: string, value: Value, shown: ApiRecord | undefined): boolean =>
     shown !== undefined && compare(fieldOf(definition, key), value, shown).outcome === "same";
   const unsent = [...wanted].filter(
-    ([key, value]) => (adopted || fieldOf(definition, key).updateOnly) && !isShownAs(key, value, record),
+    ([key, value]) =>
+      (adopted !== undefined || fieldOf(definition, key).updateOnly === true) &&
+      !isShownAs(key, value, record),
   );
   try {
     const settled =
