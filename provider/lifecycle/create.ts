@@ -12,7 +12,6 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import type { Value } from "../definitions/values";
 import { holdCreated } from "./claims";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
@@ -60,13 +59,11 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   const claim = adopted?.claim;
 
   // A create sends all but update-only fields. Of an adopted record nothing is known but what it shows.
-  const isShownAs = (key: string, value: Value, shown: ApiRecord | undefined): boolean =>
-    shown !== undefined && compare(fieldOf(definition, key), value, shown).outcome === "same";
-  const unsent = [...wanted].filter(
-    ([key, value]) =>
-      (adopted !== undefined || fieldOf(definition, key).updateOnly === true) &&
-      !isShownAs(key, value, record),
-  );
+  const unsent = [...wanted].filter(([key, value]) => {
+    const field = fieldOf(definition, key);
+    if (!adopted && !field.updateOnly) return false;
+    return !record || compare(field, value, record).outcome !== "same";
+  });
   try {
     const settled =
       unsent.length === 0
