@@ -43,7 +43,7 @@ const collectedResource = z.object({
   /** The name of an explicit provider. */
   provider: z.optional(z.string()),
   /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
-  account: z.optional(z.string()),
+  keyFingerprint: z.optional(z.string()),
   /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
   servers: z.optional(z.array(z.string())),
   /** The id in the option `import`. */
@@ -112,7 +112,7 @@ class CollectingFront extends Front {
       label: this.definition.label,
       isInState,
       provider,
-      account: scope?.keyFingerprint,
+      keyFingerprint: scope?.keyFingerprint,
       servers: scope && [scope.address, ...scope.settings.movedFrom].map(({ hash }) => hash),
       importId,
       problems: [...problems],

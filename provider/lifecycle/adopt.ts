@@ -3,14 +3,14 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { claimRecord, isRecordHeldElsewhere } from "./claims";
+import { claimRecord, isRecordHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord } from "./creates";
 import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
-import { adoptionClaim } from "./ledger";
+import { adoptionClaim } from "./claims";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {

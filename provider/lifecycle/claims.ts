@@ -1,79 +1,34 @@
-import { MissingError, UptimeError } from "../api/errors";
-import type { ApiRecord } from "../api/answer";
-import type { Operation } from "../api/operation";
-import { shownIdentity } from "./difference";
-import type { RecordScope } from "./record-scope";
+import { randomUUID } from "node:crypto";
 
-// Which resource has which record, across the processes of one run. The ledger knows the same within this process.
+import type { Options, Outputs } from "./resource";
 
-/** The name of a record for processes with the same key. */
-function nameByKey(scope: RecordScope, id: string): string {
-  return `${scope.keyFingerprint} ${idOnServer(scope, id)}`;
-}
+/** The claim of a resource that has none in state and whose owner the engine does not pass. It has created its record. */
+export const unknownOwner = "";
 
-/** The name of a record for all processes. It holds what the record shows, because two accounts of a server may use the same ids. */
-function nameOnServer(scope: RecordScope, record: ApiRecord): string {
-  return `${idOnServer(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
-}
-
-function idOnServer({ address, definition }: RecordScope, id: string): string {
-  return `${address.hash} ${definition.plural} ${id}`;
+/** Another owner in a message. */
+export function describeOwner(owner: string, kind = "resource"): string {
+  return owner === unknownOwner ? `another ${kind}` : owner;
 }
 
 /**
- * Notes that a resource of this process has a record. Returns whether one of another process with the same key has it too.
- *
- * @param claim the resource's claim, if it has the record in state
+ * The claim of a resource that adopts or imports a record: its owner and a random id. The id is needed because an older
+ * resource of the same name may still have the record in state, and is about to be deleted.
  */
-export function holdRecord(scope: RecordScope, id: string, claim?: string): boolean {
-  const name = nameByKey(scope, id);
-  scope.runNote.hold(name, claim);
-  return scope.runNote.isHeldElsewhere(name);
+export function adoptionClaim(owner: string | undefined): string {
+  return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
 }
 
-/** Claims an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
-export function claimRecord(scope: RecordScope, record: ApiRecord): void {
-  const { runNote } = scope;
-  runNote.hold(idOnServer(scope, record.id));
-  runNote.claim(nameOnServer(scope, record));
-  runNote.claim(nameByKey(scope, record.id));
+/** Identifies a resource among those that have the same record. */
+export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
+  return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
 }
 
-/** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
-export function holdCreated(scope: RecordScope, id: string): void {
-  if (holdRecord(scope, id))
-    throw new UptimeError(
-      `${scope.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
-        "resources that are equal cannot both have it. Give them different names, or remove one.",
-    );
+/** The same across the processes of a run. It comes from state alone, because the dynamic host is not told the owner. */
+export function claimInState({ claim }: Outputs): string {
+  return claim ?? unknownOwner;
 }
 
-/** Whether a resource of another process has a record, or has claimed it with another key. */
-export function isRecordHeldElsewhere(scope: RecordScope, record: ApiRecord): boolean {
-  return isIdHeldElsewhere(scope, record.id) || scope.runNote.isHeldElsewhere(nameOnServer(scope, record));
-}
-
-/** Whether a resource of another process with the same key has a record. */
-export function isIdHeldElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
-  return scope.runNote.isHeldElsewhere(nameByKey(scope, id), claim);
-}
-
-/**
- * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
- * resource, which is replaced. The record is read if a process with another key has claimed such an id.
- */
-export async function isStateHeldElsewhere(
-  scope: RecordScope,
-  id: string,
-  claim: string,
-  operation: Operation,
-): Promise<boolean> {
-  if (isIdHeldElsewhere(scope, id, claim)) return true;
-  if (!scope.runNote.isHeldElsewhere(idOnServer(scope, id))) return false;
-  try {
-    return scope.runNote.isHeldElsewhere(nameOnServer(scope, await scope.reader.show(id, operation)));
-  } catch (error) {
-    if (error instanceof MissingError) return false;
-    throw error;
-  }
+/** The owner in a claim. */
+export function ownerIn(claim: string): string {
+  return claim.replace(/#[0-9a-f-]{36}$/, "");
 }

@@ -12,7 +12,7 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { holdCreated } from "./claims";
+import { holdCreated } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
@@ -20,7 +20,7 @@ import type { Baseline } from "./baseline";
 import type { CreatedRecord, PlannedCreate } from "./creates";
 import { compare, fieldOf, describeRecord, wantedValues } from "./difference";
 import { importRecord } from "./import";
-import { unknownOwner } from "./ledger";
+import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { nameOf, PartialFailureError } from "./resource";

@@ -1,10 +1,10 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isStateHeldElsewhere } from "./claims";
+import { isStateHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { noteState } from "./evidence";
 import { proveGone } from "./gone";
-import { claimInState, claimOf } from "./ledger";
+import { claimInState, claimOf } from "./claims";
 import type { Options, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
 

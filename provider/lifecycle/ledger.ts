@@ -1,8 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { ownerIn, unknownOwner } from "./claims";
 
-import type { Options, Outputs } from "./resource";
-
-/** Something that happens to a record in this run, or that the provider learns about it. */
+/**
+ * Something that happens to a record in this run, or that the provider learns about it. Usually a check notes "to be
+ * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "written"; and a delete "left",
+ * "in state", "ending", "written" and "ended".
+ */
 type LedgerEvent =
   /** A resource in state has it. */
   | { readonly is: "in state" }
@@ -56,34 +58,6 @@ interface Entry {
   /** The owners whose resources in state had it and are replaced in this run, by their claims. */
   readonly replaced: Map<string, string | undefined>;
 }
-
-/** The claim of a resource that has none in state and whose owner the engine does not pass. It has created its record. */
-export const unknownOwner = "";
-
-/** Another owner in a message. */
-export function describeOwner(owner: string, kind = "resource"): string {
-  return owner === unknownOwner ? `another ${kind}` : owner;
-}
-
-/**
- * The claim of a resource that adopts or imports a record: its owner and a random id. The id is needed because an older
- * resource of the same name may still have the record in state, and is about to be deleted.
- */
-export function adoptionClaim(owner: string | undefined): string {
-  return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
-}
-
-/** Identifies a resource among those that have the same record. */
-export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
-  return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
-}
-
-/** The same across the processes of a run. It comes from state alone, because the dynamic host is not told the owner. */
-export function claimInState({ claim }: Outputs): string {
-  return claim ?? unknownOwner;
-}
-
-const adoptionMark = /#[0-9a-f-]{36}$/;
 
 /**
  * The claims that a resource may have had before it was renamed. A refresh reads every resource in state under its old claim.
@@ -196,7 +170,7 @@ export class Ledger {
       takenBy !== undefined && !own.includes(takenBy)
         ? takenBy
         : [...holders].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
-    return other?.replace(adoptionMark, "");
+    return other === undefined ? undefined : ownerIn(other);
   }
 
   /**
@@ -217,7 +191,7 @@ export class Ledger {
     const own = holders.get(claim);
     const isOthersImport =
       importer !== undefined &&
-      importer !== claim.replace(adoptionMark, "") &&
+      importer !== ownerIn(claim) &&
       importer !== (own?.owner ?? replaced.get(claim)) &&
       // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&

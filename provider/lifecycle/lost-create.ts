@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { Values } from "./difference";
-import { isIdHeldElsewhere } from "./claims";
+import { isIdHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 
 /** How often a create is sent at most. A server that cuts off five in a row will cut off the sixth. */

@@ -5,7 +5,7 @@ import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
 import { noteState } from "./evidence";
 import { proveGone } from "./gone";
-import { claimOf } from "./ledger";
+import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
 import { assertOwnRecord, assertSameServer } from "./same-record";

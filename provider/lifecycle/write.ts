@@ -21,7 +21,7 @@ const readPause = 1000;
 
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
- * others, nothing is. Throws {@link NotStoredError} and {@link MissingError}.
+ * others, nothing is. Throws {@link NotStoredError}, and MissingError if the record is gone.
  */
 export async function sendUpdate(
   scope: RecordScope,
@@ -65,16 +65,16 @@ export async function verify(
     record = await reader.show(id, operation);
   }
   traits.learnShown(values, record);
-  const lost = differences(definition, values, record);
-  if (lost.length === 0) {
+  const notStored = differences(definition, values, record);
+  if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
     if (emptyLists === "text") traits.emptyLists = emptyLists;
     return record;
   }
-  if (emptyLists === "entry" && lost.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
+  if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
     return sendUpdate(scope, id, values, operation, "text");
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joinMessages(lost.map(describeLoss), "; ")}.`,
+    message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
 }
@@ -133,7 +133,7 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
 }
 
 /** What was sent and what the record shows. */
-function describeLoss({ key, field, wanted, shown, problem }: Difference): Message {
+function describeNotStored({ key, field, wanted, shown, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;

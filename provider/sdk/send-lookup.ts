@@ -4,7 +4,7 @@ import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { Finds } from "../definitions/pulumi";
-import { lookUp } from "../engine/lookup";
+import { lookUp } from "../engine/clean-lookup";
 import { Session } from "../lifecycle/session";
 
 /** The lookups of a program share their connections. */

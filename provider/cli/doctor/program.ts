@@ -132,7 +132,7 @@ function planOf(
 ): Plan {
   const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
   const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
-  const presentFingerprints = new Set(resources.flatMap(({ account }) => account ?? []));
+  const presentFingerprints = new Set(resources.flatMap(({ keyFingerprint }) => keyFingerprint ?? []));
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
   const silent: string[] = [];
@@ -202,7 +202,7 @@ function isSilent({ urn, newState }: PreviewStep): boolean {
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
-const recordKey = ({ label, account: keyFingerprint }: CollectedResource, id: string | undefined): string =>
+const recordKey = ({ label, keyFingerprint }: CollectedResource, id: string | undefined): string =>
   `${label} ${keyFingerprint} ${id}`;
 
 /**
@@ -211,7 +211,7 @@ const recordKey = ({ label, account: keyFingerprint }: CollectedResource, id: st
  * @param presentFingerprints the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
  */
 function isManaged(
-  { label, account: keyFingerprint, servers = [] }: CollectedResource,
+  { label, keyFingerprint, servers = [] }: CollectedResource,
   id: string,
   state: readonly ManagedResource[],
   presentFingerprints: ReadonlySet<unknown>,

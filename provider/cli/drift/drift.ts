@@ -135,11 +135,11 @@ async function unmanagedRecords(
   providerOf: ProviderOf,
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
-  const lists = new Map<unknown, { account: RecordScope; name: string | undefined; ids: Set<unknown> }>();
+  const lists = new Map<unknown, { scope: RecordScope; name: string | undefined; ids: Set<unknown> }>();
   const idsIn = (provider: StateProvider, definition: Definition, name: string | undefined): Set<unknown> => {
-    const account = provider.connectTo(definition)(name);
-    const list = lists.get(account.reader) ?? { account, name, ids: new Set() };
-    lists.set(account.reader, list);
+    const scope = provider.connectTo(definition)(name);
+    const list = lists.get(scope.reader) ?? { scope, name, ids: new Set() };
+    lists.set(scope.reader, list);
     return list.ids;
   };
   const usual = providerOf({});
@@ -153,13 +153,13 @@ async function unmanagedRecords(
       if (listed === definition) ids.add(resource.id);
     }
   }
-  const unmanaged = [...lists.values()].map(async ({ account, name, ids }) => {
+  const unmanaged = [...lists.values()].map(async ({ scope, name, ids }) => {
     // The comparison may have read it already.
-    const list = await account.reader.wholeList(new Operation());
+    const list = await scope.reader.wholeList(new Operation());
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
     return others.map(({ id, shown }) => ({
-      type: typeToken(account.definition),
+      type: typeToken(scope.definition),
       id,
       name: typeof shown.name === "string" ? shown.name : "",
       ...(name !== undefined && { account: name }),

@@ -10,11 +10,11 @@ import type { DeclaredRecord } from "./declared-values";
 
 /** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
 export async function readDeclared(
-  account: RecordScope,
+  scope: RecordScope,
   search: string | undefined,
   { stderr, session }: CommandContext,
 ): Promise<DeclaredRecord[]> {
-  const { definition, collection } = account;
+  const { definition, collection } = scope;
   const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
     const operation = new Operation();
@@ -23,7 +23,7 @@ export async function readDeclared(
       listed.push(...page);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
-    return completeRecords(account, operation, listed);
+    return completeRecords(scope, operation, listed);
   });
   const escaped = isEscaped(records);
   return [...records]

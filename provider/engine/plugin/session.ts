@@ -7,7 +7,7 @@ import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
 import { newFront } from "../collect";
 import type { FrontContext } from "../front";
-import { lookUp } from "../lookup";
+import { lookUp } from "../clean-lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../properties";
 import { openRunNote } from "../run-note";
