@@ -11,7 +11,7 @@ import {
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";
-import type { FailedAttempt, Response } from "./failed-attempt";
+import type { FailedAttempt, FinalResponse } from "./failed-attempt";
 import type { Log } from "./log";
 import { anySignal } from "./operation";
 import type { Operation } from "./operation";
@@ -134,7 +134,7 @@ export class Client {
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
     if (method !== "GET") operation.hasWritten = true;
     request.onSend?.();
-    let response: Response;
+    let response: FinalResponse;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
     } catch (error) {
@@ -142,11 +142,11 @@ export class Client {
     }
     const { status, headers, text } = response;
     const body = tryParseJson(text);
-    if (status >= 300) return { result: refusedAttempt(attempted, response, body), answer: response };
+    if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
-      return { result: unreadableAttempt(attempted, response), answer: response };
+      return { result: unreadableAttempt(attempted, response), response };
     const location = typeof headers.location === "string" ? headers.location : undefined;
-    return { result: { status, body, location, request: name }, answer: response };
+    return { result: { status, body, location, request: name }, response };
   }
 
   private async exchange(
@@ -154,7 +154,7 @@ export class Client {
     url: URL,
     signal: AbortSignal,
     redirects = 0,
-  ): Promise<Response> {
+  ): Promise<FinalResponse> {
     const { method, form } = request;
     const { status, headers, body } = await this.transport({
       url,

@@ -9,7 +9,7 @@ import type { Operation } from "./operation";
 import { quoteBody, readPages } from "./pages";
 
 /** An answer to a write. */
-export interface Written {
+export interface WriteAnswer {
   readonly status: number;
   /** The id of the record, from the record itself or from `Location`. */
   readonly id: string | undefined;
@@ -59,7 +59,7 @@ export class Collection {
    *
    * @param onSend see {@link ApiRequest.onSend}
    */
-  async store(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<Written> {
+  async store(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
     const answer = await this.request({ method: "POST", path: this.path, form, operation, onSend });
     const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;
@@ -72,7 +72,7 @@ export class Collection {
     form: readonly Pair[],
     operation: Operation,
     method: "PATCH" | "PUT",
-  ): Promise<Written> {
+  ): Promise<WriteAnswer> {
     const answer = await this.requestRecord(id, { method, form, operation });
     const record = parseRecord(answer.body, this.definition);
     const { status, request } = answer;

@@ -26,7 +26,7 @@ export interface FailedAttempt {
 }
 
 /** A request that was attempted. */
-interface Attempted {
+interface AttemptedRequest {
   /** The request and its address, for messages. */
   readonly name: string;
   readonly method: string;
@@ -36,7 +36,7 @@ interface Attempted {
   readonly settings: Settings;
 }
 
-export interface Response {
+export interface FinalResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -77,7 +77,7 @@ export function notSentError(
 }
 
 /** An answer with a status of 300 or above. */
-export function refusedAttempt(attempted: Attempted, response: Response, body: unknown) {
+export function refusedAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
   const { status, headers, text, target, hasOtherPath } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
@@ -92,7 +92,10 @@ export function refusedAttempt(attempted: Attempted, response: Response, body: u
 }
 
 /** An answer with a good status and a body that is not JSON. */
-export function unreadableAttempt({ name, address }: Attempted, { status, text }: Response): FailedAttempt {
+export function unreadableAttempt(
+  { name, address }: AttemptedRequest,
+  { status, text }: FinalResponse,
+): FailedAttempt {
   const error = new UptimeError(
     message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
       ${address.source}: does it lead to the API?`,
@@ -102,7 +105,7 @@ export function unreadableAttempt({ name, address }: Attempted, { status, text }
 
 /** No answer, or a part of one. */
 export function unansweredAttempt(
-  { name, method, operation, address, settings }: Attempted,
+  { name, method, operation, address, settings }: AttemptedRequest,
   error: unknown,
   timeout: AbortSignal,
 ): FailedAttempt {
@@ -135,7 +138,7 @@ export function unansweredAttempt(
 
 /** Advice for a status. */
 function adviceFor(
-  { path, operation, address, settings }: Attempted,
+  { path, operation, address, settings }: AttemptedRequest,
   status: number,
   target: URL | undefined,
 ): string | Message {

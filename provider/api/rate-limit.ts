@@ -10,10 +10,10 @@ interface Limits {
   readonly requestsPerMinute: number | undefined;
 }
 
-/** A request that has ended; `answer` is absent if there is none. */
+/** A request that has ended; `response` is absent if there is none. */
 export interface EndedRequest<T> {
   readonly result: T;
-  readonly answer?: { readonly status: number; readonly headers: Headers } | undefined;
+  readonly response?: { readonly status: number; readonly headers: Headers } | undefined;
 }
 
 /**
@@ -78,9 +78,9 @@ export class RateLimiter {
     await this.enter(turn);
     const begun = this.clock.now();
     try {
-      const { result, answer } = await request();
-      if (answer && isTooSoon(answer.status, answer.headers)) this.close(answer.headers, begun);
-      else if (answer) {
+      const { result, response } = await request();
+      if (response && isTooSoon(response.status, response.headers)) this.close(response.headers, begun);
+      else if (response) {
         this.open(begun);
         this.done++;
       }

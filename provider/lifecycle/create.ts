@@ -1,6 +1,6 @@
 import { idNumber, isRecordOf } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import type { Written } from "../api/collection";
+import type { WriteAnswer } from "../api/collection";
 import {
   AnotherRecordError,
   LostAnswerError,
@@ -166,11 +166,11 @@ async function postOnce(
 ): Promise<CreatedRecord> {
   const { collection, creates, definition, ledger, traits } = scope;
   const { singular } = definition;
-  const { written, emptyLists } = await withEmptyListForm(scope, values, traits.emptyLists, (pairs) =>
+  const { answer, emptyLists } = await withEmptyListForm(scope, values, traits.emptyLists, (pairs) =>
     collection.store(pairs, operation, onSend),
   );
   if (emptyLists === "text") traits.emptyLists = emptyLists;
-  const { id, status, request } = written;
+  const { id, status, request } = answer;
   if (id !== undefined) ledger.note(id, { is: "written" });
   if (id === undefined)
     throw new LostAnswerError(
@@ -184,7 +184,7 @@ async function postOnce(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
   ledger.note(id, { is: "taken", claim: owner });
-  const record = await recordOf(scope, id, written, operation);
+  const record = await recordOf(scope, id, answer, operation);
   const { highestKnownId } = creates;
   if (highestKnownId === undefined) return { id, record, status };
   // The id is lower than known ones, or not a number, so ids no longer show which records are new.
@@ -197,7 +197,7 @@ async function postOnce(
 async function recordOf(
   { definition, ledger, reader }: RecordScope,
   id: string,
-  { record, request }: Written,
+  { record, request }: WriteAnswer,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import type { Written } from "../api/collection";
+import type { WriteAnswer } from "../api/collection";
 import { ApiError, joinMessages, message, NotStoredError, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
@@ -35,10 +35,10 @@ export async function sendUpdate(
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.reader.show(id, operation);
   scope.ledger.note(id, { is: "written" });
-  const { written, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
+  const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     patch(scope, id, pairs, operation),
   );
-  return verify(scope, id, values, written, operation, accepted);
+  return verify(scope, id, values, answer, operation, accepted);
 }
 
 /**
@@ -85,7 +85,7 @@ async function patch(
   id: string,
   pairs: readonly Pair[],
   operation: Operation,
-): Promise<Written> {
+): Promise<WriteAnswer> {
   // Another update may change it while this one is on its way.
   const method = traits.updateMethod;
   try {
@@ -102,16 +102,16 @@ export async function withEmptyListForm(
   { definition }: RecordScope,
   values: Values,
   emptyLists: EmptyListForm,
-  transmit: (pairs: readonly Pair[]) => Promise<Written>,
-): Promise<{ written: Written; emptyLists: EmptyListForm }> {
+  transmit: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
+): Promise<{ answer: WriteAnswer; emptyLists: EmptyListForm }> {
   try {
-    return { written: await transmit(formOf(definition, values, emptyLists)), emptyLists };
+    return { answer: await transmit(formOf(definition, values, emptyLists)), emptyLists };
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
     if (emptyLists === "text" || !isAboutEmptyList(definition, values, error))
       throw nameProperties(definition, error);
     try {
-      return { written: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
+      return { answer: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;

@@ -120,7 +120,7 @@ describe("at the same time", () => {
 /** What a request ends with that is answered so. */
 const ended = <T>(result: T, status = 200, headers: Record<string, string> = {}): EndedRequest<T> => ({
   result,
-  answer: { status, headers },
+  response: { status, headers },
 });
 
 /** A request that is answered at once. */
