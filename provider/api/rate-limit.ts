@@ -154,14 +154,14 @@ export class RateLimiter {
   /** Lets the next requests run, and sets the timer if they must wait. */
   private admit(): void {
     for (let first = this.queue[0]; first; first = this.queue[0]) {
-      const pause = this.pause();
-      if (pause === Infinity) return;
-      if (pause === 0) {
+      const wait = this.waitTime();
+      if (wait === Infinity) return;
+      if (wait === 0) {
         first.go();
         continue;
       }
       for (const waiter of [...this.queue]) {
-        const reason = this.denialOf(waiter, pause);
+        const reason = this.denialOf(waiter, wait);
         if (reason) waiter.leave(reason);
       }
       if (this.queue.length === 0) break;
@@ -169,7 +169,7 @@ export class RateLimiter {
         this.blockedSince = this.clock.now();
         this.notices?.begin();
       }
-      this.wake(this.clock.now() + pause);
+      this.wake(this.clock.now() + wait);
       return;
     }
     if (this.blockedSince < Infinity) {
@@ -193,9 +193,9 @@ export class RateLimiter {
   }
 
   /** Why a request fails now instead of waiting; undefined if it waits. */
-  private denialOf({ operation }: Waiter, pause: number): Denial | undefined {
+  private denialOf({ operation }: Waiter, wait: number): Denial | undefined {
     if (operation.isInterrupted) return "ended";
-    if (operation.timeLeft < pause) return "too late";
+    if (operation.timeLeft < wait) return "too late";
     return this.isGivenUp ? "refused" : undefined;
   }
 
@@ -213,7 +213,7 @@ export class RateLimiter {
   }
 
   /** Milliseconds until the next request may begin; infinite if a running one must end first. */
-  private pause(): number {
+  private waitTime(): number {
     if (this.running >= this.width) return Infinity;
     const now = this.clock.now();
     const closed = Math.max(0, this.opensAt - now);

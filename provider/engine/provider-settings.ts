@@ -47,7 +47,7 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
-    return was !== undefined && is !== undefined && !is.sameAccount && differ(was, is);
+    return was !== undefined && is !== undefined && !is.sameAccount && hasOtherKeyOrAddress(was, is);
   });
 }
 
@@ -64,7 +64,7 @@ function withoutTypes(name: string | undefined): string | undefined {
   return name?.replace(/^.*?pulumi:providers:uptime::/s, "");
 }
 
-function differ(one: Settings, other: Settings): boolean {
+function hasOtherKeyOrAddress(one: Settings, other: Settings): boolean {
   return (["baseUrl", "monitorsBaseUrl"] as const).some(
     (address) =>
       keyFingerprintOf(one[address], one.apiKey) !== keyFingerprintOf(other[address], other.apiKey),

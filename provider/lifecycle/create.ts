@@ -52,7 +52,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
     : undefined;
   const created =
     adopted ??
-    (await make(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
+    (await sendCreate(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(scope, id);
   // A created record needs no claim: nobody had it before.
@@ -107,7 +107,7 @@ function baselineOf({ collection, creates }: RecordScope, operation: Operation):
 }
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
-async function make(
+async function sendCreate(
   scope: RecordScope,
   planned: PlannedCreate,
   operation: Operation,
@@ -184,7 +184,7 @@ async function postOnce(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
   ledger.note(id, { is: "taken", claim: owner });
-  const record = await recordOf(scope, id, answer, operation);
+  const record = await readNewRecord(scope, id, answer, operation);
   const { highestKnownId } = creates;
   if (highestKnownId === undefined) return { id, record, status };
   // The id is lower than known ones, or not a number, so ids no longer show which records are new.
@@ -194,7 +194,7 @@ async function postOnce(
 }
 
 /** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
-async function recordOf(
+async function readNewRecord(
   { definition, ledger, reader }: RecordScope,
   id: string,
   { record, request }: WriteAnswer,

@@ -3,7 +3,7 @@ import { Operation } from "../api/operation";
 import { isStateHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { noteState } from "./evidence";
-import { proveGone } from "./gone";
+import { assertGone } from "./gone";
 import { claimInState, claimOf } from "./claims";
 import type { Options, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
@@ -34,7 +34,7 @@ export async function remove(
     try {
       if (!(error instanceof MissingError)) throw error;
       // With the key that state was made with, a 404 is proof enough.
-      if (!isOurs) await proveGone(scope, id, outputs, error, operation);
+      if (!isOurs) await assertGone(scope, id, outputs, error, operation);
     } catch (failure) {
       ledger.note(id, { is: "not ended" });
       throw failure;

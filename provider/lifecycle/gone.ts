@@ -7,7 +7,7 @@ import type { Outputs } from "./resource";
 import { isAccountOfState } from "./same-record";
 
 /** Returns if it is proven that a missing record is gone; otherwise throws an error that says why not. */
-export async function proveGone(
+export async function assertGone(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
@@ -17,7 +17,7 @@ export async function proveGone(
   const { definition, evidence, settings } = scope;
   const { label, plural } = definition;
   const answer = withoutPeriod(missing);
-  const list = await readListWithout(scope, id, missing, operation);
+  const list = await assertNotListed(scope, id, missing, operation);
   const sameAccount =
     "If the account is the one that state means, run `pulumi config set uptime:sameAccount true`";
   if (!isAccountOfState(scope, outputs)) {
@@ -37,8 +37,8 @@ export async function proveGone(
     );
 }
 
-/** Reads the list. Throws if it holds a record that is missing at its own address. */
-export async function readListWithout(
+/** Reads the list and returns it. Throws if it holds a record that is missing at its own address. */
+export async function assertNotListed(
   { clock, definition, reader }: RecordScope,
   id: string,
   missing: MissingError,

@@ -4,7 +4,7 @@ import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
 import { noteState } from "./evidence";
-import { proveGone } from "./gone";
+import { assertGone } from "./gone";
 import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { Options, Outputs, State } from "./resource";
@@ -31,7 +31,7 @@ export async function read(
     record = await reader.read(id, expected, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    await proveGone(scope, id, outputs, error, operation);
+    await assertGone(scope, id, outputs, error, operation);
     ledger.note(id, { is: "ended", owner: options.owner, importId });
     return undefined;
   }

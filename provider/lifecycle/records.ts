@@ -6,7 +6,7 @@ import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/values";
 import type { RecordScope } from "./record-scope";
 import { shownValue } from "./difference";
-import { readListWithout } from "./gone";
+import { assertNotListed } from "./gone";
 import { leavesOut } from "./reader";
 
 /** Completes listed records: if the list leaves fields out, each record is read by its id. */
@@ -44,7 +44,7 @@ export async function showUnlessMissing(
     return await scope.reader.show(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    await readListWithout(scope, id, error, operation);
+    await assertNotListed(scope, id, error, operation);
     return undefined;
   }
 }

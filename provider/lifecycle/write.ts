@@ -36,7 +36,7 @@ export async function sendUpdate(
   if (changeable.size === 0) return scope.reader.show(id, operation);
   scope.ledger.note(id, { is: "written" });
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
-    patch(scope, id, pairs, operation),
+    sendPatchOrPut(scope, id, pairs, operation),
   );
   return verify(scope, id, values, answer, operation, accepted);
 }
@@ -80,7 +80,7 @@ export async function verify(
 }
 
 /** By PATCH, or by PUT on a server that does not know PATCH. */
-async function patch(
+async function sendPatchOrPut(
   { collection, traits }: RecordScope,
   id: string,
   pairs: readonly Pair[],

@@ -155,7 +155,7 @@ function planOf(
     const free = (resource.namesakes ?? []).filter(
       ({ id }) => !isManaged(resource, id, state, presentFingerprints),
     );
-    const { record, reason } = recordOf(resource, free, owners);
+    const { record, reason } = plannedRecord(resource, free, owners);
     if (reason !== undefined) {
       impossible.push({ title, importId: resource.importId, reasons: [reason] });
       continue;
@@ -224,7 +224,7 @@ function isManaged(
 }
 
 /** The record that a new resource imports or adopts, if any, or why it can have none. */
-function recordOf(
+function plannedRecord(
   resource: CollectedResource,
   free: readonly NamesakeLine[],
   owners: ReadonlyMap<string, string>,
