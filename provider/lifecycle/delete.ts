@@ -19,14 +19,14 @@ export async function remove(
   assertSameServer(scope, outputs, options);
   const operation = new Operation({ ...options, clock });
   const claim = claimOf(outputs, options);
-  const isOthers = ledger.mustStay(id, claim);
+  const isHeldByOther = ledger.mustStay(id, claim);
   ledger.note(id, { is: "left", claim });
-  if (isOthers || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
+  if (isHeldByOther || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
   noteState(scope, id, outputs);
   ledger.note(id, { is: "ending", owner: options.owner });
-  const isOurs = isAccountOfState(scope, outputs);
+  const isSameAccount = isAccountOfState(scope, outputs);
   try {
-    if (!isOurs || hasIdentifyingField(scope))
+    if (!isSameAccount || hasIdentifyingField(scope))
       assertOwnRecord(scope, outputs, await reader.show(id, operation));
     ledger.note(id, { is: "written" });
     await collection.remove(id, operation);
@@ -34,7 +34,7 @@ export async function remove(
     try {
       if (!(error instanceof MissingError)) throw error;
       // With the key that state was made with, a 404 is proof enough.
-      if (!isOurs) await assertGone(scope, id, outputs, error, operation);
+      if (!isSameAccount) await assertGone(scope, id, outputs, error, operation);
     } catch (failure) {
       ledger.note(id, { is: "not ended" });
       throw failure;

@@ -101,9 +101,9 @@ function noteHolder(
   }
   ledger.note(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isOthers = holdRecord(scope, id, claimInState(outputs));
+  const isHeldByOther = holdRecord(scope, id, claimInState(outputs));
   const other =
-    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isOthers ? unknownOwner : undefined);
+    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isHeldByOther ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     `${definition.label} ${id} belongs to ${owner ?? "this resource"}, and ` +
