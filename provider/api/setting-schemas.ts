@@ -33,31 +33,34 @@ type ValueOf<S extends Setting> =
 /** The values of all settings, by name. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settings)[Name]> };
 
-/** The form that a setting must have, for messages, and the schema that parses it. */
-export function readerOf(setting: Setting, allowHttp: boolean): { form: string; schema: z.ZodMiniType } {
+/** What a setting must be, for messages, and the schema that parses it. */
+export function settingParser(
+  setting: Setting,
+  allowHttp: boolean,
+): { expected: string; schema: z.ZodMiniType } {
   switch (setting.type) {
     case "integer": {
       const [least, most] = setting.range;
       const integer = z.number().check(z.gte(least), z.lte(most));
-      return { form: `a whole number from ${least} to ${most}`, schema: z.pipe(digits, integer) };
+      return { expected: `a whole number from ${least} to ${most}`, schema: z.pipe(digits, integer) };
     }
     case "boolean":
-      return { form: "true or false", schema: boolean };
+      return { expected: "true or false", schema: boolean };
     case "choice":
-      return { form: oneOf(setting.allowed), schema: z.enum(setting.allowed) };
+      return { expected: oneOf(setting.allowed), schema: z.enum(setting.allowed) };
     case "statuses":
       return {
-        form: "a list of status codes from 400 to 499, such as 403,451",
+        expected: "a list of status codes from 400 to 499, such as 403,451",
         schema: z.pipe(list, z.array(goneStatus)),
       };
     case "key":
-      return { form: "one word of printable ASCII characters", schema: key };
+      return { expected: "one word of printable ASCII characters", schema: key };
     case "url":
-      return { form: addressForm, schema: server(allowHttp) };
+      return { expected: expectedAddress, schema: server(allowHttp) };
     case "urls":
-      return { form: addressForm, schema: z.pipe(list, z.array(server(true))) };
+      return { expected: expectedAddress, schema: z.pipe(list, z.array(server(true))) };
     case "accounts":
-      return { form: accountsForm, schema: accounts };
+      return { expected: expectedAccounts, schema: accounts };
   }
 }
 
@@ -100,7 +103,7 @@ const key = z.string().check(
   z.regex(/^[\x21-\x7e]+$/),
 );
 
-const addressForm = "an absolute URL such as https://uptime.example.com";
+const expectedAddress = "an absolute URL such as https://uptime.example.com";
 
 const server = (allowHttp: boolean) => {
   const checked = z.instanceof(URL).check(
@@ -130,7 +133,7 @@ function serverAt({ origin, pathname }: URL): Server {
   return { url, hash: createHash("sha256").update(url).digest("hex").slice(0, 8) };
 }
 
-export const accountsForm = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
+export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
 
 const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
 const account = z.strictObject(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])), {
@@ -143,7 +146,7 @@ const accounts = z.pipe(
   z.pipe(
     z
       .string()
-      .check(refuse((text) => tryParse(text) === undefined, `must be ${accountsForm}, and is not JSON`)),
+      .check(refuse((text) => tryParse(text) === undefined, `must be ${expectedAccounts}, and is not JSON`)),
     z.transform(tryParse),
   ),
   z.record(z.string(), account),

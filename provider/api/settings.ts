@@ -4,7 +4,7 @@ import { settingNames, settingOf, settings } from "../definitions/settings";
 import type { SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
 import type { LogLevel } from "./log";
-import { accountsForm, readerOf } from "./setting-schemas";
+import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
 
 /** Everything that a person can set, read and checked. */
@@ -117,8 +117,8 @@ function parseSettings<Name extends SettingName>(
       if (setting.required) problems.add(`${source} is not set: ${todo}`);
       return [name, setting.default] as const;
     }
-    const { form, schema } = readerOf(setting, set.allowHttp.value === "true");
-    const { data, error } = schema.safeParse(value, { error: () => `must be ${form}` });
+    const { expected, schema } = settingParser(setting, set.allowHttp.value === "true");
+    const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
     for (const { path, message } of error?.issues ?? [])
       problems.add(`${[source, ...path.filter((part) => typeof part === "string")].join(".")} ${message}`);
     return [name, data] as const;
@@ -137,7 +137,7 @@ function settingsOf(
 ): Partial<RawSettings> {
   if (!accounts)
     throw new UptimeError(
-      `There are no accounts: set uptime:accounts, ${accountsForm}, with \`pulumi config set --secret uptime:accounts\`.`,
+      `There are no accounts: set uptime:accounts, ${expectedAccounts}, with \`pulumi config set --secret uptime:accounts\`.`,
     );
   const own = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (!own)

@@ -39,7 +39,7 @@ function textProblems(value: unknown, field: Field): ValueProblem[] {
 }
 
 /** Finds the problems of strings that must have a certain form, or be empty. */
-function formOf(isRight: (value: string) => boolean, reason: string): FindProblems {
+function stringThat(isRight: (value: string) => boolean, reason: string): FindProblems {
   return (value, field) => {
     const problems = textProblems(value, field);
     if (problems.length > 0 || value === "" || isRight(String(value))) return problems;
@@ -120,20 +120,20 @@ function headerListProblems(value: unknown): ValueProblem[] {
   });
 }
 
-function headerProblems(value: unknown, form: RegExp, path: string, what: string): ValueProblem[] {
+function headerProblems(value: unknown, pattern: RegExp, path: string, what: string): ValueProblem[] {
   if (value === unknown) return [];
   if (typeof value !== "string") return [problem("must be a string", path)];
   if (value !== value.trim()) return [problem("must not begin or end with spaces", path)];
-  return form.test(value) ? [] : [problem(`must be ${what}`, path)];
+  return pattern.test(value) ? [] : [problem(`must be ${what}`, path)];
 }
 
 const problemsByType: Record<FieldType, FindProblems> = {
   text: textProblems,
-  hostname: formOf(
+  hostname: stringThat(
     (value) => !/[\s/:?#@]/.test(value),
     "a name such as example.com, without a scheme, a port or a path",
   ),
-  url: formOf(
+  url: stringThat(
     (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
     "an absolute URL that begins with http:// or https://",
   ),
@@ -141,7 +141,7 @@ const problemsByType: Record<FieldType, FindProblems> = {
   choice: oneOfAllowed,
   boolean: (value, field) =>
     typeof value === "boolean" ? [] : [problem(`must be true or false${quoteDeclared(value, field)}`)],
-  dateTime: formOf(
+  dateTime: stringThat(
     isMoment,
     "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",
   ),
