@@ -51,19 +51,22 @@ export function readSettings(
   env: NodeJS.ProcessEnv = process.env,
   account?: string,
 ): Settings {
-  const all = rawSettings(config, env);
-  const { accounts } = parseSettings(["accounts"], all);
-  const set = account === undefined ? all : { ...all, ...settingsOf(account, accounts, config, env) };
+  const raw = rawSettings(config, env);
+  const { accounts } = parseSettings(["accounts"], raw);
+  const rawOfAccount =
+    account === undefined ? raw : { ...raw, ...settingsOf(account, accounts, config, env) };
   const { baseUrl, monitorsBaseUrl, ...others } = parseSettings(
     settingNames.filter((name) => name !== "accounts"),
-    set,
+    rawOfAccount,
   );
-  const first = { ...baseUrl, source: set.baseUrl.source };
+  const domainsAddress = { ...baseUrl, source: rawOfAccount.baseUrl.source };
   return {
     ...others,
-    baseUrl: first,
-    monitorsBaseUrl: monitorsBaseUrl ? { ...monitorsBaseUrl, source: set.monitorsBaseUrl.source } : first,
-    apiKeySource: set.apiKey.source,
+    baseUrl: domainsAddress,
+    monitorsBaseUrl: monitorsBaseUrl
+      ? { ...monitorsBaseUrl, source: rawOfAccount.monitorsBaseUrl.source }
+      : domainsAddress,
+    apiKeySource: rawOfAccount.apiKey.source,
     provider: config.provider,
   };
 }
@@ -75,7 +78,9 @@ export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | 
 }
 
 function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
-  return Object.fromEntries(settingNames.map((name) => [name, find(config, env, name)])) as RawSettings;
+  return Object.fromEntries(
+    settingNames.map((name) => [name, rawSettingOf(config, env, name)]),
+  ) as RawSettings;
 }
 
 /**
@@ -83,11 +88,11 @@ function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
  * settings reports it later.
  */
 export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.env): LogLevel {
-  const { value } = find(config, env, "logLevel");
+  const { value } = rawSettingOf(config, env, "logLevel");
   return settings.logLevel.allowed.find((level) => level === value) ?? settings.logLevel.default;
 }
 
-function find(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {
+function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {
   const { environment, secret, type } = settingOf(name);
   const key = `uptime:${name}`;
   const source = sourceOf(config, name);
@@ -107,17 +112,17 @@ function sourceOf({ provider = defaultProvider }: Config, path: string): string 
 /** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */
 function parseSettings<Name extends SettingName>(
   names: readonly Name[],
-  set: RawSettings,
+  raw: RawSettings,
 ): Pick<SettingValues, Name> {
   const problems = new Set<string>();
   const values = names.map((name) => {
     const setting = settingOf(name);
-    const { value, source, todo } = set[name];
+    const { value, source, todo } = raw[name];
     if (value === undefined) {
       if (setting.required) problems.add(`${source} is not set: ${todo}`);
       return [name, setting.default] as const;
     }
-    const { expected, schema } = settingParser(setting, set.allowHttp.value === "true");
+    const { expected, schema } = settingParser(setting, raw.allowHttp.value === "true");
     const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
     for (const { path, message } of error?.issues ?? [])
       problems.add(`${[source, ...path.filter((part) => typeof part === "string")].join(".")} ${message}`);
