@@ -18,7 +18,7 @@ export const domain: Definition = {
   label: "Domain",
   singular: "domain",
   plural: "domains",
-  baseUrl: "baseUrl",
+  addressSetting: "baseUrl",
   fields: domainFields,
   rules: [],
 };

@@ -156,7 +156,7 @@ export interface Definition {
   /** Last part of the collection's path. */
   readonly plural: string;
   /** The setting that holds the address of this resource's endpoints. */
-  readonly baseUrl: "baseUrl" | "monitorsBaseUrl";
+  readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;
   readonly rules: readonly Rule[];
 }

@@ -82,7 +82,7 @@ export const monitor: Definition = {
   label: "Monitor",
   singular: "monitor",
   plural: "monitors",
-  baseUrl: "monitorsBaseUrl",
+  addressSetting: "monitorsBaseUrl",
   fields: monitorFields,
   rules: [
     {

@@ -133,7 +133,7 @@ export class Session {
   }
 
   private connect(definition: Definition, settings: Settings): RecordScope {
-    const address = settings[definition.baseUrl];
+    const address = settings[definition.addressSetting];
     const shared = this.sharedAccount(address, settings);
     const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);
     shared.kinds.set(definition.plural, kind);

@@ -25,7 +25,7 @@ export const policy: Definition = {
   label: "Policy",
   singular: "policy",
   plural: "policies",
-  baseUrl: "baseUrl",
+  addressSetting: "baseUrl",
   fields: policyFields,
   rules: [],
 };

@@ -72,7 +72,7 @@ test("a field that no update changes is not in the update that follows a create"
     label: "Job",
     singular: "job",
     plural: "jobs",
-    baseUrl: "baseUrl",
+    addressSetting: "baseUrl",
     fields: {
       name: text("name", { required: true, replace: true }),
       muted: boolean("is_muted", { updateOnly: true }),

@@ -62,7 +62,7 @@ export function findKnown(
     // On another server, the same id is another record.
     const isHere =
       outputs?.account === account &&
-      isServerOfState(settings[definition.baseUrl], settings, textOf(outputs?.__server));
+      isServerOfState(settings[definition.addressSetting], settings, textOf(outputs?.__server));
     return [
       { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
     ];
