@@ -231,20 +231,20 @@ const inEurope = ${label}.get("in-europe", "456", { account: "eu" });
 
 function lookupsOf(definition) {
   const { singular, plural, fields } = definition;
-  const [one, several] = ["one", "several"].map((finds) => built().lookupName(definition, finds));
+  const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
   const exact = ["name", "url"].filter((key) => key in fields);
-  return `\`${one}\` finds one ${singular}, and \`${several}\` finds several, without managing them. They also run in a preview, and
+  return `\`${one}\` finds one ${singular}, and \`${all}\` finds several, without managing them. They also run in a preview, and
 always return current values.
 
 \`\`\`ts
 const one = await ${one}({ ${exact[0] ?? "id"}: "${exact[0] === undefined ? "123" : "shop.example"}" });
-const several = await ${several}({ search: "shop", sortBy: "id", sort: "asc" });
+const several = await ${all}({ search: "shop", sortBy: "id", sort: "asc" });
 const later = ${one}Output({ id: one.id }); // an Output, which takes inputs and options such as parent
 \`\`\`
 
 - \`${one}\` takes \`id\` alone, or any of ${[...exact.map((key) => `exact ${code(key)}`), "`search` with `searchBy`"].join(", ")}.
   It is an error if no ${singular} matches, or more than one.
-- \`${several}\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
+- \`${all}\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
 - Both take \`account\`. [Lookups](resources.md#lookups) has the rest.`;
 }
 

@@ -228,14 +228,14 @@ function addFunctions(schema, definition, properties, names) {
   };
   const type = `uptime:index:${label}Result`;
   schema.types[type] = { description: `A ${singular} as the API shows it, without secrets.`, ...result };
-  const [one, several] = ["one", "several"].map((finds) => built().lookupName(definition, finds));
+  const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
   const inPython = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const words = {
     ...names,
     ...{ singular, plural, Plural: capital(plural) },
     // Go calls a function Lookup that would read the resource of its name.
     ...{ one, One: capital(one), OneInGo: `Lookup${label}`, oneInPython: inPython(one) },
-    ...{ several, Several: capital(several), severalInPython: inPython(several) },
+    ...{ all, All: capital(all), allInPython: inPython(all) },
   };
   schema.functions[`uptime:index:${one}`] = {
     description: `Finds one ${singular} without managing it, by its id, ${columns.map((column) => `its exact ${column}`).join(", ")} or a search. It is an error if there is none, or more than one.\n\n${pageOf("one", words)}`,
@@ -248,8 +248,8 @@ function addFunctions(schema, definition, properties, names) {
     },
     outputs: { description: `A ${singular} as the API shows it, without secrets.`, ...result },
   };
-  schema.functions[`uptime:index:${several}`] = {
-    description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.\n\n${pageOf("several", words)}`,
+  schema.functions[`uptime:index:${all}`] = {
+    description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.\n\n${pageOf("all", words)}`,
     inputs: {
       type: "object",
       properties: {

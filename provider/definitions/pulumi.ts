@@ -32,16 +32,19 @@ export function pluginType({ label }: Pick<Definition, "label">): string {
   return `uptime:index:${label}`;
 }
 
-/** The number of records that a lookup finds: `getMonitor` one, `getMonitors` several. */
-export type Finds = "one" | "several";
+/** The number of records that a lookup finds: `getMonitor` one, `getMonitors` all that it selects. */
+export type LookupCount = "one" | "all";
 
 /** The name of a lookup, in every language. */
-export function lookupName({ label, plural }: Pick<Definition, "label" | "plural">, finds: Finds): string {
+export function lookupName(
+  { label, plural }: Pick<Definition, "label" | "plural">,
+  count: LookupCount,
+): string {
   const name =
-    finds === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
+    count === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
   return `get${name}`;
 }
 
-export function lookupFunction(definition: Pick<Definition, "label" | "plural">, finds: Finds): string {
-  return `uptime:index:${lookupName(definition, finds)}`;
+export function lookupFunction(definition: Pick<Definition, "label" | "plural">, count: LookupCount): string {
+  return `uptime:index:${lookupName(definition, count)}`;
 }

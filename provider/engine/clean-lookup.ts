@@ -1,6 +1,6 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import type { Finds } from "../definitions/pulumi";
+import type { LookupCount } from "../definitions/pulumi";
 import type { Connect } from "../lifecycle/record-scope";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
@@ -16,7 +16,7 @@ export async function lookUp(
   session: Session,
   definition: Definition,
   connect: Connect,
-  finds: Finds,
+  count: LookupCount,
   args: unknown,
 ): Promise<PublicRecord | PublicRecord[]> {
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
@@ -26,7 +26,7 @@ export async function lookUp(
   });
   try {
     return await session.run(async () =>
-      finds === "one"
+      count === "one"
         ? resultOf(await lookUpOne(definition, connect, args))
         : (await lookUpAll(definition, connect, args)).map(resultOf),
     );

@@ -56,7 +56,7 @@ export async function lookUpOne(
       .map((record) => describeRecord(definition, record, ["name"]));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "several")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, operation, [match]);
@@ -70,7 +70,7 @@ export async function lookUpAll(
   connect: Connect,
   args: unknown,
 ): Promise<FoundRecord[]> {
-  const query = checkQuery(definition, lookupName(definition, "several"), args, "sortBy", "sort");
+  const query = checkQuery(definition, lookupName(definition, "all"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const scope = connect(account);
   const operation = new Operation({ clock: scope.clock });

@@ -2,7 +2,7 @@ import { secret } from "@pulumi/pulumi";
 import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import type { Finds } from "../definitions/pulumi";
+import type { LookupCount } from "../definitions/pulumi";
 
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
@@ -22,17 +22,17 @@ export interface Binding {
   ) => CustomResourceOptions;
   /** Warns about the program's settings and dependencies, once a run. */
   readonly warn: () => void;
-  /** Looks up one record, or a list of several. */
+  /** Looks up one record, or all that the arguments select. */
   readonly find: (
     definition: Definition,
-    finds: Finds,
+    count: LookupCount,
     args: object,
     opts?: InvokeOptions,
   ) => Promise<unknown>;
   /** {@link Binding.find} with inputs. */
   readonly findOutput: (
     definition: Definition,
-    finds: Finds,
+    count: LookupCount,
     args: object,
     opts?: InvokeOutputOptions,
   ) => Output<unknown>;

@@ -6,24 +6,24 @@ import type { Binding } from "./binding";
 import type * as sender from "./send-lookup";
 
 /** Looks up in the program's own process, because Pulumi's dynamic provider has no functions. Most options have no effect. */
-export const find: Binding["find"] = async (definition, finds, args, opts) => {
+export const find: Binding["find"] = async (definition, count, args, opts) => {
   if (opts?.provider !== undefined)
     throw new pulumi.RunError(
-      `${lookupName(definition, finds)} does not take the option provider: it uses the stack's uptime: settings. ` +
+      `${lookupName(definition, count)} does not take the option provider: it uses the stack's uptime: settings. ` +
         "To look in another account, pass the argument account.",
     );
   // It loads HTTP and zod, and most programs have no lookup.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const { sendLookup } = require("./send-lookup") as typeof sender;
-  return sendLookup(definition, finds, args);
+  return sendLookup(definition, count, args);
 };
 
 /** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
-export const findOutput: Binding["findOutput"] = (definition, finds, args, opts) => {
+export const findOutput: Binding["findOutput"] = (definition, count, args, opts) => {
   const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
   return pulumi
     .all([pulumi.output<object>(args), dependencies])
-    .apply(([known]) => find(definition, finds, known, opts));
+    .apply(([known]) => find(definition, count, known, opts));
 };
 
 /** The ids of resources, and of those in components. They are known when the resources exist. */

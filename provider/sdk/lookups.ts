@@ -124,7 +124,7 @@ export function lookups<One extends object, All extends object, Result>(
   return {
     getOne: (args, opts) => find(definition, "one", args, opts) as Promise<Result>,
     getOneOutput: (args, opts) => findOutput(definition, "one", args, opts) as Output<Result>,
-    getAll: (args, opts) => find(definition, "several", args ?? {}, opts) as Promise<Result[]>,
-    getAllOutput: (args, opts) => findOutput(definition, "several", args ?? {}, opts) as Output<Result[]>,
+    getAll: (args, opts) => find(definition, "all", args ?? {}, opts) as Promise<Result[]>,
+    getAllOutput: (args, opts) => findOutput(definition, "all", args ?? {}, opts) as Output<Result[]>,
   };
 }

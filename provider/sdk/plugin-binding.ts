@@ -3,7 +3,7 @@ import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { lookupFunction, pluginType, typeToken } from "../definitions/pulumi";
-import type { Finds } from "../definitions/pulumi";
+import type { LookupCount } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import { ownPackage } from "../definitions/package";
@@ -15,19 +15,19 @@ export const pluginBinding: Binding = {
   props: (definition, _name, args, options) => declaredProps(definition, args, options),
   options: optionsOf,
   warn: warnOfPlainKeys,
-  find: async (definition, finds, args, opts = {}) =>
+  find: async (definition, count, args, opts = {}) =>
     unwrapList(
       definition,
-      finds,
-      await runtime.invoke(lookupFunction(definition, finds), { ...args }, withVersion(opts)),
+      count,
+      await runtime.invoke(lookupFunction(definition, count), { ...args }, withVersion(opts)),
     ),
-  findOutput: (definition, finds, args, opts = {}) => {
+  findOutput: (definition, count, args, opts = {}) => {
     const found: Output<unknown> = runtime.invokeOutput(
-      lookupFunction(definition, finds),
+      lookupFunction(definition, count),
       { ...args },
       withVersion(opts),
     );
-    return found.apply((result) => unwrapList(definition, finds, result));
+    return found.apply((result) => unwrapList(definition, count, result));
   },
 };
 
@@ -43,8 +43,8 @@ function optionsOf(
 }
 
 /** Functions return objects, so a list is under the name of its kind. */
-function unwrapList({ plural }: Definition, finds: Finds, result: unknown): unknown {
-  return finds === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
+function unwrapList({ plural }: Definition, count: LookupCount, result: unknown): unknown {
+  return count === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
 }
 
 /** Options that ask for the plugin of this package's version. */

@@ -3,7 +3,7 @@ import { RunError, runtime } from "@pulumi/pulumi";
 import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Finds } from "../definitions/pulumi";
+import type { LookupCount } from "../definitions/pulumi";
 import { lookUp } from "../engine/clean-lookup";
 import { Session } from "../lifecycle/session";
 
@@ -16,10 +16,10 @@ process.once("exit", () => {
 const config = { get: (key: string): string | undefined => runtime.getConfig(key) };
 
 /** Looks records up in the API, from within the program. */
-export async function sendLookup(definition: Definition, finds: Finds, args: object): Promise<unknown> {
+export async function sendLookup(definition: Definition, count: LookupCount, args: object): Promise<unknown> {
   const connect = session.connector(definition, (account) => readSettings(config, process.env, account));
   try {
-    return await lookUp(session, definition, connect, finds, args);
+    return await lookUp(session, definition, connect, count, args);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.

@@ -26,7 +26,7 @@ test("the plugin names what it has when it is asked for something else", () => {
   expect(() => definitionOf("uptime:index:Monitr")).toThrow(
     'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:index:Monitor.',
   );
-  expect(functionOf("uptime:index:getDomains")).toMatchObject({ finds: "several" });
+  expect(functionOf("uptime:index:getDomains")).toMatchObject({ count: "all" });
   expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
   );

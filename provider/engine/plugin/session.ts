@@ -78,9 +78,9 @@ export class PluginSession {
 
   /** Looks records up. A function must return an object, so several records are under the name of their kind. */
   async invoke(token: string, args: Properties): Promise<Properties> {
-    const { definition, finds } = functionOf(token);
+    const { definition, count } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
-    const result = await lookUp(this.session, definition, connect, finds, args);
+    const result = await lookUp(this.session, definition, connect, count, args);
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 

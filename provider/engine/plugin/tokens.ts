@@ -2,7 +2,7 @@ import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { lookupFunction, pluginType } from "../../definitions/pulumi";
-import type { Finds } from "../../definitions/pulumi";
+import type { LookupCount } from "../../definitions/pulumi";
 
 /** The definition of a resource type. Throws if there is no such type. */
 export function definitionOf(type: string): Definition {
@@ -12,11 +12,11 @@ export function definitionOf(type: string): Definition {
 }
 
 /** The definition and number of the records that a function looks up. Throws if there is no such function. */
-export function functionOf(token: string): { readonly definition: Definition; readonly finds: Finds } {
+export function functionOf(token: string): { readonly definition: Definition; readonly count: LookupCount } {
   const functions = definitions.flatMap((definition) =>
-    (["one", "several"] as const).map((finds) => ({ definition, finds })),
+    (["one", "all"] as const).map((count) => ({ definition, count })),
   );
-  const tokenOf = (one: (typeof functions)[number]): string => lookupFunction(one.definition, one.finds);
+  const tokenOf = (one: (typeof functions)[number]): string => lookupFunction(one.definition, one.count);
   const found = functions.find((one) => tokenOf(one) === token);
   if (found) return found;
   throw unknownToken("function", token, functions.map(tokenOf));
