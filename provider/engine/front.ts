@@ -76,7 +76,8 @@ export class Front {
     const checked = await check(this.definition, this.connect, declaration);
     const { urn } = declaration.options;
     this.announce(checked.announcement, news, urn);
-    for (const note of checked.notes) this.context.show("warning", this.encoder.message(note, news), urn);
+    for (const warning of checked.warnings)
+      this.context.show("warning", this.encoder.message(warning, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
     if (problems.length > 0) session.report.noteRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.

@@ -18,7 +18,7 @@ export interface Declaration extends ImportOptions {
   readonly old?: Inputs | undefined;
 }
 
-/** The inputs that state keeps, with their problems and notes for a person. */
+/** The inputs that state keeps, with their problems and warnings. */
 interface CheckedDeclaration extends CheckedImport {
   readonly inputs: Inputs;
 }
@@ -50,7 +50,7 @@ export async function check(
   const importId = checkImportId(definition, declaration, scope, refuse("import"));
   const inputs = { values, account, importId };
   const isRefused = problems.some(({ property }) => property === "import");
-  if (importId === undefined || old || isRefused || !scope) return { inputs, problems, notes: [] };
+  if (importId === undefined || old || isRefused || !scope) return { inputs, problems, warnings: [] };
   const imported = await checkImport(scope, inputs, importId, declaration);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const others = imported.problems.filter(({ property }) => !malformed.has(property));

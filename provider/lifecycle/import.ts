@@ -12,12 +12,12 @@ import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
 
-/** The result of checking an import: its problems, and messages for a person. */
+/** The result of checking an import: its problems, its announcement and its warnings. */
 export interface CheckedImport {
   readonly problems: readonly ImportProblem[];
   /** Says which record it imports. */
   readonly announcement?: Message | undefined;
-  readonly notes: readonly Message[];
+  readonly warnings: readonly Message[];
 }
 
 /** Something that is wrong with an input. The reason may quote the server. */
@@ -43,9 +43,9 @@ export async function checkImport(
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
-    notes: [],
+    warnings: [],
   });
-  if (ledger.isSpent(id, owner) && !isImportedByEngine) return { problems: [], notes: [] };
+  if (ledger.isSpent(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
   if (ledger.isEnding(id))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const other = ledger.otherOwner(id, [owner]);
@@ -75,7 +75,7 @@ export async function checkImport(
       problems.length === 0
         ? message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is created or changed.`
         : undefined,
-    notes:
+    warnings:
       unseen.length > 0
         ? [
             message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot compare it; what the program declares is sent with the first update.`,
