@@ -179,7 +179,7 @@ async function postOnce(
     );
   const number = idNumber(id);
   const standing = ledger.standing(id);
-  if (standing === "held" || (standing !== "ended" && baseline.ids.has(number ?? id)))
+  if (standing === "owned" || (standing !== "ended" && baseline.ids.has(number ?? id)))
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );

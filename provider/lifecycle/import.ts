@@ -12,7 +12,7 @@ import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, Options } from "./resource";
 
-/** The result of checking an import: its problems, its announcement and its warnings. */
+/** The result of checking an import. */
 export interface CheckedImport {
   readonly problems: readonly ImportProblem[];
   /** Says which record it imports. */

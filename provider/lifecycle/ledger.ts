@@ -39,7 +39,7 @@ type LedgerEvent =
   | { readonly is: "left"; readonly claim: string };
 
 /** Who has a record, as far as this process knows. */
-type Standing = "free" | "to be imported" | "held" | "ended";
+type Standing = "free" | "to be imported" | "owned" | "ended";
 
 interface Holder {
   owner: string | undefined;
@@ -147,7 +147,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return "free";
     if (entry.isEnded) return "ended";
-    if (entry.isInState || entry.takenBy !== undefined) return "held";
+    if (entry.isInState || entry.takenBy !== undefined) return "owned";
     return entry.importer === undefined ? "free" : "to be imported";
   }
 

@@ -177,8 +177,8 @@ async function findCandidates(
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    const isHeld = ledger.standing(id) === "held" || isIdHeldElsewhere(scope, id);
-    return isLater && !baseline.ids.has(number ?? id) && !isHeld;
+    const isOwned = ledger.standing(id) === "owned" || isIdHeldElsewhere(scope, id);
+    return isLater && !baseline.ids.has(number ?? id) && !isOwned;
   };
   const list = new Listing(collection.list(operation), "desc", clock);
   if (highestIdThen === undefined) await list.complete();
