@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import "../engine/exit-on-old-node";
 
-import { run } from "./program";
+import { runCommand } from "./commands";
 
 // The reader may close the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -9,7 +9,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-void run(process.argv.slice(2), {
+void runCommand(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

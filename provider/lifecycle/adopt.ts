@@ -7,7 +7,7 @@ import { claimRecord, isRecordHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
-import type { CreatedRecord } from "./creates";
+import type { CreatedRecord } from "./pending-creates";
 import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
 import type { Difference, Values } from "./difference";
 import { adoptionClaim } from "./claims";

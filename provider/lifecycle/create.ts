@@ -17,7 +17,7 @@ import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
-import type { CreatedRecord, PlannedCreate } from "./creates";
+import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import { compare, fieldOf, describeRecord, wantedValues } from "./difference";
 import { importRecord } from "./import";
 import { unknownOwner } from "./claims";

@@ -13,7 +13,7 @@ import type { Message } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import type { CreatedRecord, PlannedCreate } from "./creates";
+import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { Values } from "./difference";
 import { isIdHeldElsewhere } from "./other-processes";

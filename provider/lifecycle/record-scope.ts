@@ -3,7 +3,7 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Creates } from "./creates";
+import type { PendingCreates } from "./pending-creates";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
@@ -39,7 +39,7 @@ export interface RecordScope {
   readonly evidence: Evidence;
   readonly reader: RecordReader;
   readonly traits: ServerTraits;
-  readonly creates: Creates;
+  readonly creates: PendingCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
   readonly runNote: RunNote;

@@ -13,7 +13,7 @@ import { WaitNotices } from "../api/wait-notices";
 import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
 import type { Connect, RecordScope, RunNote } from "./record-scope";
-import { Creates } from "./creates";
+import { PendingCreates } from "./pending-creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
@@ -157,7 +157,7 @@ export class Session {
     const collection = new Collection(definition, client, settings.goneStatuses);
     const [ledger, traits] = [new Ledger(), new ServerTraits(definition)];
     const reader = new RecordReader(collection, ledger, evidence, traits, this.clock);
-    return { collection, ledger, reader, traits, creates: new Creates(), checkedImports: new Map() };
+    return { collection, ledger, reader, traits, creates: new PendingCreates(), checkedImports: new Map() };
   }
 
   private sharedAccount(address: Address, settings: Settings): SharedAccount {

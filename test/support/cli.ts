@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 
 import type typescript from "typescript";
 
-import { run } from "../../provider/cli/program";
+import { runCommand } from "../../provider/cli/commands";
 import type { Emulator } from "../../provider/emulator";
 
 /** What the tool did. */
@@ -28,7 +28,7 @@ export async function cli(
       outcome[name] += text;
     },
   });
-  outcome.code = await run(args, {
+  outcome.code = await runCommand(args, {
     stdout: stream("stdout"),
     stderr: stream("stderr"),
     cwd,

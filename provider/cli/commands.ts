@@ -22,12 +22,12 @@ Exit codes:
 `;
 
 /**
- * Runs the command line.
+ * Runs a command.
  *
- * @param args the arguments, without the name of the program
+ * @param args the arguments after `pulumi-uptime`
  * @returns the exit code
  */
-export async function run(
+export async function runCommand(
   args: readonly string[],
   context: Omit<CommandContext, "exit" | "session">,
 ): Promise<number> {
@@ -35,7 +35,7 @@ export async function run(
   if (args[0] === "emulator") return runEmulator(args.slice(1));
   let code = 0;
   const session = new Session();
-  const program = programFor({
+  const root = commandLine({
     ...context,
     session,
     exit: (result) => {
@@ -43,7 +43,7 @@ export async function run(
     },
   });
   try {
-    await program.parseAsync([...args], { from: "user" });
+    await root.parseAsync([...args], { from: "user" });
     return code;
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
@@ -55,9 +55,9 @@ export async function run(
   }
 }
 
-function programFor(context: CommandContext): Command {
+function commandLine(context: CommandContext): Command {
   const { stdout, stderr } = context;
-  const program = new Command("pulumi-uptime")
+  const root = new Command("pulumi-uptime")
     .description("Brings domains and uptime monitors under Pulumi, and finds drift.")
     .version(ownPackage().version)
     .exitOverride()
@@ -67,7 +67,7 @@ function programFor(context: CommandContext): Command {
     })
     .showHelpAfterError("(see --help)")
     .addHelpText("after", exitCodes);
-  const add = (name: string, purpose: string): Command => program.command(name).description(purpose);
+  const add = (name: string, purpose: string): Command => root.command(name).description(purpose);
   const commands = [
     [init, "init", "Write a new project with one monitor."],
     [
@@ -93,5 +93,5 @@ function programFor(context: CommandContext): Command {
     "emulator",
     "Start an emulator of the API on this machine, to try programs without an account.",
   ).argument("[options...]", "see `pulumi-uptime emulator --help`");
-  return program;
+  return root;
 }

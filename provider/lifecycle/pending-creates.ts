@@ -18,7 +18,7 @@ export interface CreatedRecord {
 }
 
 /** The creates of one kind of record in one account, which know of each other. */
-export class Creates {
+export class PendingCreates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
   highestKnownId: bigint | undefined;
