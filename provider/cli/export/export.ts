@@ -28,8 +28,8 @@ import { assertRuntime, languages, planImport } from "./import-file";
 import type { Language } from "./import-file";
 import { addImported } from "./imported-state";
 import type { NamedRecord } from "./imported-state";
-import { findKnown } from "./known";
-import type { Known } from "./known";
+import { findExisting } from "./existing";
+import type { ExistingResources } from "./existing";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
@@ -123,8 +123,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
-  const present = findKnown(project, managed, account, settings);
-  const { resources, missing } = divide(records, present, account, language);
+  const existing = findExisting(project, managed, account, settings);
+  const { resources, missing } = divide(records, existing, account, language);
   const deployment =
     state === undefined || missing.length === 0 || !stack.found
       ? undefined
@@ -140,12 +140,9 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     path && relative(project.directory, at(path));
   const isSample = isSampleIn(project);
   const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
-  const written = { project, resources, settings, stack: options.stack, ...files, isSample };
-  const plan = language === "typescript" ? planProgram(written) : planImport(written, language);
-  const notes = [
-    ...stack.notes,
-    ...notesOn(records, resources, isSample ? [] : present.unidentified, secrets),
-  ];
+  const facts = { project, resources, settings, stack: options.stack, ...files, isSample };
+  const plan = language === "typescript" ? planProgram(facts) : planImport(facts, language);
+  const notes = [...stack.notes, ...notesOn(records, resources, isSample ? [] : existing.withoutId, secrets)];
   const planned = { kinds, project, language, records, resources, missing, deployment, plan, notes };
   if (!dryRun) writeExport(planned, options, cwd);
   return reportOf(planned, options, cwd);
@@ -209,31 +206,31 @@ function reportOf(
   };
 }
 
-/** @param unidentified see {@link Known.unidentified} */
+/** @param withoutId see {@link ExistingResources.withoutId} */
 function notesOn(
   records: readonly DeclaredRecord[],
   resources: readonly ModuleResource[],
-  unidentified: Known["unidentified"],
+  withoutId: ExistingResources["withoutId"],
   secrets: string | undefined,
 ): string[] {
   const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
-  const mayDouble = resources.length > 0 && unidentified.length > 0;
+  const mayDouble = resources.length > 0 && withoutId.length > 0;
   return [
     ...(hasNoSecrets ? [noSecretsText(secrets)] : []),
-    ...(mayDouble ? [unidentifiedText(unidentified)] : []),
+    ...(mayDouble ? [withoutIdText(withoutId)] : []),
   ];
 }
 
 /** Finds the resources that the program does not have, and the records that the stack does not have. */
 function divide(
   records: readonly DeclaredRecord[],
-  { isManaged, importOf, names, words }: Known,
+  { isManaged, importOf, names, possibleKeys }: ExistingResources,
   account: string | undefined,
   language: Language,
 ): { resources: ModuleResource[]; missing: NamedRecord[] } {
   // No resource of a program in YAML can have the name pulumi.
   const given = new Set([...(language === "yaml" ? ["pulumi"] : []), ...names]);
-  const keys = new Set(words);
+  const keys = new Set(possibleKeys);
   const resources: ModuleResource[] = [];
   const missing: NamedRecord[] = [];
   for (const record of records.filter((one) => !isManaged(one))) {
@@ -252,7 +249,7 @@ function noSecretsText(path: string): string {
 }
 
 /** An export beside a program that declares the same records would have each of them twice. */
-function unidentifiedText(resources: Known["unidentified"]): string {
+function withoutIdText(resources: ExistingResources["withoutId"]): string {
   const names = resources.map(({ label, name }) => (name === undefined ? `a ${label}` : `${label} ${name}`));
   return (
     `The program declares ${listOf(names)} without an id, and the stack does not have them. If their ` +

@@ -6,7 +6,7 @@ import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-steps";
-import type { Step, WrittenExport } from "./next-steps";
+import type { ExportFacts, Step } from "./next-steps";
 import { freeName } from "./program-files";
 import type { ExportPlan } from "./program-files";
 
@@ -39,12 +39,12 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
 }
 
 /** The files of an export that Pulumi imports. A record that the provider would refuse is left out. */
-export function planImport(written: WrittenExport, language: GeneratedLanguage): ExportPlan {
-  const { project, resources } = written;
+export function planImport(facts: ExportFacts, language: GeneratedLanguage): ExportPlan {
+  const { project, resources } = facts;
   const importFile = freeName(project, "uptime-import", ".json");
   const accepted = resources.filter(({ problems }) => problems.length === 0);
   const steps =
-    accepted.length > 0 ? importSteps({ ...written, resources: accepted }, language, importFile) : [];
+    accepted.length > 0 ? importSteps({ ...facts, resources: accepted }, language, importFile) : [];
   const { commands, page } = nextSteps([...steps, ...refusedList(resources, language)]);
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
@@ -59,12 +59,8 @@ function importOf({ definition, name, id, properties }: ModuleResource): object 
 }
 
 /** The commands that import what was exported, with their explanations. */
-function importSteps(
-  written: WrittenExport,
-  language: GeneratedLanguage,
-  importFile: string,
-): (Step | string)[] {
-  const { project, resources, secretsFile, settings, stack } = written;
+function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile: string): (Step | string)[] {
+  const { project, resources, secretsFile, settings, stack } = facts;
   const { code, program } = generated[language];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
@@ -113,7 +109,7 @@ function importSteps(
         secretsFile === undefined
           ? "Each command asks for a value."
           : "A command asks for a value that is not in the file. Delete the file afterwards.",
-      lines: secretCommands(written, () => true),
+      lines: secretCommands(facts, () => true),
       onlyOnPage: secretsFile === undefined,
     },
   ];

@@ -6,7 +6,7 @@ import type { ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
 /** An export, as far as the next steps depend on it. */
-export interface WrittenExport {
+export interface ExportFacts {
   readonly project: Project;
   readonly resources: readonly ModuleResource[];
   readonly settings: Settings;
@@ -48,8 +48,8 @@ export function nextSteps(parts: readonly (Step | string)[]): NextSteps {
 }
 
 /** The steps after an export in TypeScript. @param modules the names of the modules that were written */
-export function programSteps(written: WrittenExport, modules: readonly string[]): (Step | string)[] {
-  const { project, resources, settings, stateFile, isSample } = written;
+export function programSteps(facts: ExportFacts, modules: readonly string[]): (Step | string)[] {
+  const { project, resources, settings, stateFile, isSample } = facts;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [
     {
@@ -68,10 +68,10 @@ export function programSteps(written: WrittenExport, modules: readonly string[])
       text:
         "The values of request headers are secrets, so the program reads them from the stack's configuration. Each of these " +
         "must be set; a command without a value asks for it." +
-        (written.secretsFile === undefined
+        (facts.secretsFile === undefined
           ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
           : ""),
-      lines: secretCommands(written),
+      lines: secretCommands(facts),
     },
     {
       text:
@@ -116,7 +116,7 @@ const setSecret = (key: string): string => `pulumi config set --secret ${shellWo
 
 /** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
 export function secretCommands(
-  { resources, secretsFile }: Pick<WrittenExport, "resources" | "secretsFile">,
+  { resources, secretsFile }: Pick<ExportFacts, "resources" | "secretsFile">,
   isNeeded: (value: { readonly optional: boolean }) => boolean = ({ optional }) => !optional,
 ): string[] {
   const values = resources.flatMap(configValuesOf).filter(isNeeded);

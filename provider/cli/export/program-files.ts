@@ -3,7 +3,7 @@ import type { Project } from "../shared/project";
 import { scaffold } from "../shared/scaffold";
 import { moduleSource } from "./module-source";
 import { nextSteps, programSteps } from "./next-steps";
-import type { WrittenExport } from "./next-steps";
+import type { ExportFacts } from "./next-steps";
 
 /** The files that an export writes, and the commands that follow. */
 export interface ExportPlan {
@@ -13,8 +13,8 @@ export interface ExportPlan {
 }
 
 /** The files of a program in TypeScript: a module for each kind of record. */
-export function planProgram(written: WrittenExport): ExportPlan {
-  const { project, resources, stateFile, secretsFile } = written;
+export function planProgram(facts: ExportFacts): ExportPlan {
+  const { project, resources, stateFile, secretsFile } = facts;
   const modules = definitions.flatMap((definition) => {
     const members = resources.filter((resource) => resource.definition === definition);
     if (members.length === 0) return [];
@@ -22,7 +22,7 @@ export function planProgram(written: WrittenExport): ExportPlan {
     return [{ name, source: moduleSource(definition, members) }];
   });
   const names = modules.map(({ name }) => name);
-  const { commands, page } = nextSteps(programSteps(written, names));
+  const { commands, page } = nextSteps(programSteps(facts, names));
   if (modules.length === 0) return { files: new Map(), commands };
   const secretFiles = [stateFile, secretsFile].filter((file) => file !== undefined);
   const program = names.map((name) => `import "./${name}";\n`).join("");

@@ -27,17 +27,17 @@ interface ConfiguredValue {
 }
 
 /** The result of a command of the Pulumi CLI. */
-interface Printed {
+interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   /** The command and its failure, as an error tells them. */
   readonly failure: string;
   /** Its own words about the failure; the CLI prints no secret of the stack to its standard error. */
-  readonly said: string;
+  readonly ownWords: string;
 }
 
 /** Runs the Pulumi CLI. A failure is a result, not an error. */
-async function run(args: readonly string[], { cwd, env }: StackLocation): Promise<Printed> {
+async function runPulumi(args: readonly string[], { cwd, env }: StackLocation): Promise<CommandResult> {
   const all = [...args, "--non-interactive", "--color", "never"];
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
   return new Promise((resolve, reject) => {
@@ -54,16 +54,16 @@ async function run(args: readonly string[], { cwd, env }: StackLocation): Promis
       reject(new UptimeError(`${name}: ${reason}.`));
     });
     child.on("close", (code) => {
-      const said = firstWords(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
-      const failure = `${name} failed: ${said.replace(/^error: /, "")}`;
-      resolve({ code, out: Buffer.concat(out).toString(), failure, said });
+      const ownWords = firstWords(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
+      const failure = `${name} failed: ${ownWords.replace(/^error: /, "")}`;
+      resolve({ code, out: Buffer.concat(out).toString(), failure, ownWords });
     });
   });
 }
 
 /** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
 async function output(args: readonly string[], location: StackLocation): Promise<string> {
-  const { code, out, failure } = await run(args, location);
+  const { code, out, failure } = await runPulumi(args, location);
   if (code === 0) return out;
   throw new UptimeError(failure);
 }
@@ -98,11 +98,14 @@ export async function installPlugin(folder: string, version: string, location: S
 
 /** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
-  const { code, out, failure, said } = await run(onStack(["preview", "--json"], location), location);
+  const { code, out, failure, ownWords } = await runPulumi(
+    onStack(["preview", "--json"], location),
+    location,
+  );
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
-  return { ...preview, diagnostics: [{ severity: "error", message: said }] };
+  return { ...preview, diagnostics: [{ severity: "error", message: ownWords }] };
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */

@@ -15,16 +15,16 @@ import type { StateResource } from "../shared/state";
 import type { DeclaredRecord } from "./declared-values";
 
 /** The resources that the project and its stack have already. */
-export interface Known {
+export interface ExistingResources {
   readonly isManaged: (record: DeclaredRecord) => boolean;
   /** The resource of the program that imports a record. */
   readonly importOf: (record: DeclaredRecord) => DeclaredResource | undefined;
   /** Resources that the program declares without an id and that the stack does not have. */
-  readonly unidentified: readonly DeclaredResource[];
+  readonly withoutId: readonly DeclaredResource[];
   /** Names of resources. */
   readonly names: readonly string[];
   /** Words that may be keys of the stack's configuration. */
-  readonly words: ReadonlySet<string>;
+  readonly possibleKeys: ReadonlySet<string>;
 }
 
 /** A resource that a program declares, also in a comment: that is a record that cannot be managed yet. */
@@ -39,12 +39,12 @@ interface DeclaredResource {
 }
 
 /** Asks the stack's state, and searches the program's files without running them. */
-export function findKnown(
+export function findExisting(
   { directory, runtime, settings: yaml }: Project,
   state: readonly StateResource[],
   account: string | undefined,
   settings: Settings,
-): Known {
+): ExistingResources {
   const texts = exists(directory) ? textsIn(directory) : [];
   const declared = [
     ...texts.flatMap(resourcesIn),
@@ -73,13 +73,13 @@ export function findKnown(
   return {
     isManaged: ({ definition, record }) => managed.has(keyOf(definition.label, record.id)),
     importOf: ({ definition, record }) => imports.get(keyOf(definition.label, literalText(record.id))),
-    unidentified: declared.filter(({ label, name, import: id }) => {
+    withoutId: declared.filter(({ label, name, import: id }) => {
       if (label === "" || id !== undefined) return false;
       // Without a name, the program computes it.
       return name === undefined ? !labels.has(label) : !inState.has(keyOf(label, name));
     }),
     names: [...declared.flatMap(({ name }) => name ?? []), ...own.map(({ name }) => name)],
-    words: new Set(texts.flatMap((text) => text.match(/[a-z0-9-]+/g) ?? [])),
+    possibleKeys: new Set(texts.flatMap((text) => text.match(/[a-z0-9-]+/g) ?? [])),
   };
 }
 
