@@ -83,10 +83,10 @@ export class Client {
   async send(request: ApiRequest): Promise<Answer> {
     const { method, path, operation } = request;
     const name = `${method} ${this.address.url}${path}`;
-    let last: UptimeError | undefined;
+    let lastError: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
-      const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, last);
+      const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, lastError);
       const result = await this.limiter.run(
         { operation, isWrite: method !== "GET", denialError: denied },
         async () => {
@@ -105,14 +105,15 @@ export class Client {
         },
       );
       if (!("failure" in result)) return result;
-      last = result.error;
+      lastError = result.error;
       const step = nextStep(method, result.failure);
-      if (step === "fail") throw last;
-      if (step !== "retry" && step !== "wait") throw new LostAnswerError(last.parts, step, { cause: last });
+      if (step === "fail") throw lastError;
+      if (step !== "retry" && step !== "wait")
+        throw new LostAnswerError(lastError.parts, step, { cause: lastError });
       ready = this.clock.now();
       if (step === "wait") continue;
       const pause = backoff(++retry);
-      if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw last;
+      if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denied("ended");
       });

@@ -56,15 +56,15 @@ export function outcomeOf(failure: Failure): number | string {
   return failure.type === "final" ? "failed" : failure.type;
 }
 
-/** The error of a request that the rate limiter did not let through; `last` is the error of the attempt before. */
+/** The error of a request that the rate limiter did not let through; `lastError` is that of the attempt before. */
 export function notSentError(
   name: string,
   reason: Denial,
   operation: Operation,
-  last: UptimeError | undefined,
+  lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.endError(`${name} was not sent`, last);
-  const before = last ? message`${withoutPeriod(last)}. Then ` : "";
+  if (reason === "ended") return operation.endError(`${name} was not sent`, lastError);
+  const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   if (reason === "too late")
     return new TimeIsOverError(
       message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option

@@ -9,20 +9,20 @@ type StateValues = Outputs["values"];
 
 /** The records that state knows in one account, and whether the account has shown any of them. */
 export class Evidence {
-  /** A record that state knows was found, with its name or URL. */
-  isFound = false;
+  /** A record that state knows was found, with its name or URL, so the account is that of state. */
+  isAccountProven = false;
   private readonly known = new Map<string, Map<string, StateValues>>();
 
   /** State has a record with these values. */
-  expect({ plural }: Definition, id: string, values: StateValues): void {
+  addState({ plural }: Definition, id: string, values: StateValues): void {
     const known = this.known.get(plural) ?? new Map<string, StateValues>();
     this.known.set(plural, known.set(id, values));
   }
 
   /** The account shows a record. */
-  see(definition: Definition, record: ApiRecord): void {
+  addShown(definition: Definition, record: ApiRecord): void {
     const values = this.known.get(definition.plural)?.get(record.id);
-    if (values && hasSameNameOrUrl(definition, values, record)) this.isFound = true;
+    if (values && hasSameNameOrUrl(definition, values, record)) this.isAccountProven = true;
   }
 
   /** The ids of the records of one kind that state has, as far as this process has heard. */
@@ -38,7 +38,7 @@ export function noteState(
   { values }: Outputs,
 ): void {
   ledger.note(id, { is: "in state" });
-  evidence.expect(definition, id, values);
+  evidence.addState(definition, id, values);
 }
 
 export function hasSameNameOrUrl(definition: Definition, values: StateValues, record: ApiRecord): boolean {

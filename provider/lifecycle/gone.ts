@@ -23,9 +23,9 @@ export async function assertGone(
   if (!isAccountOfState(scope, outputs)) {
     for (const other of evidence.idsOf(definition)) {
       const listed = list.get(other);
-      if (listed) evidence.see(definition, listed);
+      if (listed) evidence.addShown(definition, listed);
     }
-    if (!evidence.isFound)
+    if (!evidence.isAccountProven)
       throw new UptimeError(
         message`${label} ${id} does not exist for the present API key, state was made with another key or address, and no record that state knows has been found, so it may be in another account (${answer}). ${sameAccount}; otherwise set the key of its account.`,
         { cause: missing },

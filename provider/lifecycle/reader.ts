@@ -60,7 +60,7 @@ export class RecordReader {
     await operation.inTime(this.first);
     const listed = expected && (await this.recordInList(id, operation));
     if (listed && this.isAsExpected(listed, expected) && (!withAttributes || this.listShowsAsMuch())) {
-      this.evidence.see(this.collection.definition, listed);
+      this.evidence.addShown(this.collection.definition, listed);
       return listed;
     }
     const shown = await this.show(id, operation);
@@ -71,7 +71,7 @@ export class RecordReader {
   /** The record at its own address. Throws {@link MissingError}. */
   async show(id: string, operation: Operation): Promise<ApiRecord> {
     const record = await this.collection.show(id, operation);
-    this.evidence.see(this.collection.definition, record);
+    this.evidence.addShown(this.collection.definition, record);
     return record;
   }
 

@@ -76,7 +76,7 @@ function passedOptions(definition: Definition, name: string, options: CustomReso
     ...(ignoreChanges?.length && { ignoreChanges }),
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
-    ...(mayClaim(options) && { resource: pathOf(typeToken(definition), name, options.parent) }),
+    ...(mayClaim(options) && { resource: ownerOf(typeToken(definition), name, options.parent) }),
   };
 }
 
@@ -84,7 +84,7 @@ function passedOptions(definition: Definition, name: string, options: CustomReso
  * Identifies a resource in its stack by the part of its URN after stack and project, such as
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
  */
-function pathOf(type: string, name: string, parent: Resource | undefined): string {
+function ownerOf(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)
     // The engine leaves the stack out of URNs.
