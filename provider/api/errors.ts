@@ -43,7 +43,10 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
 
 /** A failure that a person must act on. */
 export class UptimeError extends Error {
-  /** The message for {@link errorText}, which shows it to people; `message` may hold secrets that a server repeats. */
+  /**
+   * The message, with the server's words kept apart: `errorText` in engine/clean.ts makes it safe to show. `message` is not
+   * safe, because a server may repeat secrets.
+   */
   readonly parts: Message;
 
   constructor(given: string | Message, options?: ErrorOptions) {

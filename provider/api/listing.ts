@@ -68,7 +68,10 @@ export class Listing {
     while (!this.isComplete) await this.advance(Infinity);
   }
 
-  /** How many more pages it takes to a record, as far as the ids tell: the list is sorted by them. */
+  /**
+   * How many more pages must be read to reach a record, estimated from the ids; 0 if no later page can hold it. Undefined if
+   * nothing was read yet or the list is not sorted by id.
+   */
   pagesLeft(id: string): number | undefined {
     if (this.isComplete) return 0;
     const place = this.placeOf(id);

@@ -31,7 +31,7 @@ export class WaitNotices {
     private readonly show: ShowWait,
   ) {}
 
-  /** Tells of the requests of one more account. */
+  /** Includes another account's requests in the notices. */
   watch(backlog: () => Backlog): void {
     this.backlogs.push(backlog);
   }

@@ -25,7 +25,10 @@ export interface Field<
   readonly secret?: Secret;
   /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
-  /** @internal The property beside which it is set, if records do not show it. */
+  /**
+   * @internal Records do not show this field. If they show the property named here, an export assumes that this one may be
+   * set too.
+   */
   readonly goesWith?: string;
   /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;

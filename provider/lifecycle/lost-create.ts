@@ -19,7 +19,7 @@ import type { Values } from "./difference";
 import { isIdHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 
-/** How often a create is sent at most. A server that cuts off five in a row will cut off the sixth. */
+/** How often a create is sent at most. After five cuts in a row, another try is unlikely to succeed. */
 const mostSends = 5;
 /** Milliseconds between two looks, for a list that lags a little. */
 const lookPause = 5000;

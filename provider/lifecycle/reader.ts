@@ -12,7 +12,7 @@ import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
 
-/** A page of a list costs the server as much as this many single records, about. */
+/** A page of a list costs the server about as much as this many single records. */
 const pageCost = 4;
 /** How many pages may be read beyond that, so that all but the largest accounts are read from their list. */
 const sparePages = 10;

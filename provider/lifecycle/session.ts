@@ -44,7 +44,7 @@ interface SharedAccount {
   readonly kinds: Map<string, SharedKind>;
 }
 
-/** Of a process that shares no note with others. */
+/** For a process that shares no note: a command, or a lookup in a program. */
 export const noNote: RunNote = {
   claim: () => undefined,
   hold: () => undefined,

@@ -57,7 +57,7 @@ export async function verify(
   const shown = answered.record;
   const mustShow = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
   let record = shown && traits.showsAll(shown, mustShow) ? shown : await reader.show(id, operation);
-  // What was only accepted may take a moment.
+  // 202 and 204 do not say that the update is done, so the record is read a few times.
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, values, record).length === 0 || operation.isInterrupted) break;

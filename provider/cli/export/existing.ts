@@ -27,7 +27,10 @@ export interface ExistingResources {
   readonly possibleKeys: ReadonlySet<string>;
 }
 
-/** A resource that a program declares, also in a comment: that is a record that cannot be managed yet. */
+/**
+ * A resource that the program declares. One in a comment counts: an earlier export wrote it so because the provider would
+ * refuse its record.
+ */
 interface DeclaredResource {
   /** The class: `Domain`, for example. */
   readonly label: string;

@@ -35,7 +35,7 @@ export function tableSection(noun: string, { heads, rows }: Table, heading: stri
   return { noun, heading, open: markdownHead(heads), close: "", entries: rows.map(markdownRow) };
 }
 
-/** Forges count characters, of which there are never more than bytes. */
+/** In bytes. GitHub and GitLab count characters, but a text never has more characters than bytes, so this is safe. */
 const size = (paragraphs: readonly string[]): number => Buffer.byteLength(paragraphs.join("\n\n")) + 2;
 
 /**
@@ -82,7 +82,10 @@ interface FittedSections {
   readonly isWhole: boolean;
 }
 
-/** The lines that say how much is left out need space besides. */
+/**
+ * Takes as many entries as fit. Does not count the lines that say how much is left out: the caller has reserved space for
+ * them.
+ */
 function fitSections(sections: readonly Section[], space: number): FittedSections {
   let left = space;
   let isWhole = true;
