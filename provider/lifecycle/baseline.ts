@@ -5,7 +5,7 @@ import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/field-types";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
-import { fieldOf, identityKeys, shownValue } from "./difference";
+import { compare, fieldOf, identityKeys } from "./difference";
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
@@ -33,7 +33,8 @@ export async function readBaseline(collection: Collection, operation: Operation)
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
       highestId ??= number;
       previous = number;
-      const key = nameKey(shownValue(nameField, record, false));
+      const name = compare(nameField, null, record);
+      const key = nameKey("value" in name ? name.value : undefined);
       const sameName = byName.get(key);
       if (sameName) sameName.push(record);
       else byName.set(key, [record]);

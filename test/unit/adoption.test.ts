@@ -112,15 +112,17 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect(server.emulator.writes()).toEqual([]);
   });
 
-  test.each([{ name: "Other" }, { url: "https://other.example/" }])(
-    "must agree in both: one with %j is left alone, and a new one is created",
-    async (fields) => {
-      add(fields);
-      const one = resource(front);
-      await one.up(home);
-      expect(one.state?.id).toBe("2");
-    },
-  );
+  test.each<Record<string, unknown>>([
+    { name: "Other" },
+    { url: "https://other.example/" },
+    { name: { en: home.name } },
+    { name: true },
+  ])("must agree in both: one with %j is left alone, and a new one is created", async (fields) => {
+    add(fields);
+    const one = resource(front);
+    await one.up(home);
+    expect(one.state?.id).toBe("2");
+  });
 
   test("that another resource has is none of those that are looked for", async () => {
     const program = new Program(server, front);
