@@ -50,7 +50,7 @@ export async function assertNotListed(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${id}. If the ${singular} is to go, remove the resource from the program: deleting it works.`,
+    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${id}, so it is not known whether the ${singular} exists. Its resource can be deleted with the API key that state was made with, or with uptime:sameAccount set to true.`,
     { cause: missing },
   );
 }

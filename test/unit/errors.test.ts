@@ -244,6 +244,14 @@ const cases: Case[] = [
     },
   },
   {
+    cause: "A record is not found, and the list holds it",
+    todo: "Run the command again. If the record no longer exists, delete the resource; see [Drift](drift.md#what-was-deleted-by-hand).",
+    provoke: later((one) => {
+      emulator.fault = ({ path }) => (path.endsWith("/1") ? answer(404) : undefined);
+      return one.refresh();
+    }),
+  },
+  {
     cause: "A record is not found with another key",
     todo: "Set the key of the stack's account. If the present key belongs to it, set `uptime:sameAccount`; see [Drift](drift.md#what-was-deleted-by-hand).",
     provoke: () => ofAnotherKey().refresh(),

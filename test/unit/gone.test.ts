@@ -330,6 +330,17 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await destroyAll(all.slice(2))).toEqual(["deleted", "deleted"]);
   });
 
+  test("a delete of a record that the list holds is an error, which says that it works with uptime:sameAccount", async () => {
+    const [all, program] = await createdByOthers(front, 2);
+    server.fault = ({ method, path }) => (method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined);
+    const failure = await failureOf(all[0].destroy());
+    expect(failure).toContain("but the list of monitors holds 1");
+    expect(failure).toContain("uptime:sameAccount");
+    program.nextRun(sameAccount);
+    expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+    expect(server.ids()).toEqual([]);
+  });
+
   describe.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a delete", (one) => one.destroy()],
