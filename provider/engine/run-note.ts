@@ -47,12 +47,8 @@ export function openRunNote(address: string | undefined): RunNote {
         { cause: error },
       );
     }
-    // The last process of the run removes the file.
-    if (!isWritten)
-      process.once("exit", () => {
-        if (!lines.hasOtherWriters()) rmSync(path, { force: true });
-      });
     isWritten = true;
+    written.add(lines);
   };
   return {
     claim(name) {
@@ -78,6 +74,14 @@ export function openRunNote(address: string | undefined): RunNote {
     },
   };
 }
+
+/** The notes that this process has written: an attached plugin serves several runs. */
+const written = new Set<NoteLines>();
+
+// The last process of a run removes its note.
+process.once("exit", () => {
+  for (const lines of written) if (!lines.hasOtherWriters()) rmSync(lines.path, { force: true });
+});
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
@@ -127,7 +131,7 @@ class NoteLines {
   private offset = 0;
   private readonly lines = new Map<string, Line[]>();
 
-  constructor(private readonly path: string) {}
+  constructor(readonly path: string) {}
 
   /** The first process that has written a name. A line of another process with the given claim does not count. */
   writerOf(name: string, claim?: string): string | undefined {
@@ -158,7 +162,7 @@ class NoteLines {
   private parse(text: string): void {
     // Another process may have written only a part of the last line.
     const end = text.lastIndexOf("\n") + 1;
-    for (const line of text.slice(0, end).split("\n")) {
+    for (const line of text.slice(0, end).split("\n").slice(0, -1)) {
       const [writer = "", hash = "", claim] = line.split(" ");
       this.lines.set(hash, [...(this.lines.get(hash) ?? []), { writer, claim }]);
     }

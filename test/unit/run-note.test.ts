@@ -6,6 +6,7 @@ import { UptimeError } from "../../provider/api/errors";
 import type { Engine } from "../../provider/engine/engine";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginSession } from "../../provider/engine/plugin/session";
+import type * as RunNotes from "../../provider/engine/run-note";
 import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
@@ -89,16 +90,35 @@ describe("the note of a run", () => {
     expect(have("of a resource")).toBe(true);
   });
 
-  test("is removed by the last of its processes that ends", () => {
+  /** Runs a process to its end. Returns how many listeners it has had for that. */
+  const runProcess = (work: (open: typeof openRunNote) => void): number => {
     const once = jest.spyOn(process, "once").mockReturnThis();
-    note().claim(record);
-    const [, end] = once.mock.calls.find(([event]) => event === "exit") ?? [];
-    const [path, own] = [file(), noted()];
-    writeFileSync(path, own + own.replace(ownName, otherName));
-    end?.();
-    expect(file()).toBe(path);
-    writeFileSync(path, own + own.replace(ownName, endedName));
-    end?.();
+    jest.isolateModules(() => {
+      work(jest.requireActual<typeof RunNotes>("../../provider/engine/run-note").openRunNote);
+    });
+    const ends = once.mock.calls.flatMap(([event, end]) => (event === "exit" ? [end] : []));
+    once.mockRestore();
+    for (const end of ends) end();
+    return ends.length;
+  };
+
+  test.each([
+    [otherName, 1],
+    [endedName, 0],
+  ])("is removed by the last of its processes that ends: beside %s", (name, left) => {
+    runProcess((open) => {
+      open(engine).claim(record);
+      writeFileSync(file(), noted() + noted().replace(ownName, name));
+    });
+    expect(readdirSync(folder())).toHaveLength(left);
+  });
+
+  test("is removed with those of other runs by one listener, if a process serves many", () => {
+    const listeners = runProcess((open) => {
+      for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).claim(record);
+      expect(readdirSync(folder())).toHaveLength(20);
+    });
+    expect(listeners).toBe(1);
     expect(readdirSync(folder())).toEqual([]);
   });
 
