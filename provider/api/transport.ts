@@ -9,9 +9,9 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The only thing that ends the request. */
+  /** Ends the request. undici does not listen to it while it connects. */
   readonly signal: AbortSignal;
-  /** Milliseconds after which the signal aborts at the latest. */
+  /** Milliseconds in which to connect. */
   readonly timeout: number;
 }
 
@@ -25,7 +25,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** Sends one request and reads the whole answer; follows no redirect. Tests have their own. */
+/** Sends one request and reads the whole answer. Follows no redirect. Tests replace it. */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** The largest answer that is read, in bytes. */
@@ -34,36 +34,15 @@ export const bodyLimit = 32 * 1024 * 1024;
 /** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
   let undici: typeof Undici | undefined;
-  let direct: Dispatcher | undefined;
-  let proxied: Dispatcher | undefined;
+  /** By the options in which requests differ. */
+  const dispatchers = new Map<string, Dispatcher>();
   return async ({ url, method, headers, body, signal, timeout }) => {
     // Loading undici takes a tenth of a second, and most provider processes send nothing.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     undici ??= require("undici") as typeof Undici;
-    const { Agent, EnvHttpProxyAgent, Pool } = undici;
-    const options = {
-      keepAliveTimeout: 10_000,
-      maxResponseSize: bodyLimit,
-      // The signal ends what takes too long.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    };
-    const connect = { timeout };
-    // undici would open its connections to the proxy without these options.
-    const pool = (origin: string | URL, given: object): Dispatcher =>
-      new Pool(origin, { ...given, ...options });
-    const dispatcher = isProxied(url)
-      ? (proxied ??= new EnvHttpProxyAgent({
-          ...options,
-          connect,
-          proxyTls: connect,
-          requestTls: connect,
-          factory: pool,
-          clientFactory: pool,
-          // Many proxies allow CONNECT for https only.
-          proxyTunnel: false,
-        }))
-      : (direct ??= new Agent({ ...options, connect }));
+    const name = `${timeout} ${isProxied(url)}`;
+    const dispatcher = dispatchers.get(name) ?? newDispatcher(undici, timeout, isProxied(url));
+    dispatchers.set(name, dispatcher);
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,
@@ -71,6 +50,35 @@ export function httpTransport(): Transport {
       body: Buffer.from(await response.body.arrayBuffer()),
     };
   };
+}
+
+function newDispatcher(
+  { Agent, EnvHttpProxyAgent, Pool }: typeof Undici,
+  timeout: number,
+  isForProxy: boolean,
+): Dispatcher {
+  const options = {
+    keepAliveTimeout: 10_000,
+    maxResponseSize: bodyLimit,
+    // The signal ends what takes too long.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const connect = { timeout };
+  if (!isForProxy) return new Agent({ ...options, connect });
+  // undici would open its connections to the proxy without these options.
+  const pool = (origin: string | URL, given: object): Dispatcher =>
+    new Pool(origin, { ...given, ...options });
+  return new EnvHttpProxyAgent({
+    ...options,
+    connect,
+    proxyTls: connect,
+    requestTls: connect,
+    factory: pool,
+    clientFactory: pool,
+    // Many proxies allow CONNECT for https only.
+    proxyTunnel: false,
+  });
 }
 
 /** Whether requests to a URL may go through a proxy that the environment names. */

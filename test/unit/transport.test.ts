@@ -161,7 +161,7 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
   });
 });
 
-test("nothing but its signal ends a request, and connecting may take as long, whatever is between", async () => {
+test("nothing but its own signal and time ends a request, whatever is between and other requests have", async () => {
   process.env.HTTP_PROXY = proxy.url;
   const undici = jest.requireActual<typeof Undici>("undici");
   const { Agent, EnvHttpProxyAgent, Pool } = undici;
@@ -171,23 +171,25 @@ test("nothing but its signal ends a request, and connecting may take as long, wh
     .mockImplementation((options) => new EnvHttpProxyAgent(options));
   const pools = jest.spyOn(undici, "Pool").mockImplementation((...args) => new Pool(...args));
   const transport = httpTransport();
-  for (const url of [server.emulator.url, plain]) {
-    const answer = await transport({
-      url: new URL(`${url}/api/v1/domains`),
-      method: "GET",
-      headers: { accept: "application/json", authorization: `Bearer ${key}` },
-      body: null,
-      signal: new AbortController().signal,
-      timeout: 3_600_000,
-    });
-    expect(answer.status).toBe(200);
-  }
-  const connect = { timeout: 3_600_000 };
+  const timeouts = [5000, 3_600_000];
+  for (const timeout of timeouts)
+    for (const url of [server.emulator.url, plain]) {
+      const answer = await transport({
+        url: new URL(`${url}/api/v1/domains`),
+        method: "GET",
+        headers: { accept: "application/json", authorization: `Bearer ${key}` },
+        body: null,
+        signal: new AbortController().signal,
+        timeout,
+      });
+      expect(answer.status).toBe(200);
+    }
   const endless = { headersTimeout: 0, bodyTimeout: 0 };
-  expect(agents.mock.calls).toMatchObject([[{ ...endless, connect }]]);
-  expect(envAgents.mock.calls).toMatchObject([
-    [{ ...endless, connect, proxyTls: connect, requestTls: connect }],
-  ]);
+  const connects = timeouts.map((timeout) => ({ timeout }));
+  expect(agents.mock.calls).toMatchObject(connects.map((connect) => [{ ...endless, connect }]));
+  expect(envAgents.mock.calls).toMatchObject(
+    connects.map((connect) => [{ ...endless, connect, proxyTls: connect, requestTls: connect }]),
+  );
   expect(pools.mock.calls.length).toBeGreaterThan(0);
   for (const [, options] of pools.mock.calls) expect(options).toMatchObject(endless);
   jest.restoreAllMocks();
