@@ -1,8 +1,8 @@
 import { shorten } from "../definitions/text";
 
 /** A number with its noun: `1 record`, `2 records`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+export function counted(number: number, singular: string, plural = `${singular}s`): string {
+  return `${number} ${number === 1 ? singular : plural}`;
 }
 
 /** The first words of a text, on one line and without HTML tags. Search it for secrets first: this cuts them in pieces. */

@@ -23,13 +23,15 @@ const { cli } = jest.requireActual<typeof Cli>("../support/cli");
 
 const policy = { id: 3, name: "On call", applies: "nights", token: "s3cret" };
 let folder: string;
+let policies: object[];
 withEmulator();
 beforeEach(() => {
   folder = newFolder();
+  policies = [policy];
   // The emulator has two kinds.
   emulator.fault = ({ path }) =>
     path.includes("/policies")
-      ? answer(200, { data: path.endsWith("/policies") ? [policy] : policy })
+      ? answer(200, { data: path.endsWith("/policies") ? policies : policy })
       : undefined;
 });
 
@@ -48,6 +50,12 @@ test("export writes a program for a new kind of record, and --only knows it", as
   );
   expect(source).toContain('      token: config.requireSecret("on-call-token"),\n');
   expect((await run("export", "--out", "out")).stdout).toMatch(/^Nothing is new: 1 record known already/);
+});
+
+test("export counts records of a new kind by its plural", async () => {
+  policies.push({ ...policy, id: 4, name: "Off call" });
+  const { stdout } = await run("export", "--out", "out", "--only", "policies");
+  expect(stdout).toMatch(/^Wrote 2 policies to out:/);
 });
 
 test("drift compares it, and doctor checks it", async () => {

@@ -1,6 +1,7 @@
 import { escapeInvisible } from "../shared/quoting";
-import { labelIn } from "../shared/resource-types";
+import { findDefinition, labelIn } from "../shared/resource-types";
 import { counted } from "../../api/text";
+import { definitions } from "../../definitions";
 
 /** The result of an export, or of a dry run. */
 export interface ExportReport {
@@ -95,13 +96,16 @@ export function exportText(report: ExportReport): string {
 
 /** The number of resources of each kind that was asked for. */
 function countText({ resources, kinds }: ExportReport): string {
-  const counts = kinds.map((kind) =>
-    counted(resources.filter(({ type }) => kindOf(type) === kind).length, kind),
-  );
+  const counts = definitions
+    .filter(({ singular }) => kinds.includes(singular))
+    .map((definition) => {
+      const { length } = resources.filter(({ type }) => findDefinition(type) === definition);
+      return counted(length, definition.singular, definition.plural);
+    });
   return counts.join(" and ");
 }
 
-/** A list that fits on a screen; the page has all of it. */
+/** The commands, cut to fit on a screen. The page has all of them. */
 function shortenList(commands: readonly string[], page: string): readonly string[] {
   if (commands.length <= 16) return commands;
   return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
