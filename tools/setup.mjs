@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import canaries from "../test/support/canary.cjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
@@ -104,19 +104,28 @@ function isBuiltFrom(sources) {
   return readFileSync(stamp, "utf8") === sources && statSync(built).mtimeMs <= statSync(stamp).mtimeMs;
 }
 
+/** The files that `npm run build` reads, or compares with what it would write. */
+export function buildSources() {
+  const filesIn = (folder, recursive) =>
+    readdirSync(join(root, folder), { recursive, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  return [
+    ...["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"],
+    ...filesIn("provider", true),
+    ...filesIn("tools", false),
+    ...filesIn("docs", false),
+  ].sort();
+}
+
 function hashOfSources() {
   const hash = createHash("sha256");
-  const add = (path) =>
+  for (const path of buildSources())
     hash
       .update(path)
       .update("\0")
       .update(readFileSync(join(root, path)))
       .update("\0");
-  for (const file of ["package-lock.json", "tsconfig.json", "tsconfig.build.json"]) add(file);
-  for (const folder of ["provider"]) {
-    const names = readdirSync(join(root, folder), { recursive: true }).filter((name) => name.endsWith(".ts"));
-    for (const name of names.sort()) add(join(folder, name));
-  }
   return hash.digest("hex");
 }
 

@@ -72,6 +72,19 @@ test("the tools refuse it before they install anything", async () => {
   }).not.toThrow();
 });
 
+test("a changed file that the build reads is a reason to build again", async () => {
+  const { buildSources } = await import("../../tools/setup.mjs");
+  const { scripts } = json("package.json") as { scripts: { build: string } };
+  const plugin = "provider/engine/plugin";
+  expect(buildSources()).toEqual(
+    expect.arrayContaining([
+      ...["package.json", "package-lock.json", "provider/index.ts", "docs/settings.md"],
+      ...[`${plugin}/schema.json`, `${plugin}/examples/monitor.md`],
+      ...(scripts.build.match(/tools\/\w+\.mjs|tsconfig[.\w]*\.json/g) ?? []),
+    ]),
+  );
+});
+
 describe("a release", () => {
   const right: Release = {
     tag: "v1.2.3",
