@@ -55,17 +55,17 @@ type Options<Required extends boolean, Secret extends boolean> = Omit<
 
 /** A header of the check request. */
 export interface RequestHeader {
-  /** Name of the header, for example `X-Token`. */
+  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
   key: string;
-  /** Value of the header. */
+  /** Value of the header, on one line. Secret. (docs/monitor.md) */
   value: string;
 }
 
 /** A header of the check request, as an input. */
 export interface RequestHeaderArgs {
-  /** Name of the header, for example `X-Token`. */
+  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
   key: Input<string>;
-  /** Value of the header. */
+  /** Value of the header, on one line. Secret. (docs/monitor.md) */
   value: Input<string>;
 }
 
@@ -133,7 +133,7 @@ export type ResultOf<F> = { readonly [K in keyof Omit<F, SecretKeys<F>>]: Out<F[
 export interface AccountArgs {
   /**
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
-   * Default: the account of `uptime:apiKey`. Another account replaces the resource.
+   * Default: the account of `uptime:apiKey`. Another account replaces the resource. (docs/settings.md)
    */
   account?: Input<string> | undefined;
 }

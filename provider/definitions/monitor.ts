@@ -27,7 +27,7 @@ export const monitorFields = {
    * (docs/monitor.md)
    */
   alertTextLookup: text("alert_text_lookup"),
-  /** Ids of the alert channels; their order does not matter. (docs/monitor.md) */
+  /** Ids of the alert channels, which are whole numbers; their order does not matter. (docs/monitor.md) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
   /**
    * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET.

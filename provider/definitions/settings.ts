@@ -103,7 +103,7 @@ export const settings = {
     range: [1, 100],
     default: 8,
     isOption: true,
-    text: "Connections to one address at the same time.",
+    text: "Requests to one address with one key at the same time.",
   },
   allowHttp: {
     type: "boolean",

@@ -10,41 +10,44 @@ type Columns<Fields> = Extract<keyof Fields, "name" | "url">;
 type Filter<Fields> = CommonFilter<Columns<Fields>> & (Fields extends { url: unknown } ? UrlFilter : object);
 
 interface CommonFilter<Column> {
-  /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. */
+  /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. (docs/settings.md) */
   readonly account?: string | undefined;
-  /** The whole name. Letter case matters, except in the name of a domain. */
+  /** The whole name. Letter case matters, except in the name of a domain. (docs/resources.md) */
   readonly name?: string | undefined;
-  /** Any string that the API searches for. */
+  /** A string for the API's own search in the field `searchBy`. (docs/resources.md) */
   readonly search?: string | undefined;
-  /** The field in which the API looks for `search`. Default `name`. */
+  /** The field in which the API looks for `search`: `name` or, of monitors, `url`. Default `name`. (docs/resources.md) */
   readonly searchBy?: Column | undefined;
 }
 
 interface UrlFilter {
-  /** The whole URL. The letter case of the host and the slash of an empty path do not matter. */
+  /** The whole URL. The letter case of the host and the slash of an empty path do not matter. (docs/resources.md) */
   readonly url?: string | undefined;
-  /** Only the monitors of the status page with this id. */
+  /** Only the monitors of the status page with this id, a whole number. (docs/monitor.md) */
   readonly statusPageId?: number | string | undefined;
 }
 
 /** Selects one record: by `id` alone, or by any of the others. */
 export type OneArgs<Fields> = Filter<Fields> & {
-  /** The record's id in the API. */
+  /** The record's id in the API. Only `account` may be given with it. (docs/resources.md) */
   readonly id?: string | number | undefined;
 };
 
 /** Selects several records; all of them if nothing is given. */
 export type AllArgs<Fields> = Filter<Fields> & {
-  /** The field that the result is sorted by; `id` is the date of creation. Default `id`. */
+  /**
+   * The field that the result is sorted by: `id`, which is the date of creation, `name` or, of monitors, `url`. Default `id`.
+   * (docs/resources.md)
+   */
   readonly sortBy?: "id" | Columns<Fields> | undefined;
-  /** `desc` (descending) or `asc` (ascending). Default `desc`. */
+  /** `desc` (descending) or `asc` (ascending). Default `desc`. (docs/resources.md) */
   readonly sort?: "desc" | "asc" | undefined;
 };
 
 /** The arguments of a lookup, each of them possibly an output. */
 export type OutputArgs<Args> = { readonly [K in keyof Args]?: Input<NonNullable<Args[K]>> | undefined };
 
-/** A record that a lookup has found, without the fields that hold secrets, because a result is plain data. */
+/** A record that a lookup has found, without the fields that hold secrets, because a result is plain data. (docs/resources.md) */
 export type LookupResult<Fields> = ResultOf<Fields> & {
   /** The record's id in the API. */
   readonly id: string;
@@ -59,7 +62,7 @@ export type LookupResult<Fields> = ResultOf<Fields> & {
 /** A lookup of one record. */
 export interface GetOne<Args, Result> {
   /**
-   * Finds one record without managing it, by its id, its exact name or URL, or a search.
+   * Finds one record without managing it, by its id, its exact name or URL, or a search. (docs/resources.md)
    *
    * @param args what selects the record
    * @param opts Pulumi's options
@@ -72,7 +75,7 @@ export interface GetOne<Args, Result> {
 export interface GetOneOutput<Args, Result> {
   /**
    * Finds one record without managing it, and takes inputs. The result is unknown in a preview if an input is unknown, or
-   * if a resource in the option `dependsOn` is still to be created.
+   * if a resource in the option `dependsOn` is still to be created. (docs/resources.md)
    *
    * @param args what selects the record
    * @param opts Pulumi's options
@@ -85,6 +88,7 @@ export interface GetOneOutput<Args, Result> {
 export interface GetAll<Args, Result> {
   /**
    * Finds all records that the arguments select, without managing them. It reads every page of the list, or fails.
+   * (docs/resources.md)
    *
    * @param args what selects the records; all of them if nothing is given
    * @param opts Pulumi's options
@@ -97,7 +101,7 @@ export interface GetAll<Args, Result> {
 export interface GetAllOutput<Args, Result> {
   /**
    * Finds all records that the arguments select, without managing them, and takes inputs. The result is unknown in a
-   * preview if an input is unknown, or if a resource in the option `dependsOn` is still to be created.
+   * preview if an input is unknown, or if a resource in the option `dependsOn` is still to be created. (docs/resources.md)
    *
    * @param args what selects the records; all of them if nothing is given
    * @param opts Pulumi's options

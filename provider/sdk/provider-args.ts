@@ -33,7 +33,7 @@ export interface ProviderArgs {
   timeoutSeconds?: Input<number> | undefined;
   /** How often a failed request is sent again, 0 to 100. Default: `5`. */
   maxRetries?: Input<number> | undefined;
-  /** Connections to one address at the same time, 1 to 100. Default: `8`. */
+  /** Requests to one address with one key at the same time, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;
   /** Whether `http://` is allowed for hosts other than this machine. Default: `false`. */
   allowHttp?: Input<boolean> | undefined;

@@ -19,6 +19,8 @@ export class Provider extends ProviderResource {
   static readonly __pulumiType: string = "uptime";
 
   /**
+   * Declares a provider. The preview refuses settings that are missing or malformed: see docs/errors.md
+   *
    * @param name the name of the provider in Pulumi
    * @param args its settings
    * @param opts Pulumi's options

@@ -13,6 +13,7 @@ export interface ResourceClass<Resource, Args, State> {
    * @param args the fields that the resource manages
    * @param opts Pulumi's options. With `import`, the id of an existing record, nothing is created: the resource manages
    * that record as it is, and the preview refuses inputs that differ from it.
+   * (docs/resources.md)
    * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see
    * docs/errors.md
    */
@@ -21,7 +22,7 @@ export interface ResourceClass<Resource, Args, State> {
   /** The resource's type in Pulumi. */
   readonly __pulumiType: string;
   /**
-   * Reads an existing record by its id, without managing it. Every field is an output.
+   * Reads an existing record by its id, without managing it. Every field is an output. (docs/resources.md)
    *
    * @param name the name of the resource in Pulumi
    * @param id the record's id in the API
@@ -37,16 +38,22 @@ export interface ResourceClass<Resource, Args, State> {
 /** A resource with certain fields. */
 export type ResourceOf<Fields> = CustomResource &
   OutputsOf<Fields> & {
-    /** The account that the record belongs to: a name in `uptime:accounts`. Undefined for the account of `uptime:apiKey`. */
+    /**
+     * The account that the record belongs to: a name in `uptime:accounts`. Undefined for the account of `uptime:apiKey`.
+     * (docs/settings.md)
+     */
     readonly account: Output<string | undefined>;
-    /** Everything else that the API shows of the record, under the API's own names. Null values are left out. */
+    /**
+     * Everything else that the API shows of the record, under the API's own names. Null values are left out. It is as of the
+     * last write, import or adoption. (docs/resources.md)
+     */
     readonly attributes: Output<Readonly<Record<string, unknown>>>;
   };
 
 /** The outputs by which a resource with certain fields is found; the provider needs `account` only. */
 export type StateOf<Fields> = Partial<ArgsOf<Fields>> &
   AccountArgs & {
-    /** Everything else that the API shows of the record, under the API's own names. */
+    /** Everything else that the API shows of the record. The provider does not use it. (docs/resources.md) */
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
