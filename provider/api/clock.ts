@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Tells the time and lets it pass; tests have their own. */
+/** The time, and waiting. Tests replace it. */
 export interface Clock {
   /** Milliseconds on a clock that only goes forward. */
   now(): number;
   /** Milliseconds since the epoch by this machine's clock, which may jump. */
   date(): number;
-  /** Rejects when it is aborted. */
+  /** Waits, and rejects if the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** A signal that aborts after a whole number of milliseconds, {@link longestTimer} at most. */
   timeout(milliseconds: number): AbortSignal;

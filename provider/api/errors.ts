@@ -144,7 +144,7 @@ export function joinMessages(messages: readonly (Message | Quote)[], separator: 
   ]);
 }
 
-/** The message of whatever was thrown; what is not ours is quoted. */
+/** The message of anything that was thrown. The words of an error that is not an {@link UptimeError} are quoted. */
 export function messageOf(error: unknown): Message {
   return partsOf(error instanceof Error ? error : quote(String(error)));
 }

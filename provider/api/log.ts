@@ -14,7 +14,7 @@ export interface SentRequest {
   readonly outcome: number | string;
   /** From the start of the request to the end of its answer. */
   readonly milliseconds: number;
-  /** 1, and one more each time that the same is sent again. */
+  /** 1, then 2 for the first retry, and so on. */
   readonly attempt: number;
   /** Milliseconds that it waited for its turn, for a rate limit, or before a retry. */
   readonly waited: number;
@@ -25,7 +25,7 @@ export const printLine = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Says what was sent; Pulumi shows it under "Diagnostics". */
+/** The request log and its summary, which Pulumi shows under "Diagnostics". */
 export class Log {
   private readonly methods = new Map<string, number>();
   private readonly outcomes = new Map<string, number>();

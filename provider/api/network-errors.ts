@@ -32,7 +32,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
       default:
         return failure("unreachable", `connecting was not possible (${String(code)})`);
     }
-  // A CONNECT is refused by any status but 200, a request in the plain by 407.
+  // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
     return failure(

@@ -17,7 +17,7 @@ interface OperationOptions {
   readonly interruption?: AbortSignal | undefined;
 }
 
-/** A signal that aborts with either of two. Without a second one it is the first, because signals are slow to make. */
+/** A signal that aborts if one of the two does. Without a second one it is the first itself, because making a signal is slow. */
 export function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return other ? AbortSignal.any([one, other]) : one;
 }
@@ -89,7 +89,7 @@ export class Operation {
     if (this.isInterrupted || this.timeLeft <= 0) throw this.endError("the operation was not finished");
   }
 
-  /** The result of work that other operations wait for too, unless this one's time is over before. */
+  /** Waits for work that other operations wait for too. Rejects if this operation's time is over first. */
   async inTime<T>(work: Promise<T>): Promise<T> {
     const signal = this.timeSignal;
     if (!signal) return work;

@@ -5,7 +5,7 @@ import type { Answer, Client } from "./client";
 import { ApiError, message, quote, UptimeError } from "./errors";
 import type { Message } from "./errors";
 
-/** The most that the API allows. */
+/** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
@@ -29,7 +29,7 @@ export async function* readPages(
     sent.set(String(of), answer);
     return answer;
   };
-  /** The server has not said that there is such a page. */
+  /** Whether the next page is a guess: the server has not said that there is one. */
   let isGuess = false;
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {

@@ -59,7 +59,7 @@ export class RateLimiter {
   private isGivenUp = false;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly ended: number[] = [];
-  /** The timer that looks at the queue again. */
+  /** The timer after which waiting requests are looked at again. */
   private waking: { readonly at: number; readonly cancel: AbortController } | undefined;
   /** Since when requests have been held back without a break; infinite if they are not. */
   private blockedSince = Infinity;

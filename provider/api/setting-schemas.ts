@@ -81,7 +81,7 @@ const list = z.pipe(
   }),
 );
 
-/** Statuses that always mean something else than "gone". */
+/** Statuses that never mean that a record is gone. */
 const neverGone = ["400", "401", "405", "407", "408", "409", "415", "422", "425", "429"];
 
 const goneStatus = z.pipe(

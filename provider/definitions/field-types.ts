@@ -13,7 +13,7 @@ export type EmptyListForm = "entry" | "text";
 /** A record shows a value that a field of this type cannot have. */
 export class UnreadableError extends Error {}
 
-/** What the values of a type look like in records and forms, and which are equal. */
+/** How the values of a type are read from records, sent in forms and compared. */
 interface Codec<T extends Value> {
   /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;

@@ -104,7 +104,7 @@ function create(call: Call): Answer {
     if (api.dialect.lowerCaseNames) values.set("name", lower);
   }
   const record = table.add(Object.fromEntries(values));
-  // Nothing was checked yet.
+  // The server has not checked a new monitor yet, so there are no results to show.
   const shown = showRecord(resource, record, api.dialect);
   const status = accepted === "usual" ? createStatus : accepted;
   const { body, headers } =

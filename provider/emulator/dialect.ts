@@ -82,13 +82,13 @@ export const dialectChoices = {
 } as const;
 
 /**
- * Stranger ways of answering, the usual one first. With some of them not everything can work; the caller must then say so
- * clearly, and lose nothing.
+ * Rarer ways of answering, the usual one first. With some of them not every operation can succeed: a client must then fail with
+ * a clear error, and lose nothing.
  */
 export const strangeChoices = {
   /**
    * What is around a record: what `record` says; `{id, status, data}`, where `id` is the request's own; or JSON:API's
-   * `{type, id, attributes}` under `data`, which shows no field where one looks for it. Lists too if it is JSON:API.
+   * `{type, id, attributes}` under `data`, which shows no field under its usual path. JSON:API is also how lists show records.
    */
   envelope: ["usual", "ownId", "jsonApi"],
   /** Status of a create or an update, which then have no body: as usual, or "accepted", or "no content". */
@@ -97,7 +97,7 @@ export const strangeChoices = {
   location: ["record", "path", "job"],
   /** Whether a create of what is there already (by its name and URL) answers the record that is there, with 200. */
   firstOrCreate: [false, true],
-  /** How lists are ordered: as asked, by id whatever was asked, or in no order that one could name. */
+  /** How lists are ordered: as asked, by id whatever was asked, or in an arbitrary one. */
   order: ["asked", "byId", "none"],
   /** Status of the page after the last one: an empty page, or an error, as Django answers. */
   behindLastPage: [200, 404],

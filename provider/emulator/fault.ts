@@ -9,7 +9,7 @@ interface Delays {
   readonly answerDelayMs?: number;
 }
 
-/** Whether a request is carried out that is not answered as usual: at once, so long after its answer, or never. */
+/** When a request that is not answered as usual takes effect: at once (true), some time after its answer, or never (false). */
 type Effect = boolean | { readonly afterMs: number };
 
 /** One way to misbehave on one request. */
@@ -36,12 +36,12 @@ export type Fault =
 /** What is to be sent: an answer, whole or cut in the middle, or nothing but the end of the connection. */
 export type Outcome = { readonly answer: Answer; readonly truncated: boolean } | "cut";
 
-/** How a misbehaving server goes about a request. */
+/** What a fault needs to handle a request. */
 interface Doing {
   /** Carries the request out. */
   readonly carryOut: () => Answer;
   readonly wait: (milliseconds: number) => Promise<void>;
-  /** Goes on with this while the request is answered. */
+  /** Continues with some work while the request is answered. */
   readonly inBackground: (work: Promise<void>) => void;
 }
 
@@ -57,7 +57,7 @@ function replace(usual: Answer | undefined, fault: Fault & { kind: "answer" }): 
   };
 }
 
-/** Goes through a request as the fault asks. */
+/** Handles a request as the fault says. */
 export async function misbehave(fault: Fault, { carryOut, wait, inBackground }: Doing): Promise<Outcome> {
   if (fault.delayMs !== undefined) await wait(fault.delayMs);
   switch (fault.kind) {

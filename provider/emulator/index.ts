@@ -48,7 +48,7 @@ export interface EmulatorOptions {
 
 type Sleep = (milliseconds: number, signal: AbortSignal, request: ReceivedRequest) => Promise<void>;
 
-/** Decides for each request whether to misbehave, and how. It may take its time. */
+/** Decides for each request whether to misbehave, and how. It may be asynchronous. */
 export type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
 
 /**
@@ -181,7 +181,7 @@ export class Emulator {
   async #outcomeOf(request: ReceivedRequest): Promise<Outcome> {
     const answer = () => carryOut(request, this.#api());
     const wait = (milliseconds: number) => this.#sleep(milliseconds, this.#stopping.signal, request);
-    // What is not done when the emulator stops never is.
+    // Work that still waits when the emulator stops is dropped.
     const inBackground = (work: Promise<void>) => void work.catch(() => undefined);
     try {
       const fault = await this.fault?.(request);

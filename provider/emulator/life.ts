@@ -8,7 +8,7 @@ export interface Moment {
   readonly requests: number;
 }
 
-/** A number from 0 up to `limit`, the same one for the same parts. */
+/** A whole number from 0 to `limit` - 1, which depends on the parts alone. */
 function pick(limit: number, ...parts: readonly number[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) hash = Math.imul(hash ^ part, 0x01000193) >>> 0;

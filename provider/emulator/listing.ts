@@ -67,7 +67,7 @@ function select(
   const sortBy = query.get("sort_by") ?? "id";
   records.sort((a, b) => a.id - b.id);
   if (order === "byId") return records;
-  // The same from one request to the next, or pages could not be told apart.
+  // The order is the same for each request, because otherwise a record could be on two pages.
   if (order === "none") return records.sort((a, b) => shuffleKey(a.id) - shuffleKey(b.id));
   if (sortBy !== "id") records.sort((a, b) => compare(textOf(a, sortBy), textOf(b, sortBy)));
   return query.get("sort") === "asc" ? records : records.reverse();

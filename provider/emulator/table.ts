@@ -35,7 +35,7 @@ function freeze<Value>(value: Value): Value {
   return value;
 }
 
-/** The records of one resource. Its methods are the web page's part: nothing is validated, refused or logged. */
+/** The records of one resource. They are changed as in the web UI: nothing is validated, refused or logged. */
 export class Table {
   readonly #records = new Map<number, StoredRecord>();
   readonly #options: TableOptions;

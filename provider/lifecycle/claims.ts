@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 
 import type { Options, Outputs } from "./resource";
 
-/** The claim of a resource that has none in state and whose owner the engine does not pass. It has created its record. */
+/** The claim of a resource that created its record, so that state has no claim, and whose owner the engine does not pass. */
 export const unknownOwner = "";
 
-/** Another owner in a message. */
+/** Names another owner in a message. */
 export function describeOwner(owner: string, kind = "resource"): string {
   return owner === unknownOwner ? `another ${kind}` : owner;
 }
@@ -23,7 +23,7 @@ export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options):
   return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
 }
 
-/** The same across the processes of a run. It comes from state alone, because the dynamic host is not told the owner. */
+/** The claim that all processes of a run know. It comes from state alone, because the dynamic host is not told the owner. */
 export function claimInState({ claim }: Outputs): string {
   return claim ?? unknownOwner;
 }

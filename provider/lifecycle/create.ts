@@ -58,7 +58,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   // A created record needs no claim: nobody had it before.
   const claim = adopted?.claim;
 
-  // A create sends all but update-only fields. Of an adopted record nothing is known but what it shows.
+  // A create sends all but update-only fields. The fields that an adopted record does not show may have any value.
   const unsent = [...wanted].filter(([key, value]) => {
     const field = fieldOf(definition, key);
     if (!adopted && !field.updateOnly) return false;

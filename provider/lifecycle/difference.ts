@@ -44,7 +44,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
   }
 }
 
-/** Compares without decoding. A value that cannot be parsed is not equal, but may be when it is decoded. */
+/** Compares without decoding. A value that cannot be parsed counts as not equal: once decoded, it may be. */
 function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
   try {
     return equal(field, wanted, parse(field, raw));

@@ -16,7 +16,10 @@ interface OutputOptions {
   readonly isStrict?: boolean;
 }
 
-/** Outputs for state. A managed property is as declared if the record shows an equal value or none, else as it shows it. */
+/**
+ * Outputs for state. A managed property keeps the declared value if the record shows an equal one or none, and otherwise gets
+ * the value that the record shows.
+ */
 export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,

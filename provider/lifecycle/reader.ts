@@ -18,12 +18,12 @@ const pageCost = 4;
 const sparePages = 10;
 
 /**
- * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. The list is believed
- * only if it shows what is expected; every difference is looked at by id.
+ * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record is used
+ * only if it has the expected values; if it differs, the record is read by its id.
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
-  /** The first read, by id. Reads that arrive meanwhile show that there are many. */
+  /** The first read, by id. Other reads wait for it: if many do, a list is read next. */
   private first: Promise<unknown> | undefined;
   private sample: ApiRecord | undefined;
   private readonly lists = new Map<Order, Listing>();
@@ -76,8 +76,10 @@ export class RecordReader {
   }
 
   /**
-   * All records: of a list of the last minute, if that was begun after some time on the clock, and the provider has not
-   * written the record that is asked for.
+   * All records, from a list that is at most a minute old.
+   *
+   * @param id the list is read again if the provider has written this record
+   * @param since the list is read again if it was begun at this time on the clock, or before
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
     const isWritten = id !== undefined && this.ledger.isWritten(id);
@@ -88,7 +90,7 @@ export class RecordReader {
     return list;
   }
 
-  /** The record in a list; undefined if it is not there, or not worth reading so far. */
+  /** The record in a list; undefined if it is not there, or if it is cheaper so far to read single records. */
   private async recordInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
       return undefined;
@@ -97,7 +99,7 @@ export class RecordReader {
       if (record) this.traits.learnListed(record);
       return record;
     } catch (error) {
-      // Whatever is wrong with the list, the record itself may well be readable.
+      // If the list cannot be read, the record itself may still be.
       if (!(error instanceof TimeIsOverError)) this.traits.avoidsLists = true;
       return undefined;
     }
@@ -111,7 +113,7 @@ export class RecordReader {
     return list.find(id, mostPages, list.pages);
   }
 
-  /** The list that begins with the newest record or, in a large account, with the oldest: that which is nearer to a record. */
+  /** The list that reaches a record sooner: the one that begins with the newest or, in a large account, with the oldest. */
   private async nearerList(id: string, operation: Operation, mostPages: number): Promise<Listing> {
     const newest = this.list("desc", operation);
     await newest.find(id, () => 1);

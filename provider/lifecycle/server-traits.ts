@@ -36,12 +36,12 @@ export class ServerTraits {
       if (!this.listed.has(key) && shows(field, record)) this.listed.add(key);
   }
 
-  /** The server does not show it, even if it has a value. */
+  /** Whether the server does not show a property, even if it has a value. */
   isHidden(key: string): boolean {
     return this.hidden.has(key);
   }
 
-  /** Lists show it if it has a value, so a listed record without it has none. */
+  /** Whether lists show a property that has a value, so that a listed record without it has none. */
   isListed(key: string): boolean {
     return this.listed.has(key);
   }

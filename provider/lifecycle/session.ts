@@ -31,7 +31,7 @@ export interface Surroundings {
   readonly showWait?: ShowWait;
 }
 
-/** What two accounts of the settings share if they have the same address and key. */
+/** What accounts with the same address and key share, for one kind of record. */
 type SharedKind = Pick<
   RecordScope,
   "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports"

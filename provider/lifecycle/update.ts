@@ -26,7 +26,7 @@ export async function update(
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
-  // State keeps the id of the import, to recognize an import that is done.
+  // State keeps the id of the import, so that a later run knows that the import is done.
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {

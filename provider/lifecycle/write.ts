@@ -86,7 +86,7 @@ async function sendPatchOrPut(
   pairs: readonly Pair[],
   operation: Operation,
 ): Promise<WriteAnswer> {
-  // Another update may change it while this one is on its way.
+  // Another update may change `traits` while this one waits for its answer.
   const method = traits.updateMethod;
   try {
     return await collection.update(id, pairs, operation, method);
@@ -97,7 +97,7 @@ async function sendPatchOrPut(
   }
 }
 
-/** Sends values; if empty lists are refused in one form, in the other. */
+/** Sends values. If the server refuses the form of empty lists, sends them once more in the other form. */
 export async function withEmptyListForm(
   { definition }: RecordScope,
   values: Values,
@@ -119,7 +119,7 @@ export async function withEmptyListForm(
   }
 }
 
-/** The form's pairs of some values. */
+/** The names and values that a form has for these properties. */
 export function formOf(definition: Definition, values: Values, emptyLists: EmptyListForm): Pair[] {
   return [...values].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
 }

@@ -35,7 +35,7 @@ export function digestOf({ own, others }: PlannedChanges, drift: DriftReport | u
   return `${hashOf(changes)}-${hashOf(edits)}`;
 }
 
-/** The order of the entries does not matter. */
+/** A hash of the entries, which does not depend on their order. */
 function hashOf(entries: readonly unknown[]): string {
   if (entries.length === 0) return nothing;
   const lines = entries.map((entry) => JSON.stringify(entry)).sort();
@@ -61,7 +61,7 @@ export function reasonsNotToApply(
   ];
 }
 
-/** No changes and no drift need no review. */
+/** Why the changes or the drift count as not reviewed. If there are none, none need be. */
 function reviewReasons(digest: string, reviewed: string): string[] {
   const [changes = "", edits = ""] = digest.split("-");
   const isReviewed = (part: string): boolean => part === nothing || reviewed.includes(part);

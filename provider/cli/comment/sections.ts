@@ -50,7 +50,7 @@ const isImport = ({ operation }: PlannedChange): boolean => operation === "impor
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
-/** Changes as a diff: forges colour the lines by their first character. */
+/** Changes as a diff, because GitHub and GitLab colour its lines by their first character. */
 function changesSection(heading: string, changes: readonly PlannedChange[], isFolded = false): Section {
   const entries = changes.map(
     ({ operation, importId, lost = [], title, properties, secrets, isDeletedFirst }) => {

@@ -121,7 +121,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     return plainKeyFindings(settings);
   });
   const stack = findings.find(({ code }) => code === "stack");
-  // What is missing may well be set in the stack.
+  // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
   if (stack && unset.length > 0)
     return { findings: findings.map((one) => (one === stack ? { ...one, level: "failed" } : one)) };
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
@@ -180,7 +180,7 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
   }
 }
 
-/** In a project the stack is asked, because settings are usually there. Unless a person asks for it, it may be unreadable. */
+/** Reads the settings, in a project also from its stack. A stack that the options do not ask for may be unreadable. */
 async function stackSettings(
   options: DoctorOptions,
   location: StackLocation,
@@ -242,7 +242,7 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
       findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
     } catch (error) {
       findings.push(failure(`${definition.plural}-request`, error, session.keys));
-      // A key that is unknown for one kind of record is so for all; one without the rights may have those to another.
+      // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
       if (error instanceof ApiError && error.status === 401) break;
     }
   return findings;

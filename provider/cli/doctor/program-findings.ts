@@ -9,7 +9,7 @@ import type { ProgramReport } from "./program";
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
 
-/** Tells the result of a preview, with a finding for each resource and each reason to refuse it. */
+/** The findings of a preview: one for each planned resource, and one for each reason to refuse one. */
 export function programFindings({
   resources,
   planned,
@@ -43,11 +43,11 @@ export function programFindings({
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
-    // Without the stack of an exception.
+    // The stack trace of an exception is left out.
     ...errors.map((error) =>
       failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
     ),
-    // After an error it would leave out what was not reached.
+    // After an error the preview has not reached every resource, so the counts would be too low.
     ...(errors.length > 0
       ? []
       : [

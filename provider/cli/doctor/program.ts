@@ -195,7 +195,7 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
     : problem;
 }
 
-/** Tells if a resource can have channels, and declares none. */
+/** Whether a resource can have alert channels and declares none. */
 function isSilent({ urn, newState }: PreviewStep): boolean {
   const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
@@ -206,9 +206,10 @@ const recordKey = ({ label, keyFingerprint }: CollectedResource, id: string | un
   `${label} ${keyFingerprint} ${id}`;
 
 /**
- * Tells if a resource of the stack has a record.
+ * Whether a resource of the stack has a record.
  *
- * @param presentFingerprints the fingerprints of all accounts; one in state that is not among them has been changed since, so the server decides
+ * @param presentFingerprints the fingerprints of all accounts. If one in state is not among them, its key was changed since, and
+ * the servers are compared instead.
  */
 function isManaged(
   { label, keyFingerprint, servers = [] }: CollectedResource,

@@ -72,7 +72,7 @@ export async function compareResource(
 
   const actual = state.outputs.values;
   const checked = decodeInputs(declared);
-  // The inputs of an import by command leave defaults out, though they are managed.
+  // The inputs of a `pulumi import` leave out defaults, although these are managed.
   const defaults = Object.entries(fields).flatMap(([key, field]) =>
     field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
   );

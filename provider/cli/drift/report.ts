@@ -94,7 +94,7 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
   return `${parts.join(", ")}.`;
 }
 
-/** For a person: a table of the drift, a list of what is not managed, and the counts. */
+/** The report for a terminal: a table of the drift, a table of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
   const tables = [driftTable(report), unmanagedTable(report, "Not managed")];
   const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...linesOf(table), ""] : []));
@@ -112,7 +112,7 @@ function linesOf({ heads, rows }: Table): string[] {
   );
 }
 
-/** For an issue or a page of CI: everything, as Markdown. `comment` makes one that keeps to a limit. */
+/** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
   return layOut([driftSummary(report)], { drift: driftSections(report) });
 }
@@ -150,7 +150,7 @@ export function groupErrors({ errors }: DriftReport): { urn: string; reason: str
   });
 }
 
-/** The same as items of a Markdown list. */
+/** The reasons of {@link groupErrors} as items of a Markdown list. */
 function errorItems(report: DriftReport): string[] {
   return groupErrors(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }

@@ -243,7 +243,7 @@ function divide(
   return { resources, missing };
 }
 
-/** The program reads its secrets under keys that only the export knows that wrote it. */
+/** Only the export that wrote a resource knows under which key the program reads its secret. */
 function noSecretsText(path: string): string {
   return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
 }

@@ -51,7 +51,7 @@ export async function addImported(
     const type = typeToken(definition);
     const connect = connectTo(definition);
     const owner = `${type}::${name}`;
-    // What the record shows needs no second look at it.
+    // The record was read already, so `check` gets no `importId` and does not read it again.
     const declared = Object.fromEntries(values);
     const checked = await check(definition, connect, { declared, account, options: { owner } });
     const inputs = { ...checked.inputs, importId: record.id };

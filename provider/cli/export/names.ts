@@ -16,7 +16,7 @@ export function giveName(taken: Set<string>, kind: string, id: string, texts: re
     : giveFree(taken, readable, withId(readable), withId(kind));
 }
 
-/** Of a URL the host and path, which name what is there. */
+/** A URL without its scheme and query: its host and path name what is there. */
 function withoutQuery(text: string): string {
   return text.replace(/^https?:\/\/([^?#]*).*$/is, "$1");
 }

@@ -31,7 +31,7 @@ export async function readDeclared(
     .map((record) => declaredOf(definition, record, escaped, session.keys));
 }
 
-/** Tells if the server may show strings HTML-escaped: no string has a character that would be escaped. */
+/** Whether the server may show strings HTML-escaped: no string has a character that would be escaped. */
 function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ shown }) =>
     Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),

@@ -11,7 +11,7 @@ export function readText(path: string): string {
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
-/** Does something with a file. If that fails, throws an error for the person who named the file. */
+/** Runs some work on a file. If it fails, throws an error for the person who named the file. */
 export function explainFailure<T>(failure: string, attempt: () => T): T {
   try {
     return attempt();

@@ -5,7 +5,7 @@ export interface Section {
   /** What its entries are, in the plural. */
   readonly noun: string;
   readonly heading: string;
-  /** The line before and the line after the entries: of a table or a code block. */
+  /** The lines before and after the entries of a table or a code block; "" for none. */
   readonly open: string;
   readonly close: string;
   /** Each is shown whole or not at all. */
@@ -16,9 +16,9 @@ export interface Section {
 /** The sections of a text, what matters most first. */
 export interface Sections {
   readonly program?: readonly Section[];
-  /** Has half of the space at least, if not all fits. */
+  /** Gets at least half of the space if not everything fits. */
   readonly drift?: readonly Section[];
-  /** Has what is left. */
+  /** Gets the space that is left. */
   readonly details?: readonly Section[];
 }
 
@@ -70,7 +70,7 @@ function moreLine(count: number, noun: string): string {
   return `… and ${count} more ${inNumber(count, noun)}`;
 }
 
-/** A plural noun, in the singular if there is one. */
+/** A plural noun, in the singular if the count is 1. */
 const inNumber = (count: number, noun: string): string =>
   count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun;
 

@@ -202,7 +202,7 @@ function changedProperties(
     .map((property) => ({ property, before: jsonOf(before[property]), after: jsonOf(after[property]) }));
 }
 
-/** In place of a secret. */
+/** What `pulumi preview --json` prints in place of a secret. */
 export const secretText = "[secret]";
 
 function jsonOf(value: unknown): string | undefined {

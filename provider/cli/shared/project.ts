@@ -33,8 +33,8 @@ export interface Project {
 const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
 
 /**
- * Tells if a folder holds a Pulumi project. Pulumi searches the folders above too, but a project there may have nothing to do
- * with this folder: that of a clone in which somebody works on something else, for example.
+ * Whether a folder holds a Pulumi project. Pulumi also searches the folders above, but a project there may have nothing to do
+ * with this folder.
  */
 export function isProject(directory: string): boolean {
   return projectFiles.some((file) => exists(join(directory, file)));
@@ -63,7 +63,7 @@ export function readProject(directory: string): Project {
   };
 }
 
-/** A new project's name. In a project named uptime, its own settings could not be told from the provider's. */
+/** A new project's name. It is not uptime, because then the project's own settings would have the provider's prefix. */
 function newName(folder: string): string {
   const name = slug(folder);
   return name === "" || name === "uptime" ? "monitoring" : name;
@@ -81,7 +81,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** A package.json that cannot be read is refused by npm, with a better message. */
+/** Whether package.json says that files are ES modules. One that cannot be parsed does not: npm reports it better. */
 function isModule(directory: string, entries: readonly string[]): boolean {
   if (!entries.includes("package.json")) return false;
   return (

@@ -39,7 +39,7 @@ const home = new Monitor("home", {
 const homeId = home.id;
 `;
 
-/** Tells if the program is still the sample that `init` wrote. */
+/** Whether the program is still the sample that `init` wrote. */
 export function isSampleIn({ directory }: Project): boolean {
   const index = join(directory, "index.ts");
   return exists(index) && readText(index) === sampleProgram;
