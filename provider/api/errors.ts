@@ -11,8 +11,8 @@ export type Message = readonly (string | Quote)[];
 export const quote = (text: string): Quote => new Quote(text);
 
 /**
- * A template's tag that builds a message. A line break in the template is a space. The message of an error of ours becomes a
- * part of it; that of any other error is quoted.
+ * A template's tag that builds a message. A line break in the template is a space. The message of an
+ * {@link UptimeError} becomes a part of it; that of any other error is quoted.
  */
 export function message(
   texts: TemplateStringsArray,
@@ -110,7 +110,7 @@ export class LostAnswerError extends UptimeError {
   }
 }
 
-/** Pulumi was interrupted, so what was to follow was not begun. */
+/** Pulumi was interrupted, so the next step was not begun. */
 export class InterruptedError extends UptimeError {}
 
 /** The operation has used the time that the option customTimeouts gives it. */

@@ -8,14 +8,14 @@ export const dialectChoices = {
   /** A list if paging is `none` or `bare`: under `data`, or as it is. The other pagings always use `data`. */
   list: ["data", "bare"],
   /**
-   * How a list tells of its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
+   * How a list names its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
    * `{current_page, data, last_page, next_page_url, per_page, total}`. `meta`: `{data, meta: {current_page,
    * last_page, per_page, total}}`. `cursor`: `{data, meta: {next_cursor, per_page}}`, and the next page is asked for by
    * `cursor=…`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all records in one
    * answer, per_page and page have no effect.
    */
   paging: ["links", "nextPageUrl", "meta", "cursor", "bare", "none"],
-  /** Status of a create; 204 has never a body, whatever `createAnswer` says. */
+  /** Status of a create; 204 never has a body, whatever `createAnswer` says. */
   createStatus: [201, 200, 204],
   /** Body of a create: the record, the record with nothing but its `id`, or none. */
   createAnswer: ["record", "id", "empty"],
@@ -95,7 +95,7 @@ export const strangeChoices = {
   accepted: ["usual", 202, 204],
   /** What `Location` names if there is one: the record, the record by its path, or a job that has made it. */
   location: ["record", "path", "job"],
-  /** Whether a create of what is there already (by its name and URL) answers the record that is there, with 200. */
+  /** Whether a create with the name and URL of an existing record is answered with that record and 200. */
   firstOrCreate: [false, true],
   /** How lists are ordered: as asked, by id whatever was asked, or in an arbitrary one. */
   order: ["asked", "byId", "none"],

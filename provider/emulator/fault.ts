@@ -3,7 +3,7 @@ import type { Answer } from "./answers";
 
 /** How long a misbehaving server takes, in milliseconds. */
 interface Delays {
-  /** Before the request is carried out. It is carried out even when the client has gone away meanwhile. */
+  /** Before the request is carried out. It is carried out even if the client has disconnected. */
   readonly delayMs?: number;
   /** After the request was carried out, before it is answered. */
   readonly answerDelayMs?: number;

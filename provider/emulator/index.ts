@@ -121,7 +121,7 @@ export class Emulator {
     return this.#url;
   }
 
-  /** How answers look from now on. Setting it sets what is left out back to the default. */
+  /** How answers look from now on. Options that are left out get their defaults. */
   get dialect(): Dialect {
     return this.#dialect;
   }
@@ -145,7 +145,7 @@ export class Emulator {
     this.#requests = [];
   }
 
-  /** Cuts all connections, frees the port and writes the file. Stopping twice is stopping once. */
+  /** Cuts all connections, frees the port and writes the file. It may be called twice. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;

@@ -18,7 +18,7 @@ export interface ReceivedRequest {
 
 /** A request in the emulator's log, in the order of arrival. */
 export interface LoggedRequest extends ReceivedRequest {
-  /** The status that was answered; 0 as long as there is none, and for ever when the connection was cut. */
+  /** The status of the answer; 0 until there is one, and if the connection was cut. */
   status: number;
 }
 

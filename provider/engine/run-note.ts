@@ -87,7 +87,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** Whether a folder belongs to this user, so that nobody else can have created it. */
+/** Whether a folder belongs to this user. Another one may have created it first. */
 function isOwn(folder: string): boolean {
   try {
     const stats = lstatSync(folder);

@@ -55,7 +55,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
     (await sendCreate(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(scope, id);
-  // A created record needs no claim: nobody had it before.
+  // A created record needs no claim, because no resource had it before.
   const claim = adopted?.claim;
 
   // A create sends all but update-only fields. The fields that an adopted record does not show may have any value.

@@ -34,7 +34,7 @@ export interface ProgramReport {
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
     readonly namesakes: readonly ReportedRecord[];
   }[];
-  /** The new resources whose failures nobody is told of: they declare no channels. */
+  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
   readonly silent: readonly string[];
   /** The refused resources, with the ids in their options `import`. */
   readonly refused: readonly {
