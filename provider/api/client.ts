@@ -120,7 +120,7 @@ export class Client {
     }
   }
 
-  /** A record's id comes from the server, and may contain the key. */
+  /** A path for the log without the key. A record's id comes from the server, and may contain the key. */
   private withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");

@@ -18,7 +18,7 @@ export interface WriteAnswer {
   readonly request: string;
 }
 
-/** How often a list is read again because records were deleted meanwhile; after that, it is an error. */
+/** How often a list is read if records are deleted while it is read. After that, it is an error. */
 const maxPasses = 5;
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */

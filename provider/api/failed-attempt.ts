@@ -19,7 +19,7 @@ import { counted } from "./text";
 import { isProxied } from "./transport";
 import type { Headers } from "./transport";
 
-/** A failed attempt, and the error to throw if nothing is tried again. */
+/** A failed attempt, and the error to throw if the request is not sent again. */
 export interface FailedAttempt {
   readonly failure: Failure;
   readonly error: UptimeError;
@@ -160,7 +160,7 @@ function adviceFor(
   return "";
 }
 
-/** Resources of a provider that the program no longer uses are deleted with the settings in state. */
+/** Advice on a refused key in state: with it, Pulumi deletes the resources of a provider that the program no longer uses. */
 function adviceOnProvider({ provider }: Settings): string {
   if (provider === undefined) return "";
   return provider === defaultProvider

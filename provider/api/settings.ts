@@ -7,7 +7,7 @@ import type { LogLevel } from "./log";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
 
-/** Everything that a person can set, read and checked. */
+/** The settings of one account, read and checked. */
 export interface Settings extends Omit<SettingValues, "accounts"> {
   readonly baseUrl: Address;
   readonly monitorsBaseUrl: Address;

@@ -2,7 +2,7 @@ import { nearest } from "./nearest";
 import { settingNames } from "./settings";
 
 /**
- * A warning about unknown settings, if there are any. In a project that is itself named uptime, the project's own settings
+ * A warning about unknown settings; none if all are known. In a project that is itself named uptime, the project's own settings
  * have the prefix `uptime:` too, so there is no warning.
  */
 export function unknownSettings(keys: readonly string[], project: string, prefix = ""): string[] {

@@ -13,19 +13,19 @@ export class Evidence {
   isAccountProven = false;
   private readonly known = new Map<string, Map<string, StateValues>>();
 
-  /** State has a record with these values. */
+  /** Notes that state has a record with these values. */
   addState({ plural }: Definition, id: string, values: StateValues): void {
     const known = this.known.get(plural) ?? new Map<string, StateValues>();
     this.known.set(plural, known.set(id, values));
   }
 
-  /** The account shows a record. */
+  /** Notes that the account has shown a record. */
   addShown(definition: Definition, record: ApiRecord): void {
     const values = this.known.get(definition.plural)?.get(record.id);
     if (values && hasSameNameOrUrl(definition, values, record)) this.isAccountProven = true;
   }
 
-  /** The ids of the records of one kind that state has, as far as this process has heard. */
+  /** The ids of the records of one kind that state has, as far as the engine has asked this process about them. */
   idsOf({ plural }: Definition): readonly string[] {
     return [...(this.known.get(plural)?.keys() ?? [])];
   }

@@ -17,7 +17,7 @@ export interface CreatedRecord {
   readonly status?: number | undefined;
 }
 
-/** The creates of one kind of record in one account, which know of each other. */
+/** What the creates of one kind of record in one account must know of each other. */
 export class PendingCreates {
   baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */

@@ -79,7 +79,7 @@ export async function verify(
   );
 }
 
-/** By PATCH, or by PUT on a server that does not know PATCH. */
+/** Sends an update by PATCH, or by PUT if the server answers PATCH with 405. */
 async function sendPatchOrPut(
   { collection, traits }: RecordScope,
   id: string,

@@ -47,7 +47,11 @@ export function nextSteps(parts: readonly (Step | string)[]): NextSteps {
   };
 }
 
-/** The steps after an export in TypeScript. @param modules the names of the modules that were written */
+/**
+ * The steps after an export in TypeScript.
+ *
+ * @param modules the names of the modules that were written
+ */
 export function programSteps(facts: ExportFacts, modules: readonly string[]): (Step | string)[] {
   const { project, resources, settings, stateFile, isSample } = facts;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
@@ -101,7 +105,7 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (S
   ];
 }
 
-/** The records that the provider would refuse, if there are any, with what becomes of them. */
+/** The records that the provider would refuse, and what to do about them; nothing if there are none. */
 export function refusedList(resources: readonly ModuleResource[], language: string): string[] {
   const items = resources
     .filter(({ problems }) => problems.length > 0)

@@ -30,9 +30,9 @@ interface ConfiguredValue {
 interface CommandResult {
   readonly code: number | null;
   readonly out: string;
-  /** The command and its failure, as an error tells them. */
+  /** The message of an error: the command, and why it failed. */
   readonly failure: string;
-  /** Its own words about the failure; the CLI prints no secret of the stack to its standard error. */
+  /** The CLI's own words about the failure. It prints no secret of the stack to its standard error. */
   readonly ownWords: string;
 }
 
