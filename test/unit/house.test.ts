@@ -79,7 +79,7 @@ test("a changed file that the build reads is a reason to build again", async () 
   expect(buildSources()).toEqual(
     expect.arrayContaining([
       ...["package.json", "package-lock.json", "provider/index.ts", "docs/settings.md"],
-      ...[`${plugin}/schema.json`, `${plugin}/examples/monitor.md`],
+      ...[`${plugin}/schema.json`, `${plugin}/examples/Monitor.md`],
       ...(scripts.build.match(/tools\/\w+\.mjs|tsconfig[.\w]*\.json/g) ?? []),
     ]),
   );
