@@ -4,7 +4,7 @@ import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
-import { decodeEntities } from "../definitions/values";
+import { decodeEntities, isEmpty } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
 
@@ -106,6 +106,11 @@ export function wantedValues(
 /** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
+}
+
+/** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
+export function mustBeDeclared(field: Field, value: Value): value is Exclude<Value, null> {
+  return !isEmpty(value) && (field.required === true || !equal(field, field.default ?? null, value));
 }
 
 /** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. */

@@ -1,8 +1,8 @@
 import type { ApiRecord } from "../../api/answer";
 import type { Definition, RequestHeader } from "../../definitions/field";
-import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
 import { Encoder } from "../../engine/request";
+import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import { shownValues } from "../../lifecycle/records";
 import { problemsOf } from "../../lifecycle/validate";
@@ -41,12 +41,7 @@ export function declaredOf(
   const values = new Map<string, Exclude<Value, null>>();
   for (const [key, value] of shown) {
     const field = definition.fields[key];
-    if (!field || field.writeOnly || value === null || isEmpty(value)) continue;
-    const isDefault =
-      field.default === undefined
-        ? value === false || (field.zeroIsEmpty === true && value === 0)
-        : value === field.default;
-    if (!isDefault || field.required) values.set(key, value);
+    if (field && !field.writeOnly && mustBeDeclared(field, value)) values.set(key, value);
   }
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),

@@ -1,9 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { equal } from "../../definitions/field-types";
 import { unknown } from "../../definitions/unknown";
-import { isEmpty } from "../../definitions/values";
-import type { Value } from "../../definitions/values";
+import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
@@ -52,17 +50,13 @@ export function accountProblem(
 
 /** The inputs of a resource that was imported. Without secrets, because Pulumi writes inputs into code. */
 export function importedInputs(definition: Definition, { values, account }: Outputs): Properties {
-  const declared = Object.entries(values).filter(([key, value]) => isWorthDeclaring(definition, key, value));
+  const declared = Object.entries(values).filter(([key, value]) => {
+    const field = definition.fields[key];
+    return field && !field.secret && mustBeDeclared(field, value);
+  });
   return {
     ...withoutMarks(Object.fromEntries(declared)),
     ...(account !== undefined && { account }),
     [importMark]: true,
   };
-}
-
-/** False for empty values and defaults, which a program need not declare, and for secrets, which it must not. */
-function isWorthDeclaring(definition: Definition, key: string, value: Value): boolean {
-  const field = definition.fields[key];
-  if (!field || field.secret || isEmpty(value)) return false;
-  return field.required === true || !equal(field, field.default ?? null, value);
 }
