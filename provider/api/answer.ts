@@ -140,6 +140,11 @@ export function parsePage(body: unknown, definition: Definition): Page | undefin
   return { records, next: nextPage(body), last: lastPage(body), total: parseNumber(total) };
 }
 
+/** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
+export function isRecordId(text: string): boolean {
+  return /^(?!\.{1,2}$)\S+$/.test(text);
+}
+
 /** The id as a number; undefined if it is not one. */
 export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;

@@ -1,4 +1,12 @@
-import { parseError, holdsNothing, isDeleted, isFailure, isRecordOf, parseRecord } from "./answer";
+import {
+  parseError,
+  holdsNothing,
+  isDeleted,
+  isFailure,
+  isRecordId,
+  isRecordOf,
+  parseRecord,
+} from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
@@ -132,9 +140,7 @@ export class Collection {
 
   /** A request about one record. Throws {@link MissingError}. */
   private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
-    // An empty id, `.` and `..` would change the path.
-    if (/^\.{0,2}$/.test(id))
-      throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
+    if (!isRecordId(id)) throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
     try {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {

@@ -1,3 +1,4 @@
+import { isRecordId } from "../api/answer";
 import { message, SettingsUnknownError, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
@@ -97,7 +98,7 @@ function checkImportId(
   }
   // In the API ids are numbers, and a program in JavaScript may give one.
   const id = typeof given === "number" ? String(given) : given;
-  if (typeof id !== "string" || id.trim() !== id || /^\.{0,2}$/.test(id)) {
+  if (typeof id !== "string" || !isRecordId(id)) {
     refuse(
       `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
     );

@@ -1,3 +1,4 @@
+import { isRecordId } from "../api/answer";
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 
@@ -37,15 +38,11 @@ function problemOf(definition: Definition, key: string, value: unknown): string 
     return choices.includes(value)
       ? undefined
       : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
-  if (key === "id" || key === "statusPageId") {
-    const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
-    // An id becomes a part of a path, in which dots alone mean another path.
-    const [form, what] =
-      key === "id"
-        ? [/^(?!\.{1,2}$)\S+$/, `a ${definition.singular}, a string or a number`]
-        : [/^\d+$/, "a status page, a whole number"];
-    return form.test(text) ? undefined : `must be the id of ${what}`;
-  }
+  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  if (key === "id")
+    return isRecordId(text) ? undefined : `must be the id of a ${definition.singular}, a string or a number`;
+  if (key === "statusPageId")
+    return /^\d+$/.test(text) ? undefined : "must be the id of a status page, a whole number";
   if (typeof value !== "string") return "must be a string";
   return value.trim() === "" ? "must not be empty" : undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { unknown } from "../../definitions/unknown";
@@ -29,8 +30,7 @@ export function isImported(inputs: Properties): boolean {
 export function parseImportId(given: string): { readonly account: string | undefined; readonly id: string } {
   const parts = given.split("/");
   const [id = "", account] = parts.reverse();
-  // Neither an id nor the name of an account is empty or consists of dots.
-  if (parts.length > 2 || parts.some((part) => /^\.*$/.test(part)))
+  if (parts.length > 2 || account === "" || !isRecordId(id))
     throw new UptimeError(
       `${JSON.stringify(given)} is not an id: import a record by its id in the API, such as 42, or by ACCOUNT/42 from a named account.`,
     );
