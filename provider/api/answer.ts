@@ -1,28 +1,11 @@
 import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
-import { parseUrl } from "../definitions/url";
-import { quote } from "./errors";
-import type { Message, Quote } from "./errors";
-import { excerpt } from "./text";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
   readonly id: string;
   readonly shown: Readonly<Record<string, unknown>>;
-}
-
-/** One page of a list. */
-export interface Page {
-  readonly records: readonly ApiRecord[];
-  /**
-   * The query of the next page; undefined after the last page. "more": there is a next page, but the answer does not say how
-   * to ask for it. "unknown": the answer does not say whether there is one.
-   */
-  readonly next: URLSearchParams | "more" | "unknown" | undefined;
-  /** The number of the last page, and the number of records on all pages; NaN if the answer does not say. */
-  readonly last: number;
-  readonly total: number;
 }
 
 /** No record is nested deeper than this, and Pulumi could not store a value that is. */
@@ -74,6 +57,14 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
+/** The records of a list: bare, or under `data`. Undefined if the answer is not a list of records. */
+export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
+  const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const records = list.map((entry) => parseRecord(entry, definition));
+  return records.every((record) => record !== undefined) ? records : undefined;
+}
+
 /** A record that shows no required field is not one of this kind. */
 export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
   return countRequired(definition, record) > 0;
@@ -105,7 +96,7 @@ export function holdsNothing(body: unknown, { singular }: Definition): boolean {
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
-  const holdsRecords = (parsePage(body, definition)?.records.length ?? 0) > 0;
+  const holdsRecords = (parseRecords(body, definition)?.length ?? 0) > 0;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
   const { success, error, errors, status, deleted } = body;
   const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
@@ -119,7 +110,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
 }
 
 /** PHP writes an empty object as a list. */
-const saysNothing = (value: unknown): boolean =>
+export const saysNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||
@@ -127,18 +118,7 @@ const saysNothing = (value: unknown): boolean =>
   (typeof value === "object" && Object.keys(value).length === 0);
 
 const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
-const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
-
-/** The page in an answer: a bare list, or one under `data`. Undefined if the answer is not a list of records. */
-export function parsePage(body: unknown, definition: Definition): Page | undefined {
-  const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
-  if (!Array.isArray(list)) return undefined;
-  const records = list.map((entry) => parseRecord(entry, definition));
-  if (!records.every((record) => record !== undefined)) return undefined;
-  if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
-  const { total } = metaOf(body);
-  return { records, next: nextPage(body), last: lastPage(body), total: parseNumber(total) };
-}
+export const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
 
 /** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
 export function isRecordId(text: string): boolean {
@@ -159,85 +139,4 @@ function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
   return typeof id === "string" && id !== "" ? id : undefined;
-}
-
-function nextPage(body: Record<string, unknown>): Page["next"] {
-  const links = linksOf(body);
-  const meta = metaOf(body);
-  const address = links.next ?? body.next_page_url ?? meta.next_page_url;
-  if (!saysNothing(address)) return parseQuery(address) ?? "more";
-  const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
-    (value) => !saysNothing(value),
-  );
-  if (cursor !== undefined)
-    return typeof cursor === "string" || typeof cursor === "number"
-      ? new URLSearchParams({ cursor: String(cursor) })
-      : "more";
-  const current = parseNumber(meta.current_page);
-  const last = parseNumber(meta.last_page);
-  if (current >= 1 && last >= 1)
-    return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
-  const hasMore = body.has_more ?? meta.has_more;
-  if (hasMore !== undefined) return isTrue(hasMore) ? "more" : undefined;
-  const isLast = ["next", "next_page_url", "next_cursor"].some(
-    (key) => key in links || key in body || key in meta,
-  );
-  return isLast ? undefined : "unknown";
-}
-
-function nextOf(cursor: unknown): unknown {
-  return isObject(cursor) ? cursor.next : undefined;
-}
-
-/** The number of the last page, or NaN. */
-function lastPage(body: Record<string, unknown>): number {
-  return parseNumber(metaOf(body).last_page ?? parseQuery(linksOf(body).last)?.get("page"));
-}
-
-/** The query of an address. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
-function parseQuery(address: unknown): URLSearchParams | undefined {
-  if (typeof address !== "string") return undefined;
-  return parseUrl(address, "http://list.invalid")?.searchParams;
-}
-
-function linksOf(body: Record<string, unknown>): Record<string, unknown> {
-  return isObject(body.links) ? body.links : {};
-}
-
-function metaOf(body: Record<string, unknown>): Record<string, unknown> {
-  return isObject(body.meta) ? body.meta : body;
-}
-
-function parseNumber(value: unknown): number {
-  return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
-}
-
-/** The reasons in an error's body: one for the whole request, and those for single fields under the API's names. */
-export function parseError(
-  body: unknown,
-  source: string,
-): { reason: Message; fields: Map<string, readonly Quote[]> } {
-  const fields = new Map<string, readonly Quote[]>();
-  const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  if (!isObject(body)) return { reason: quoteUnlessEmpty(source), fields };
-  if (isObject(body.errors))
-    for (const [name, reasons] of Object.entries(body.errors))
-      fields.set(
-        name,
-        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
-      );
-  const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
-  const reason =
-    whole === undefined
-      ? fields.size > 0
-        ? []
-        : quoteUnlessEmpty(source)
-      : quoteUnlessEmpty(wordsOf(whole));
-  return { reason, fields };
-}
-
-function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (isObject(value) && typeof value.message === "string") return value.message;
-  return JSON.stringify(value);
 }

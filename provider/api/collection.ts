@@ -1,17 +1,10 @@
-import {
-  parseError,
-  holdsNothing,
-  isDeleted,
-  isFailure,
-  isRecordId,
-  isRecordOf,
-  parseRecord,
-} from "./answer";
+import { holdsNothing, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
 import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
+import { parseError } from "./error-body";
 import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages } from "./pages";

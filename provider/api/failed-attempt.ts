@@ -1,4 +1,4 @@
-import { parseError } from "./answer";
+import { parseError } from "./error-body";
 import {
   ApiError,
   KeyRefusedError,
