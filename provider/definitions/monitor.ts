@@ -88,8 +88,7 @@ export const monitor: Definition = {
     {
       of: ["alertCondition", "alertTextLookup"],
       check: ({ alertCondition, alertTextLookup }) =>
-        (alertCondition === "url_text" || alertCondition === "url_no_text") &&
-        (alertTextLookup === undefined || alertTextLookup === null || alertTextLookup === "")
+        (alertCondition === "url_text" || alertCondition === "url_no_text") && (alertTextLookup ?? "") === ""
           ? {
               property: "alertTextLookup",
               reason: `must be set when alertCondition is "${alertCondition}": it is the text to look for in the response`,

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
+import { secretText } from "../shared/preview";
 import { layOut, listSection, tableSection } from "../shared/markdown-layout";
 import type { Section, Table } from "../shared/markdown-layout";
 import { counted } from "../../api/text";
@@ -64,11 +65,11 @@ export function driftTable({ drifted }: DriftReport): Table {
 function driftRows(resource: DriftedResource): string[][] {
   const { id, kind, message = "", properties } = resource;
   const title = titleOf(resource);
-  const known = properties.map(({ declared, secret }) => (secret ? "[secret]" : JSON.stringify(declared)));
+  const known = properties.map(({ declared, secret }) => (secret ? secretText : JSON.stringify(declared)));
   if (kind !== "changed") return [[title, id, `(${kind})`, known.join(", "), message]];
   return properties.map(({ property, declared, actual, secret }) =>
     secret
-      ? [title, id, property, "[secret]", "[secret], differs"]
+      ? [title, id, property, secretText, `${secretText}, differs`]
       : [title, id, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
   );
 }

@@ -9,7 +9,7 @@ import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
 import { giveFree, giveName } from "./names";
-import { slug } from "../shared/slug";
+import { slug } from "../shared/quoting";
 
 /** A record with the values that a program has to declare so that it matches. */
 export interface DeclaredRecord {

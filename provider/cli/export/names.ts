@@ -1,4 +1,4 @@
-import { slug } from "../shared/slug";
+import { slug } from "../shared/quoting";
 
 /**
  * Gives a record a readable name that no other resource has.

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isObject } from "../../definitions/values";
 import { exists, explainFailure, readText } from "./files";
 import { parseAs } from "./json";
-import { slug } from "./slug";
+import { slug } from "./quoting";
 
 /** A folder that holds a Pulumi project, or will hold one. */
 export interface Project {

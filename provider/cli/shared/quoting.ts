@@ -70,3 +70,10 @@ export function listOf(names: readonly string[], most = 5): string {
   const more = names.length - most;
   return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
 }
+
+/** A string as lower-case ASCII words joined by `-`; empty if it has none. */
+export function slug(text: string, limit = 40): string {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const words = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-/, "");
+  return words.slice(0, limit).replace(/-$/, "");
+}
