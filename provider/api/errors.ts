@@ -1,4 +1,4 @@
-import { excerpt } from "./text";
+import { excerpt } from "../definitions/text";
 
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {

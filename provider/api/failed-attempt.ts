@@ -15,7 +15,7 @@ import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
 import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
-import { counted } from "./text";
+import { counted } from "../definitions/text";
 import { isProxied } from "./transport";
 import type { Headers } from "./transport";
 

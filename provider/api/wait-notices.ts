@@ -1,5 +1,5 @@
 import type { Clock } from "./clock";
-import { counted } from "./text";
+import { counted } from "../definitions/text";
 
 /** A shorter wait does not look like a hang. */
 const firstNoticeMs = 10_000;

@@ -2,6 +2,9 @@ import { isObject } from "./values";
 
 // The engine's marks for special values, such as secrets, in all properties.
 
+/** Inputs or outputs of a resource, as the engine keeps them. */
+export type Properties = Readonly<Record<string, unknown>>;
+
 /** A value of any type that is not known yet. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 

@@ -2,12 +2,12 @@ import { decodeHTMLStrict } from "entities/decode";
 
 import { quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import { excerpt } from "../api/text";
+import { excerpt } from "../definitions/text";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
-import type { Properties } from "./properties";
+import type { Properties } from "../definitions/marks";
 
 /** Replaces a text that holds a secret. */
 const notice = "(the server repeats a secret)";

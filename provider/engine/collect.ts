@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { unwrapSecrets } from "../definitions/marks";
+import type { Properties } from "../definitions/marks";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/baseline";
@@ -16,7 +17,6 @@ import type { Options, Outputs } from "../lifecycle/resource";
 import { Front } from "./front";
 import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
-import type { Properties } from "./properties";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. `check` then writes

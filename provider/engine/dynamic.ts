@@ -13,7 +13,7 @@ import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged } from "./request";
-import type { Properties } from "./properties";
+import type { Properties } from "../definitions/marks";
 
 /**
  * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer

@@ -14,7 +14,7 @@ import type { Inputs, Options, Outputs, State } from "../lifecycle/resource";
 import type { Session } from "../lifecycle/session";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
-import type { Properties } from "./properties";
+import type { Properties } from "../definitions/marks";
 
 /** What a front gets from its process. */
 export interface FrontContext {

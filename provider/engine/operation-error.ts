@@ -1,4 +1,4 @@
-import type { Properties } from "./properties";
+import type { Properties } from "../definitions/marks";
 
 /** A failed operation, with a message from which secrets are removed. */
 export class OperationError extends Error {

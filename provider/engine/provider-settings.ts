@@ -1,10 +1,10 @@
 import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue } from "../definitions/marks";
+import type { Properties } from "../definitions/marks";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
-import type { Properties } from "./properties";
 
 /**
  * A hidden setting that holds the provider's name and the types of its parents. All default providers have one name. Older

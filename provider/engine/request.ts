@@ -6,6 +6,7 @@ import type { Definition } from "../definitions/field";
 import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
+import type { Properties } from "../definitions/marks";
 import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
@@ -13,7 +14,6 @@ import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
 import { milliseconds } from "./duration";
-import type { Properties } from "./properties";
 
 // State may be of another version, or edited, so a value of the wrong type counts as missing. What is not named here is kept:
 // unknown keys, unknown values and secrets.

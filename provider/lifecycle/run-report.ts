@@ -1,6 +1,6 @@
 import { UptimeError } from "../api/errors";
 import type { KeyRefusedError } from "../api/errors";
-import { counted } from "../api/text";
+import { counted } from "../definitions/text";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 
 import { message, quote, UptimeError } from "../../provider/api/errors";
-import { excerpt } from "../../provider/api/text";
-import { shorten } from "../../provider/definitions/text";
+import { excerpt, shorten } from "../../provider/definitions/text";
 import { monitor } from "../../provider/definitions/monitor";
 import { cleanAttributes, errorText, messageText } from "../../provider/engine/clean";
 import { anyCharacter } from "../support/arbitraries";

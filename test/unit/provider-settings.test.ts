@@ -1,7 +1,7 @@
 import { readSettings } from "../../provider/api/settings";
 import { unknownValue, unwrapSecrets } from "../../provider/definitions/marks";
+import type { Properties } from "../../provider/definitions/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
-import type { Properties } from "../../provider/engine/properties";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */

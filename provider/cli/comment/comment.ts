@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { counted } from "../../api/text";
+import { counted } from "../../definitions/text";
 import { digestOf, reasonsNotToApply } from "./review";
 import type { ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";

@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
-import { counted } from "../../api/text";
+import { counted } from "../../definitions/text";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { shows } from "../../lifecycle/difference";
 import { ok } from "../shared/finding";

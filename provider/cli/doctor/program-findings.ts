@@ -1,4 +1,4 @@
-import { counted } from "../../api/text";
+import { counted } from "../../definitions/text";
 import { failed, ok, warning } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/preview";

@@ -2,7 +2,7 @@ import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/erro
 import type { Definition } from "../../definitions/field";
 import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
-import type { Properties } from "../../engine/properties";
+import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { errorText } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/record-scope";

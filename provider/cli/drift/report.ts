@@ -5,8 +5,7 @@ import { labelIn, titleOf } from "../shared/resource-types";
 import { secretText } from "../shared/preview";
 import { layOut, listSection, tableSection } from "../shared/markdown-layout";
 import type { Section, Table } from "../shared/markdown-layout";
-import { counted } from "../../api/text";
-import { shorten } from "../../definitions/text";
+import { counted, shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";
 
 const driftedResource = z.object({

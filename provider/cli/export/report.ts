@@ -1,6 +1,6 @@
 import { escapeInvisible } from "../shared/quoting";
 import { findDefinition, labelIn } from "../shared/resource-types";
-import { counted } from "../../api/text";
+import { counted } from "../../definitions/text";
 import { definitions } from "../../definitions";
 
 /** The result of an export, or of a dry run. */

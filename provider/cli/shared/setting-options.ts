@@ -5,7 +5,7 @@ import type { Settings } from "../../api/settings";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
-import type { Properties } from "../../engine/properties";
+import type { Properties } from "../../definitions/marks";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";

@@ -6,7 +6,7 @@ import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
-import type { Properties } from "../properties";
+import type { Properties } from "../../definitions/marks";
 
 /** A record that an import has read. */
 export interface ImportedRecord {

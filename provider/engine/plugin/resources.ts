@@ -4,6 +4,7 @@ import { message, messageOf } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/field-types";
 import { unknownValue } from "../../definitions/marks";
+import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
@@ -24,7 +25,6 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import type { Properties } from "../properties";
 import { accountProblem, importedInputs, importMark, isImported, parseImportId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";

@@ -9,7 +9,7 @@ import { newFront } from "../collect";
 import type { FrontContext } from "../front";
 import { lookUp } from "../clean-lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
-import type { Properties } from "../properties";
+import type { Properties } from "../../definitions/marks";
 import { openRunNote } from "../run-note";
 import type { Engine } from "../engine";
 import type { ResourceRequest } from "./resource-request";

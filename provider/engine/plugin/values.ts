@@ -3,7 +3,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 
 import { isObject } from "../../definitions/values";
 import { unwrapSecrets } from "../../definitions/marks";
-import type { Properties } from "../properties";
+import type { Properties } from "../../definitions/marks";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function decode(struct: Struct | undefined): Properties {

@@ -1,2 +1,0 @@
-/** Inputs or outputs of a resource, as the engine keeps them. */
-export type Properties = Readonly<Record<string, unknown>>;
