@@ -15,7 +15,38 @@ export function providerCode({ singular }: Definition): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
 }
 
-/** Options of a resource that Pulumi does not forward to a dynamic provider; the hidden input `__options` holds them. */
+/** The type of a provider of the plugin. */
+export const providerType = "pulumi:providers:uptime";
+
+/** The type of the resource that is the stack itself. */
+export const stackType = "pulumi:pulumi:Stack";
+
+/** The properties that Pulumi does not show, because their names begin with two underscores. */
+export const hidden = {
+  // Inputs of a dynamic resource: what Pulumi does not pass to its provider, and the provider's code.
+  options: "__options",
+  providerCode: "__provider",
+  // Outputs: what state knows besides the record's values.
+  serverHash: "__server",
+  keyFingerprint: "__key",
+  claim: "__claim",
+  isPartial: "__partial",
+  isReadOnly: "__readOnly",
+  /**
+   * An input of a native resource that was imported. It says that the other inputs are the record's values and not the
+   * program's, and stays until the resource is updated.
+   */
+  isImported: "__imported",
+  /** An input that tells which step of a preview was checked: Pulumi's dynamic host knows no URNs. */
+  collectedKey: "__collected",
+  /**
+   * A setting that holds the name of a native provider and the types of its parents. All default providers have one name.
+   * Older state has the name without types.
+   */
+  providerName: "__name",
+} as const;
+
+/** Options of a resource that Pulumi does not forward to a dynamic provider. */
 export interface PassedOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;

@@ -5,6 +5,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { hidden } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
@@ -12,7 +13,7 @@ import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
 import { OperationError } from "./operation-error";
-import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged } from "./request";
+import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
 import type { Properties } from "../definitions/marks";
 
 /**
@@ -42,7 +43,7 @@ export function dynamicProvider(definition: Definition, session = new Session())
     try {
       return await front.run(operation, ...properties);
     } catch (error) {
-      throw error instanceof OperationError ? hostError(error, properties[0]?.__provider) : error;
+      throw error instanceof OperationError ? hostError(error, properties[0]?.[hidden.providerCode]) : error;
     }
   };
 
@@ -67,8 +68,8 @@ export function dynamicProvider(definition: Definition, session = new Session())
     const props = front.encoder.markSecrets(plain);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
     if (isSameState(plain, properties)) return { id, props };
-    const { attributes, __server, __key, __claim, __partial, ...inputs } = props;
-    return { id, props, inputs };
+    const { attributes, ...inputs } = withoutHidden(props);
+    return { id, props, inputs: { ...inputs, ...pick(props, hidden.options) } };
   };
 
   return {
@@ -151,15 +152,15 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
   const error = Object.assign(new Error(message), { stack: "" });
   if (!kept) return error;
   // The host keeps the resource in state only if the error has these three; it prints `reasons`.
-  const properties = { ...kept.outputs, __provider: provider };
+  const properties = { ...kept.outputs, [hidden.providerCode]: provider };
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
 }
 
-/** Whether two states are equal, apart from `__key`, which a refresh renews. */
+/** Whether two states are equal, apart from the key's fingerprint, which a refresh renews. */
 function isSameState(present: Properties, old: Properties): boolean {
   const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
-  keys.delete("__key");
-  keys.delete("__provider");
+  keys.delete(hidden.keyFingerprint);
+  keys.delete(hidden.providerCode);
   return [...keys].every((key) => isDeepStrictEqual(present[key], old[key]));
 }
 
@@ -168,5 +169,5 @@ function isSameState(present: Properties, old: Properties): boolean {
  * delete, and which an update adds.
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
-  return olds.__provider === undefined && news.__provider !== undefined;
+  return olds[hidden.providerCode] === undefined && news[hidden.providerCode] !== undefined;
 }

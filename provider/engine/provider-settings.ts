@@ -2,15 +2,10 @@ import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from ".
 import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
+import { hidden, providerType } from "../definitions/pulumi";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
-
-/**
- * A hidden setting that holds the provider's name and the types of its parents. All default providers have one name. Older
- * state has the name without types.
- */
-const providerNameKey = "__name";
 
 /** Whether the engine itself uses a setting of a provider. */
 const isEngines = (key: string): boolean =>
@@ -23,7 +18,7 @@ export function checkedSettings(
 ): { settings: Properties; warnings: string[] } {
   const { types, name } = parseUrn(urn);
   const fullName = isDefaultProvider(urn) ? defaultProvider : `${types}::${name}`;
-  const settings: Record<string, unknown> = { ...given, [providerNameKey]: fullName };
+  const settings: Record<string, unknown> = { ...given, [hidden.providerName]: fullName };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
@@ -41,7 +36,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (old[providerNameKey] === undefined || isSameProvider(old, present)) return false;
+  if (old[hidden.providerName] === undefined || isSameProvider(old, present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
@@ -57,11 +52,11 @@ function isSameProvider(old: Properties, present: Properties): boolean {
 }
 
 function nameIn(settings: Properties): string | undefined {
-  return stringOf(settings[providerNameKey]);
+  return stringOf(settings[hidden.providerName]);
 }
 
 function withoutTypes(name: string | undefined): string | undefined {
-  return name?.replace(/^.*?pulumi:providers:uptime::/s, "");
+  return name?.replace(new RegExp(`^.*?${providerType}::`, "s"), "");
 }
 
 function hasOtherKeyOrAddress(one: Settings, other: Settings): boolean {

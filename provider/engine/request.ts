@@ -7,6 +7,7 @@ import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
+import { hidden } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
@@ -29,11 +30,11 @@ const outputs = z.looseObject({
   attributes: orNothing(z.custom<Readonly<Record<string, unknown>>>(isObject)),
   account: text,
   importId: text,
-  __server: text,
-  __key: text,
-  __claim: text,
-  __partial: flag,
-  __readOnly: flag,
+  [hidden.serverHash]: text,
+  [hidden.keyFingerprint]: text,
+  [hidden.claim]: text,
+  [hidden.isPartial]: flag,
+  [hidden.isReadOnly]: flag,
 });
 
 const passedOptions = orNothing<PassedOptions>(
@@ -68,32 +69,32 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
     ...encodeUnknowns(values),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
-    ...hiddenOf(from, ["__options", "__provider"]),
+    ...pick(from, hidden.options, hidden.providerCode),
   };
 }
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
-  const { __server, __key, __claim, __partial, __readOnly, ...rest } = outputs.parse(properties);
-  const { attributes, account, importId } = rest;
-  const managed = Object.keys(definition.fields).filter((key) => rest[key] !== undefined);
+  const parsed = outputs.parse(properties);
+  const { attributes, account, importId } = parsed;
+  const managed = Object.keys(definition.fields).filter((key) => parsed[key] !== undefined);
   return {
-    values: Object.fromEntries(managed.map((key) => [key, rest[key] as Value])),
+    values: Object.fromEntries(managed.map((key) => [key, parsed[key] as Value])),
     attributes: attributes ?? {},
     account,
     importId,
-    serverHash: __server,
-    keyFingerprint: __key,
-    claim: __claim ?? passedOptions.parse(properties.__options)?.importer,
-    isPartial: __partial,
-    isReadOnly: __readOnly,
+    serverHash: parsed[hidden.serverHash],
+    keyFingerprint: parsed[hidden.keyFingerprint],
+    claim: parsed[hidden.claim] ?? passedOptions.parse(properties[hidden.options])?.importer,
+    isPartial: parsed[hidden.isPartial],
+    isReadOnly: parsed[hidden.isReadOnly],
   };
 }
 
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
-    passedOptions.parse(properties.__options) ?? {};
+    passedOptions.parse(properties[hidden.options]) ?? {};
   const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
@@ -134,12 +135,12 @@ export class Encoder {
       attributes: withoutMarks(cleanAttributes(this.definition, outputs.attributes, secrets)),
       ...(account !== undefined && { account }),
       ...(importId !== undefined && { importId }),
-      ...hiddenOf(from, ["__options"]),
-      ...(serverHash !== undefined && { __server: serverHash }),
-      ...(keyFingerprint !== undefined && { __key: keyFingerprint }),
-      ...(claim !== undefined && { __claim: claim }),
-      ...(outputs.isPartial && { __partial: true }),
-      ...(outputs.isReadOnly && { __readOnly: true }),
+      ...pick(from, hidden.options),
+      ...(serverHash !== undefined && { [hidden.serverHash]: serverHash }),
+      ...(keyFingerprint !== undefined && { [hidden.keyFingerprint]: keyFingerprint }),
+      ...(claim !== undefined && { [hidden.claim]: claim }),
+      ...(outputs.isPartial && { [hidden.isPartial]: true }),
+      ...(outputs.isReadOnly && { [hidden.isReadOnly]: true }),
     };
   }
 
@@ -168,7 +169,7 @@ export function isInState(properties: Properties): boolean {
 
 /** Whether a resource is in state and does not only read. */
 export function isManaged(properties: Properties): boolean {
-  return isInState(properties) && properties.__readOnly !== true;
+  return isInState(properties) && properties[hidden.isReadOnly] !== true;
 }
 
 /** Properties without those that Pulumi hides. */
@@ -176,7 +177,8 @@ export function withoutHidden(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }
 
-function hiddenOf(properties: Properties, keys: readonly string[]): Properties {
+/** The properties of these names, as far as there are any. */
+export function pick(properties: Properties, ...keys: readonly string[]): Properties {
   return Object.fromEntries(
     keys.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),
   );

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { providerCode, typeToken } from "../definitions/pulumi";
+import { hidden, providerCode, stackType, typeToken } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -35,8 +35,8 @@ function propsOf(
   return {
     ...declaredProps(definition, args, options),
     ...(options.import !== undefined && { importId: options.import }),
-    ...(Object.keys(passed).length > 0 && { __options: passed }),
-    __provider: providerCode(definition),
+    ...(Object.keys(passed).length > 0 && { [hidden.options]: passed }),
+    [hidden.providerCode]: providerCode(definition),
   };
 }
 
@@ -88,7 +88,7 @@ function ownerOf(type: string, name: string, parent: Resource | undefined): stri
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)
     // The engine leaves the stack out of URNs.
-    if (one.__pulumiType && one.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(one.__pulumiType);
+    if (one.__pulumiType && one.__pulumiType !== stackType) types.unshift(one.__pulumiType);
   return `${types.join("$")}::${name}`;
 }
 

@@ -1,6 +1,7 @@
 import { output, ProviderResource, secret } from "@pulumi/pulumi";
 import type { ResourceOptions } from "@pulumi/pulumi";
 
+import { providerType } from "../definitions/pulumi";
 import { settings } from "../definitions/settings";
 import type { Setting } from "../definitions/settings";
 import { withVersion } from "./plugin-binding";
@@ -31,7 +32,7 @@ export class Provider extends ProviderResource {
 
   /** Returns true for such a provider, also for one that another copy of this package has made. */
   static override isInstance(obj: unknown): obj is Provider {
-    return isOf("pulumi:providers:uptime", obj);
+    return isOf(providerType, obj);
   }
 }
 

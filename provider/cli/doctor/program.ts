@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { unknownValue } from "../../definitions/marks";
+import { hidden } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
-import { collectedKey, collectedLine, collectVariable } from "../../engine/collect";
+import { collectedLine, collectVariable } from "../../engine/collect";
 import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collect";
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
@@ -181,7 +182,7 @@ function byName(a: string, b: string): number {
 }
 
 function collectedKeyOf({ urn, newState }: PreviewStep): string {
-  const key = newState?.inputs?.[collectedKey];
+  const key = newState?.inputs?.[hidden.collectedKey];
   return typeof key === "string" ? key : urn;
 }
 
@@ -217,10 +218,11 @@ function isManaged(
   state: readonly ManagedResource[],
   presentFingerprints: ReadonlySet<unknown>,
 ): boolean {
-  return state.some(({ definition, resource: { id: ofState, outputs: { __key, __server } = {} } }) => {
+  return state.some(({ definition, resource: { id: ofState, outputs = {} } }) => {
     if (ofState !== id || definition.label !== label) return false;
-    if (presentFingerprints.has(__key)) return __key === keyFingerprint;
-    return __server === undefined || servers.some((server) => server === __server);
+    const { [hidden.keyFingerprint]: fingerprint, [hidden.serverHash]: hash } = outputs;
+    if (presentFingerprints.has(fingerprint)) return fingerprint === keyFingerprint;
+    return hash === undefined || servers.some((server) => server === hash);
   });
 }
 

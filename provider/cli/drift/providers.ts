@@ -1,5 +1,6 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
+import { providerType } from "../../definitions/pulumi";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
@@ -24,7 +25,7 @@ export function providersOf(
   const usual = providerWith(settings.forAccount, session);
   const explicit = new Map(
     state
-      .filter(({ type, urn }) => type === "pulumi:providers:uptime" && !isDefaultProvider(urn))
+      .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
       .map((resource) => [resource.urn, providerWith(settingsIn(resource, settings), session)]),
   );
   // A reference is the URN and the id.

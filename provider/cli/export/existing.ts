@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { isObject } from "../../definitions/values";
+import { hidden } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isServerOfState } from "../../lifecycle/same-record";
 import { exists, readText } from "../shared/files";
@@ -65,7 +66,7 @@ export function findExisting(
     // On another server, the same id is another record.
     const isHere =
       outputs?.account === account &&
-      isServerOfState(settings[definition.addressSetting], settings, textOf(outputs?.__server));
+      isServerOfState(settings[definition.addressSetting], settings, textOf(outputs?.[hidden.serverHash]));
     return [
       { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
     ];

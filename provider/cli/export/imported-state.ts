@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
-import { providerCode, typeToken } from "../../definitions/pulumi";
+import { hidden, providerCode, stackType, typeToken } from "../../definitions/pulumi";
 import { encodeInputs, Encoder } from "../../engine/request";
 import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";
@@ -17,7 +17,6 @@ export interface NamedRecord extends DeclaredRecord {
 }
 
 const dynamicHostType = "pulumi:providers:pulumi-nodejs";
-const stackType = "pulumi:pulumi:Stack";
 
 /**
  * A stack's deployment with more resources in it, as an `up` that imports their records would leave it, but with secrets
@@ -56,17 +55,17 @@ export async function addImported(
     const checked = await check(definition, connect, { declared, account, options: { owner } });
     const inputs = { ...checked.inputs, importId: record.id };
     const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
-    const __provider = providerCode(definition);
-    const hidden = { __options: { resource: owner }, __provider };
-    const encoded = new Encoder(definition, keys).outputs(outputs, hidden);
+    const code = { [hidden.providerCode]: providerCode(definition) };
+    const passed = { ...code, [hidden.options]: { resource: owner } };
+    const encoded = new Encoder(definition, keys).outputs(outputs, passed);
     const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
     return {
       urn: urnOf(type, name),
       custom: true,
       id: record.id,
       type,
-      inputs: markSecrets(encodeInputs(inputs, hidden), secrets),
-      outputs: markSecrets({ ...encoded, __provider }, secrets),
+      inputs: markSecrets(encodeInputs(inputs, passed), secrets),
+      outputs: markSecrets({ ...encoded, ...code }, secrets),
       parent: root.urn,
       protect: true,
       provider: `${host.urn}::${host.id ?? ""}`,

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 import { unknownValue } from "../../definitions/marks";
+import { stackType } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { identityKeys } from "../../lifecycle/difference";
 import { findDefinition, titleOf } from "./resource-types";
@@ -108,7 +109,7 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
   return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
 }
 
-const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === "pulumi:pulumi:Stack";
+const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
 
 /** The counts of all resources but the stack. Unlike in Pulumi, the import of a dynamic resource is no create. */
 export function summaryOf(preview: Preview): OperationCounts {

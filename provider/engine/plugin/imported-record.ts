@@ -1,6 +1,7 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
+import { hidden } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
 import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
@@ -16,14 +17,8 @@ export interface ImportedRecord {
   readonly problem?: ImportProblem;
 }
 
-/**
- * A hidden input of an imported resource. It says that the other inputs are the record's values and not the program's, and
- * stays until the resource is updated.
- */
-export const importMark = "__imported";
-
 export function isImported(inputs: Properties): boolean {
-  return inputs[importMark] === true;
+  return inputs[hidden.isImported] === true;
 }
 
 /** Parses the id of an import: `42`, or `eu/42` in the account `eu`. The engine passes nothing else about it. */
@@ -57,6 +52,6 @@ export function importedInputs(definition: Definition, { values, account }: Outp
   return {
     ...withoutMarks(Object.fromEntries(declared)),
     ...(account !== undefined && { account }),
-    [importMark]: true,
+    [hidden.isImported]: true,
   };
 }

@@ -5,6 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/field-types";
 import { unknownValue } from "../../definitions/marks";
 import type { Properties } from "../../definitions/marks";
+import { hidden } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
@@ -22,10 +23,11 @@ import {
   decodeOutputs,
   encodeInputs,
   isManaged,
+  pick,
   withoutHidden,
   withoutMarks,
 } from "../request";
-import { accountProblem, importedInputs, importMark, isImported, parseImportId } from "./imported-record";
+import { accountProblem, importedInputs, isImported, parseImportId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
@@ -105,8 +107,8 @@ export class PluginResources {
     const outputs = this.front.encode(state.outputs, {}, oldInputs, oldOutputs);
     const present = presentInputs(definition, decodeInputs(oldInputs), state.outputs);
     if (!present) return { id, outputs };
-    const mark = isImported(oldInputs) ? { [importMark]: true } : {};
-    return { id, outputs, inputs: { ...encoder.markSecrets(encodeInputs(present, {})), ...mark } };
+    const inputs = encoder.markSecrets(encodeInputs(present, {}));
+    return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hidden.isImported) } };
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
