@@ -6,13 +6,13 @@ import { dynamicProvider } from "./engine/dynamic";
 import type * as engines from "./engine/engine";
 import { openRunNote } from "./engine/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
-import { Session } from "./lifecycle/session";
+import { FrontSession } from "./engine/front-session";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
 const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
 let engine: engines.Engine | undefined;
-const session = new Session({
+const session = new FrontSession({
   runNote: openRunNote(address),
   showWait: (line) => {
     // Few runs wait, and it loads gRPC.

@@ -4,8 +4,8 @@ import type { LookupCount } from "../definitions/pulumi";
 import type { Connect } from "../lifecycle/record-scope";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
-import type { Session } from "../lifecycle/session";
 import { cleanAttributes, errorText } from "./clean";
+import type { FrontSession } from "./front-session";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
@@ -13,7 +13,7 @@ interface PublicRecord extends Record<string, unknown> {
 
 /** The records that a program looks up. No secret is in what it returns and throws. */
 export async function lookUp(
-  session: Session,
+  session: FrontSession,
   definition: Definition,
   connect: Connect,
   count: LookupCount,
@@ -31,6 +31,6 @@ export async function lookUp(
         : (await lookUpAll(definition, connect, args)).map(resultOf),
     );
   } catch (error) {
-    throw new UptimeError(errorText(error, session.keys), { cause: error });
+    throw new UptimeError(errorText(session.shorten(error), session.keys), { cause: error });
   }
 }

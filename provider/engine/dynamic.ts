@@ -9,9 +9,9 @@ import { hidden } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
-import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
+import { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
 import type { Properties } from "../definitions/marks";
@@ -22,7 +22,10 @@ import type { Properties } from "../definitions/marks";
  *
  * @param session what the resources of all kinds share in this process
  */
-export function dynamicProvider(definition: Definition, session = new Session()): dynamic.ResourceProvider {
+export function dynamicProvider(
+  definition: Definition,
+  session = new FrontSession(),
+): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
   /** How many more calls of `diff` than of `read` each resource has had. */
   const surplus = new Map<string, number>();

@@ -11,7 +11,7 @@ import type { ImportProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, Options, Outputs, State } from "../lifecycle/resource";
-import type { Session } from "../lifecycle/session";
+import type { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
 import type { Properties } from "../definitions/marks";
@@ -19,7 +19,7 @@ import type { Properties } from "../definitions/marks";
 /** What a front gets from its process. */
 export interface FrontContext {
   readonly definition: Definition;
-  readonly session: Session;
+  readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly show: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
   /** The name of an explicit provider. */
@@ -79,7 +79,7 @@ export class Front {
     for (const warning of checked.warnings)
       this.context.show("warning", this.encoder.message(warning, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
-    if (problems.length > 0) session.report.noteRefusal();
+    if (problems.length > 0) session.noteRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return {
@@ -139,7 +139,7 @@ export class Front {
     try {
       return await this.context.session.run(operation);
     } catch (error) {
-      const text = this.encoder.error(error, ...properties);
+      const text = this.encoder.error(this.context.session.shorten(error), ...properties);
       if (!(error instanceof PartialFailureError)) throw new OperationError(text);
       // State keeps the declared inputs, so that the next read finds the difference.
       throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });
@@ -153,7 +153,7 @@ export class Front {
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
-    this.context.session.report.announce(() => {
+    this.context.session.announce(() => {
       this.context.show("info", this.encoder.message(announcement, news), urn);
     });
   }

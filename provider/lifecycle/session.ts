@@ -2,7 +2,6 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
-import { KeyRefusedError } from "../api/errors";
 import { Log, printLine } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyFingerprintOf } from "../api/settings";
@@ -17,7 +16,6 @@ import { PendingCreates } from "./pending-creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
-import { RunReport } from "./run-report";
 import { ServerTraits } from "./server-traits";
 
 /** What a session needs of its process. Tests replace it. */
@@ -56,14 +54,11 @@ export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly keys = new Set<string>(proxyPasswords());
   readonly clock: Clock;
-  /** A program has declared a resource, so the settings are its own. */
-  hasProgram = false;
-  readonly report = new RunReport();
   private readonly accounts = new Map<string, SharedAccount>();
   private log: Log | undefined;
   private readonly transport: Transport;
   private readonly runNote: RunNote;
-  private readonly print: Surroundings["print"];
+  protected readonly print: (line: string) => unknown;
   private readonly notices: WaitNotices;
   private readonly running = new Set<Promise<unknown>>();
   private readonly interruptions = new AbortController();
@@ -72,7 +67,7 @@ export class Session {
     clock = systemClock,
     transport = httpTransport(),
     runNote = noNote,
-    print,
+    print = printLine,
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
   }: Surroundings = {}) {
     this.clock = clock;
@@ -108,8 +103,6 @@ export class Session {
     this.running.add(running);
     try {
       return await running;
-    } catch (error) {
-      throw error instanceof KeyRefusedError ? this.report.shorten(error) : error;
     } finally {
       this.running.delete(running);
     }
@@ -125,9 +118,8 @@ export class Session {
     return (this.log ??= new Log(level, this.print, this.clock));
   }
 
-  /** Prints the report's last lines and the log's summary. */
+  /** Prints the log's summary. */
   endLogs(): void {
-    this.report.end(this.print ?? printLine);
     this.log?.end();
     this.log = undefined;
   }

@@ -5,10 +5,10 @@ import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../definitions/pulumi";
 import { lookUp } from "../engine/clean-lookup";
-import { Session } from "../lifecycle/session";
+import { FrontSession } from "../engine/front-session";
 
 /** The lookups of a program share their connections. */
-const session = new Session();
+const session = new FrontSession();
 process.once("exit", () => {
   session.endLogs();
 });

@@ -4,7 +4,7 @@ import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { Surroundings } from "../../provider/lifecycle/session";
 
 export type Properties = Record<string, unknown>;
@@ -100,10 +100,10 @@ export function silenceHost(): void {
 
 /** Pulumi's host of dynamic providers, in a process of its own. */
 export const startDynamic: StartProcess = (settings, surroundings) =>
-  dynamicProviders(settings, new Session(surroundings));
+  dynamicProviders(settings, new FrontSession(surroundings));
 
 /** The same in a process that shares this session with others. */
-export function dynamicProviders(settings: Settings, session: Session): ProviderProcess {
+export function dynamicProviders(settings: Settings, session: FrontSession): ProviderProcess {
   return {
     domain: dynamicCalls(hosted(domain, settings, session)),
     monitor: dynamicCalls(hosted(monitor, settings, session)),
@@ -114,13 +114,13 @@ export function dynamicProviders(settings: Settings, session: Session): Provider
 }
 
 /** As `endAtSignal` does it. */
-export function finish(session: Session): Promise<void> {
+export function finish(session: FrontSession): Promise<void> {
   session.interrupt();
   return session.idle();
 }
 
 /** The provider of one kind as the host has it, which gives it the settings first. */
-export function hosted(definition: Definition, settings: Settings, session: Session): HostedProvider {
+export function hosted(definition: Definition, settings: Settings, session: FrontSession): HostedProvider {
   const provider = dynamicProvider(definition, session) as HostedProvider;
   void provider.configure({
     config: { get: (key: string) => settings[key], require: (key: string) => settings[key] ?? "" },

@@ -1,6 +1,6 @@
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
-import type { Session } from "../../provider/lifecycle/session";
+import type { FrontSession } from "../../provider/engine/front-session";
 import { dynamicProviders, startDynamic } from "./calls";
 import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
 import { entryOf, SimulatedEngine, urnOf } from "./simulated/engine";
@@ -147,6 +147,6 @@ export class ModelStack {
 }
 
 /** Dynamic resources in a process that shares this session with others. */
-export function dynamicProcess(session: Session): StartProcess {
+export function dynamicProcess(session: FrontSession): StartProcess {
   return (settings) => dynamicProviders(settings, session);
 }

@@ -1,13 +1,13 @@
 import { domain } from "../../provider/definitions/domain";
 import { unknownValue } from "../../provider/definitions/marks";
 import { monitor } from "../../provider/definitions/monitor";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider, Properties } from "../support/calls";
 
 /** Nothing listens there, so what asks the API fails. */
 const settings = { "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" };
-const [monitors, domains] = [monitor, domain].map((one) => hosted(one, settings, new Session())) as [
+const [monitors, domains] = [monitor, domain].map((one) => hosted(one, settings, new FrontSession())) as [
   HostedProvider,
   HostedProvider,
 ];

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 
 import { monitor } from "../../provider/definitions/monitor";
 import { openRunNote } from "../../provider/engine/run-note";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted } from "../support/calls";
 import { settingsOf, withEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
@@ -34,7 +34,7 @@ test("the path of one create leads through at most 19 modules, from the host's c
   // As in the host, which sends over the network and shares a note with the run's other processes.
   const folder = newFolder();
   jest.spyOn(os, "tmpdir").mockReturnValue(folder);
-  const session = new Session({ runNote: openRunNote("127.0.0.1:1") });
+  const session = new FrontSession({ runNote: openRunNote("127.0.0.1:1") });
   const provider = hosted(monitor, settingsOf(), session);
   // The first one loads what is loaded only when it is needed, and reads the list.
   await provider.create({ ...home, name: "First" });

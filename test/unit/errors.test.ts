@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { unknownValue } from "../../provider/definitions/marks";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
@@ -268,7 +268,7 @@ const cases: Case[] = [
     cause: "Pulumi was interrupted",
     todo: "Run the command again.",
     provoke: () => {
-      const session = new Session({ clock });
+      const session = new FrontSession({ clock });
       session.interrupt();
       return new ModelStack("monitor", settingsOf(), {}, clock, dynamicProcess(session)).up(home);
     },

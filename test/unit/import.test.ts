@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import { domain } from "../../provider/definitions/domain";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
@@ -67,7 +67,7 @@ describe("many imports", () => {
 
 test("the first nineteen imports and adoptions are told one by one, the others in one line", async () => {
   const printed: string[] = [];
-  const session = new Session({ clock, print: (line) => printed.push(line) });
+  const session = new FrontSession({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf({ "uptime:adoptExisting": "true" }), session);
   for (let number = 1; number <= 21; number++) {
     const [name, owner] = [`Monitor ${number}`, `m${number}`];
@@ -94,7 +94,7 @@ test("the first nineteen imports and adoptions are told one by one, the others i
 
 test("a refusal says at the end, once, where everything is listed", async () => {
   const printed: string[] = [];
-  const session = new Session({ clock, print: (line) => printed.push(line) });
+  const session = new FrontSession({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf(), session);
   await provider.check({}, home);
   session.endLogs();
@@ -320,7 +320,7 @@ test("what the API does not show is said, and sent with the first update", async
 
 test("what is not known in the preview is compared when it is, and a difference leaves nothing behind", async () => {
   const importId = add();
-  const provider = hosted(monitor, settingsOf(), new Session({ clock }));
+  const provider = hosted(monitor, settingsOf(), new FrontSession({ clock }));
   const declared = { ...home, importId, __options: { importer: "home" } };
   const checked = await provider.check({}, { ...declared, url: unknownValue });
   expect(checked.failures).toEqual([]);
@@ -510,7 +510,7 @@ test.each<["monitor" | "domain", Inputs, Inputs]>([
   async (kind, fields, outputs) => {
     const table = kind === "monitor" ? emulator.monitors : emulator.domains;
     const definition = kind === "monitor" ? monitor : domain;
-    const provider = hosted(definition, settingsOf(), new Session({ clock }));
+    const provider = hosted(definition, settingsOf(), new FrontSession({ clock }));
     const id = String(table.add(fields).id);
     const first = await provider.read(id, {});
     const again = await provider.read(id, first.props);

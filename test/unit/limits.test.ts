@@ -13,7 +13,7 @@ import { WaitNotices } from "../../provider/api/wait-notices";
 import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
@@ -72,7 +72,7 @@ describe("at the same time", () => {
   test("resources of both kinds share the limit", async () => {
     const count = counted(10);
     const config = settingsOf({ "uptime:maxConcurrency": "2" });
-    const together = dynamicProcess(new Session({ clock }));
+    const together = dynamicProcess(new FrontSession({ clock }));
     const monitors = new ModelStack("monitor", config, {}, undefined, together);
     const domains = new ModelStack("domain", config, {}, undefined, together);
     await Promise.all([

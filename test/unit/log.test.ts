@@ -1,6 +1,6 @@
 import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { blocksOf } from "../support/blocks";
 import type { Fault } from "../../provider/emulator";
 import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
@@ -67,9 +67,9 @@ describe("the provider's log", () => {
   // In pieces, so that this file, printed beside a failure, does not hold them.
   withEmulator({ apiKey: ["canary", "key"].join("-") });
   let printed: string;
-  let session: Session;
+  let session: FrontSession;
   beforeEach(() => {
-    session = new Session({ clock });
+    session = new FrontSession({ clock });
     printed = "";
     jest.spyOn(process.stderr, "write").mockImplementation((text) => {
       printed += String(text);

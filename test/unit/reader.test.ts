@@ -6,7 +6,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
 import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
@@ -24,7 +24,7 @@ withEmulator({ firstId: 1001 });
 /** As a new run of Pulumi starts it. */
 function newProcess(more: Record<string, string> = {}, time: Clock = clock): HostedProvider {
   const settings = settingsOf({ "uptime:maxRetries": "0", ...more });
-  return hosted(monitor, settings, new Session({ clock: time }));
+  return hosted(monitor, settings, new FrontSession({ clock: time }));
 }
 
 const declaredOf = (number: number): Inputs => ({
@@ -443,7 +443,7 @@ describe("a list that several wait for goes on when the time of the first is ove
     const read = () => readSettings({ get: (key) => settings[key] }, {});
     emulator.fault = ({ path }) =>
       path.endsWith("/monitors") ? { kind: "delay", delayMs: 20_000 } : undefined;
-    return new Session({ clock }).connector(monitor, read)(undefined);
+    return new FrontSession({ clock }).connector(monitor, read)(undefined);
   };
 
   test("the whole of it", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type * as Kinds from "../../provider/definitions";
 import { boolean, text } from "../../provider/definitions/field";
 import { typeToken } from "../../provider/definitions/pulumi";
-import { Session } from "../../provider/lifecycle/session";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";
@@ -88,7 +88,7 @@ test("a field that no update changes is not in the update that follows a create"
     rules: [],
   } as const;
   const declared = { name: "Nightly", muted: true };
-  const provider = hosted(job, settingsOf(), new Session());
+  const provider = hosted(job, settingsOf(), new FrontSession());
   expect(await provider.create(declared)).toMatchObject({ id: "1", outs: declared });
   expect(emulator.writes().map(({ method, body }) => [method, ...body])).toEqual([
     ["POST", ["name", "Nightly"]],

@@ -3,10 +3,10 @@ import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import { Session } from "../../lifecycle/session";
 import type { Surroundings } from "../../lifecycle/session";
 import { newFront } from "../collect";
 import type { FrontContext } from "../front";
+import { FrontSession } from "../front-session";
 import { lookUp } from "../clean-lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../../definitions/marks";
@@ -20,7 +20,7 @@ import { definitionOf, functionOf } from "./tokens";
 export class PluginSession {
   private config: Config = configOf({});
   private configured: Properties | undefined;
-  readonly session: Session;
+  readonly session: FrontSession;
   private readonly resources = new Map<Definition, PluginResources>();
   /** The name of an explicit provider. */
   private provider: string | undefined;
@@ -30,7 +30,7 @@ export class PluginSession {
     private readonly env: NodeJS.ProcessEnv,
     surroundings: Surroundings = {},
   ) {
-    this.session = new Session({
+    this.session = new FrontSession({
       print: (line) => {
         engine.log("info", line);
       },

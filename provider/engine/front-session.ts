@@ -1,12 +1,14 @@
-import { UptimeError } from "../api/errors";
-import type { KeyRefusedError } from "../api/errors";
+import { KeyRefusedError, UptimeError } from "../api/errors";
 import { counted } from "../definitions/text";
+import { Session } from "../lifecycle/session";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;
 
-/** What a run tells people only once, or only so often, although it concerns many resources. */
-export class RunReport {
+/** A session with what the fronts of a process share besides: what a run tells people only once, or only so often. */
+export class FrontSession extends Session {
+  /** A program has declared a resource, so the settings are its own. */
+  hasProgram = false;
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
   /** How many imports and adoptions there were. */
@@ -24,7 +26,8 @@ export class RunReport {
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
-  shorten(error: KeyRefusedError): UptimeError {
+  shorten(error: unknown): unknown {
+    if (!(error instanceof KeyRefusedError)) return error;
     const { keySource } = error;
     if (!this.refusedKeys.has(keySource)) {
       this.refusedKeys.add(keySource);
@@ -36,16 +39,17 @@ export class RunReport {
     );
   }
 
-  /** Prints a hint after a refusal, and how many announcements were left out. */
-  end(print: (line: string) => unknown): void {
+  /** Prints a hint after a refusal, how many announcements were left out, and the log's summary. */
+  override endLogs(): void {
     const more = this.announced - announcementLimit;
     if (this.hasRefused)
-      print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
+      this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
-      print(
+      this.print(
         `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;
+    super.endLogs();
   }
 }
