@@ -240,7 +240,7 @@ describe("an import is refused in the preview", () => {
     expect(message).toMatch(/^: import .*monitor 1\b.*GET .*401/m);
   });
 
-  test.each(["", " ", "1 ", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
+  test.each(["", " ", "1 ", "1 2", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
     const message = await failureOf(resource().preview({ ...home, importId }));
     expect(message).toMatch(
       /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,

@@ -214,7 +214,7 @@ test("state that the plugin has written is updated once when it goes back to the
 test("an import names a record by its id, or by ACCOUNT/ID, and anything else is told as a wrong id", () => {
   expect(parseImportId("42")).toEqual({ account: undefined, id: "42" });
   expect(parseImportId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
-  for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "eu/domains/1"])
+  for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "1 2", "eu/domains/1"])
     expect(() => parseImportId(wrong)).toThrow(
       /is not an id: import a record by its id in the API, such as 42/,
     );
