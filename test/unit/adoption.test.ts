@@ -1,6 +1,7 @@
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
 import type { Front } from "../support/program";
+import { answer, emulator, failureOf, posts, sentRequests, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { home } from "../support/monitors";
 
@@ -9,10 +10,10 @@ const adopting = { "uptime:adoptExisting": "true" };
 withServer();
 
 const add = (fields: Record<string, unknown> = {}): string =>
-  String(server.emulator.monitors.add({ ...home, ...fields }).id);
+  String(emulator.monitors.add({ ...home, ...fields }).id);
 
 const resource = (front: Front, settings = {}): ModelStack =>
-  new Program(server, front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
+  new Program(front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
 
 describe.each(fronts)("with uptime:adoptExisting, a record of the same name and URL (%s)", (front) => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -25,7 +26,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     const one = resource(front);
     await one.up({ ...home, ...inputs });
     expect(one.state?.id).toBe(id);
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -41,13 +42,13 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     "is adopted, and what a create does not send or a record not show is sent: %s",
     async (name, inputs, stored) => {
       const hidden = Object.keys(stored);
-      server.emulator.dialect = { hidden: name === "pause" ? [] : hidden };
+      emulator.dialect = { hidden: name === "pause" ? [] : hidden };
       const id = add();
       const one = resource(front);
       await one.up({ ...home, ...inputs });
       expect(one.state?.id).toBe(id);
-      expect(server.emulator.monitors.all()).toMatchObject([{ ...home, ...stored }]);
-      expect(server.posts).toBe(0);
+      expect(emulator.monitors.all()).toMatchObject([{ ...home, ...stored }]);
+      expect(posts()).toBe(0);
     },
   );
 
@@ -55,13 +56,13 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     const id = add();
     const one = resource(front);
     const inputs = { ...home, requestAuthPassword: "secret" };
-    server.fault = ({ method }) => (method === "GET" ? undefined : answer(422));
+    emulator.fault = ({ method }) => (method === "GET" ? undefined : answer(422));
     expect(await failureOf(one.up(inputs))).toContain("422");
-    server.fault = undefined;
+    emulator.fault = undefined;
     await one.refresh();
     await one.up(inputs);
     expect(one.state?.id).toBe(id);
-    expect(server.emulator.monitors.all()).toMatchObject([{ request_auth_password: "secret" }]);
+    expect(emulator.monitors.all()).toMatchObject([{ request_auth_password: "secret" }]);
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string[]]>([
@@ -76,7 +77,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     for (const key of keys) expect(failure).toContain(key);
     for (const way of [/\bimport\b/, /\bname\b/, /uptime:adoptExisting/]) expect(failure).toMatch(way);
     expect(one.state).toBeUndefined();
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test.each([
@@ -86,11 +87,11 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   ])(
     "whose name is shown with an HTML entity is adopted: declared %s, escaped %j",
     async (name, escapeHtml) => {
-      server.emulator.dialect = { escapeHtml };
+      emulator.dialect = { escapeHtml };
       const id = add({ name: "Q&amp;A" });
       const one = resource(front);
       await one.up({ ...home, name });
-      expect([one.state?.id, server.emulator.writes()]).toEqual([id, []]);
+      expect([one.state?.id, emulator.writes()]).toEqual([id, []]);
     },
   );
 
@@ -100,7 +101,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     const one = resource(front);
     await one.up(home);
     expect(one.state?.id).toBe(id);
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test("that is not the only equal one: nothing is created, and an error names them", async () => {
@@ -109,7 +110,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     const failure = await failureOf(one.up(home));
     for (const id of ids) expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
     expect(one.state).toBeUndefined();
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test.each<Record<string, unknown>>([
@@ -125,7 +126,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   });
 
   test("that another resource has is none of those that are looked for", async () => {
-    const program = new Program(server, front);
+    const program = new Program(front);
     const [one, two, three] = [program.resource(), program.resource(), program.resource()];
     await one.up(home);
     program.nextRun(adopting);
@@ -137,17 +138,17 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
 
   test("that two resources could have is adopted by one", async () => {
     add();
-    const program = new Program(server, front, adopting);
+    const program = new Program(front, adopting);
     const all = [program.resource(), program.resource()];
     await Promise.all(all.map((one) => one.up(home)));
     expect(all.map(({ state }) => state?.id).sort()).toEqual(["1", "2"]);
   });
 
   test("is read by itself if the list shows less than the record", async () => {
-    server.emulator.dialect = { listBrief: true };
+    emulator.dialect = { listBrief: true };
     const id = add({ interval: 900 });
     expect(await failureOf(resource(front).up(home))).toContain("interval");
-    server.emulator.monitors.edit(id, { interval: 60 });
+    emulator.monitors.edit(id, { interval: 60 });
     const one = resource(front);
     await one.up(home);
     expect(one.state?.id).toBe(id);
@@ -162,39 +163,39 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
 });
 
 describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)", (front) => {
-  const domain = (): ModelStack => new Program(server, front, adopting).resource("domain");
+  const domain = (): ModelStack => new Program(front, adopting).resource("domain");
 
   test("is adopted if it is equal", async () => {
-    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
     const one = domain();
     await one.up({ name: "Shop.Example" });
     expect(one.state?.id).toBe("1");
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test("is an error if it differs", async () => {
-    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
     expect(
       await failureOf(domain().up({ name: "shop.example", homepageUrl: "https://b.example/" })),
     ).toContain("homepageUrl");
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 });
 
 describe("the old record is deleted before its replacement is created", () => {
-  const order = (): string[] => server.sent.filter((line) => /^(POST|DELETE)/.test(line));
+  const order = (): string[] => sentRequests().filter((line) => /^(POST|DELETE)/.test(line));
   const replaceOnChanges = ["homepageUrl"];
   const first = { name: "a.example", homepageUrl: "https://a.example/" };
 
   test("if it is a domain whose name stays, in whatever letter case", async () => {
-    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
+    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
     await one.up(first);
     expect(await one.up({ name: "A.Example", homepageUrl: "https://www.a.example/" })).toBe("replace");
     expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
   });
 
   test("also by the plugin, which does not hear of replaceOnChanges", async () => {
-    const program = new Program(server, "plugin");
+    const program = new Program("plugin");
     const one = program.resource("domain");
     await one.up(first);
     if (!one.state) throw new Error("It was not created.");
@@ -209,7 +210,7 @@ describe("the old record is deleted before its replacement is created", () => {
   });
 
   test("but not if a domain has a new name", async () => {
-    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
+    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
     await one.up(first);
     expect(await one.up({ ...first, name: "b.example" })).toBe("replace");
     expect(order()).toEqual(["POST /api/v1/domains", "POST /api/v1/domains", "DELETE /api/v1/domains/1"]);

@@ -1,10 +1,10 @@
 import type { Dialect } from "../../provider/emulator";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { home } from "../support/monitors";
 
-withEmulator();
+withServer();
 
 function stack(
   kind: "monitor" | "domain" = "monitor",
@@ -59,7 +59,7 @@ describe("wire forms", () => {
       "cache_buster=1",
     ];
     expect(bodies()).toEqual([fields, [...fields, "pause=1"]]);
-    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(sentRequests()).toEqual([
       "GET /api/v1/monitors",
       "POST /api/v1/monitors",
       "PATCH /api/v1/monitors/1",

@@ -10,7 +10,7 @@ import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { home } from "../support/monitors";
@@ -24,7 +24,7 @@ beforeAll(() => {
     Reflect.deleteProperty(process.env, name);
 });
 
-withEmulator();
+withServer();
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });

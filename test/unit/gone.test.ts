@@ -7,23 +7,23 @@ import type { Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
 import type { Connect } from "../../provider/lifecycle/record-scope";
 import type { ModelStack } from "../support/model";
+import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
+import type { Front } from "../support/program";
 import {
   answer,
-  destroyAll,
-  each,
+  clock,
+  emulator,
   failureOf,
-  fronts,
   isList,
-  kinds,
+  lists,
   myKey,
   otherKey,
-  Program,
-  refreshAll,
-  server,
-  times,
+  sentRequests,
+  storedIds,
   withServer,
-} from "../support/program";
-import type { Front, Kind } from "../support/program";
+} from "../support/server";
+import { kinds } from "../support/calls";
+import type { Kind } from "../support/calls";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
 const home = {
@@ -39,7 +39,7 @@ const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
 
-withServer();
+withServer({ anyKey: true });
 
 const declared = (kind: Kind, number: number) =>
   kind === "monitor"
@@ -61,10 +61,10 @@ async function createdByOthers(
   count: number,
   kind: Kind = "monitor",
 ): Promise<[Several, Program]> {
-  const program = new Program(server, front, others);
+  const program = new Program(front, others);
   const all = await created(program, count, kind);
   program.nextRun(mine);
-  server.emulator.forget();
+  emulator.forget();
   return [all, program];
 }
 
@@ -74,23 +74,28 @@ async function createdBefore(
   count: number,
   kind: Kind = "monitor",
 ): Promise<[Several, Program]> {
-  const program = new Program(server, front);
+  const program = new Program(front);
   const all = await created(program, count, kind);
   program.nextRun();
-  server.emulator.forget();
+  emulator.forget();
   return [all, program];
 }
 
 /** By hand, in the web UI. */
 function remove(...all: (ModelStack | undefined)[]): void {
-  for (const one of all) server.emulator.monitors.remove(one?.state?.id ?? "");
+  for (const one of all) emulator.monitors.remove(one?.state?.id ?? "");
+}
+
+function removeEverything(): void {
+  emulator.monitors.clear();
+  emulator.domains.clear();
 }
 
 /** So that the list is never without records. */
 const addStranger = (): unknown =>
-  server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+  emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
-const fingerprintOf = (key: string, url = server.emulator.url): string => keyFingerprintOf({ url }, key);
+const fingerprintOf = (key: string, url = emulator.url): string => keyFingerprintOf({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {
@@ -104,10 +109,10 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     test("of twelve, of which the first eight are gone and eight are read at a time, keeps the others", async () => {
       const [all] = await createdBefore(front, 12);
       remove(...all.slice(0, 8));
-      const begun = server.clock.now();
+      const begun = clock.now();
       expect(await refreshAll(all, 8)).toEqual([...times(8, "gone"), ...times(4, "there")]);
       // Nobody waits for news of others.
-      expect(server.clock.now()).toBe(begun);
+      expect(clock.now()).toBe(begun);
     });
 
     test("reads one list for many that are gone, and another one after a minute", async () => {
@@ -115,34 +120,34 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       remove(...all);
       addStranger();
       await refreshAll(all.slice(0, 12), 8);
-      expect(server.lists).toBe(1);
-      await server.clock.sleep(61_000);
+      expect(lists()).toBe(1);
+      await clock.sleep(61_000);
       await refreshAll(all.slice(12), 8);
-      expect(server.lists).toBe(2);
+      expect(lists()).toBe(2);
     });
 
     test("is an error for what the list holds, and deleting the resource still works", async () => {
       const [all, program] = await createdBefore(front, 2);
-      server.fault = ({ method, path }) =>
+      emulator.fault = ({ method, path }) =>
         method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
       expect(await refreshAll(all)).toEqual(["error", "error"]);
       program.nextRun();
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     });
 
     test("reads the list once more if it is older than the 404", async () => {
       const [all] = await createdBefore(front, 3);
       remove(all[0]);
       expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
-      await server.clock.sleep(1000);
+      await clock.sleep(1000);
       remove(all[1]);
       expect(await refreshAll(all.slice(1, 2))).toEqual(["gone"]);
-      expect(server.lists).toBe(2);
-      await server.clock.sleep(1000);
-      server.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
+      expect(lists()).toBe(2);
+      await clock.sleep(1000);
+      emulator.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
       expect(await refreshAll(all.slice(2))).toEqual(["error"]);
-      expect(server.lists).toBeLessThanOrEqual(4);
+      expect(lists()).toBeLessThanOrEqual(4);
     });
 
     test("is an error if the list has no records at all and more than one was heard of", async () => {
@@ -157,14 +162,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
 
     test("of the only one of its kind needs no other record", async () => {
-      const program = new Program(server, front);
+      const program = new Program(front);
       const [one] = await created(program, 1);
       const domains = front === "dynamic" ? await created(program, 2, "domain") : [];
       program.nextRun();
-      server.removeAll();
+      removeEverything();
       addStranger();
       expect(await refreshAll(domains)).toEqual(times(domains.length, "error"));
-      server.removeAll();
+      removeEverything();
       program.nextRun();
       expect(await refreshAll([one])).toEqual(["gone"]);
     });
@@ -173,27 +178,27 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a delete", () => {
     test.each(kinds)("of a %s that is 404 is done, however many are, and asks for no list", async (kind) => {
       const [all] = await createdBefore(front, 6, kind);
-      server.removeAll();
+      removeEverything();
       expect(await destroyAll(all)).toEqual(times(6, "deleted"));
-      expect(server.lists).toBe(0);
+      expect(lists()).toBe(0);
     });
 
     test("that is 404 is done even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
-      server.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
+      emulator.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
     });
 
     test("whose answer was lost is finished by the next run", async () => {
       const [all, program] = await createdBefore(front, 8);
-      server.fault = ({ method }) =>
+      emulator.fault = ({ method }) =>
         method === "DELETE" ? { kind: "answer", effect: true, status: 504, body: "" } : undefined;
       await destroyAll(all);
-      server.fault = undefined;
+      emulator.fault = undefined;
       program.nextRun();
       const left = all.filter(({ state }) => state);
       expect(await destroyAll(left)).toEqual(times(left.length, "deleted"));
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     });
   });
 
@@ -230,24 +235,24 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     ["is_deleted", answer(200, { data: { id: 1, ...record, is_deleted: true } }), {}],
     ["trashed", answer(200, { data: { id: 1, ...record, trashed: true } }), {}],
   ])("is %s to a GET", async (_, fault, settings) => {
-    const program = new Program(server, front, settings);
+    const program = new Program(front, settings);
     const all = await created(program, 1);
     remove(all[0]);
     addStranger();
     program.nextRun();
-    server.fault = ({ path }) => (path.endsWith("/1") ? fault : undefined);
+    emulator.fault = ({ path }) => (path.endsWith("/1") ? fault : undefined);
     expect(await refreshAll(all)).toEqual(["gone"]);
   });
 
   test.each(["deleted_at", "is_deleted"])("is not a record whose %s is not set", async (mark) => {
     const [all] = await createdBefore(front, 1);
-    server.emulator.dialect = { extraFields: { [mark]: mark.endsWith("at") ? null : false } };
+    emulator.dialect = { extraFields: { [mark]: mark.endsWith("at") ? null : false } };
     expect(await refreshAll(all)).toEqual(["there"]);
   });
 
   test("is not contradicted by a list that holds the record as deleted", async () => {
     const [all] = await createdBefore(front, 2);
-    server.emulator.monitors.edit(1, { deleted_at: "2030-01-01T00:00:00Z" });
+    emulator.monitors.edit(1, { deleted_at: "2030-01-01T00:00:00Z" });
     expect(await refreshAll(all)).toEqual(["gone", "there"]);
   });
 
@@ -264,9 +269,9 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
 
   test.each(faults)("is never %s, to a GET or a DELETE", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
-    server.removeAll();
+    removeEverything();
     addStranger();
-    server.fault = () => fault;
+    emulator.fault = () => fault;
     expect(await refreshAll(all)).toEqual(["error", "error"]);
     const isDone = fault.kind === "answer" && fault.status === 200;
     if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
@@ -274,8 +279,8 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
 
   test.each(faults)("is not 404 in a refresh whose list is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
-    server.removeAll();
-    server.fault = (request) => (isList(request) ? fault : undefined);
+    removeEverything();
+    emulator.fault = (request) => (isList(request) ? fault : undefined);
     expect(await refreshAll(all)).toEqual(["error", "error"]);
   });
 });
@@ -292,8 +297,8 @@ describe.each(fronts)("with another key (%s)", (front) => {
 
   test.each(kinds)("it is gone if the list holds a %s that state knows", async (kind) => {
     const [all] = await createdByOthers(front, 3, kind);
-    server.emulator[`${kind}s`].remove(1);
-    server.emulator[`${kind}s`].remove(2);
+    emulator[`${kind}s`].remove(1);
+    emulator[`${kind}s`].remove(2);
     // The third is heard of, and nothing more.
     await all[2]?.preview(declared(kind, 3));
     expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
@@ -303,7 +308,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
   test("it is gone if such a record was found singly, whatever the list holds", async () => {
     const [all] = await createdByOthers(front, 2);
     remove(all[1]);
-    server.fault = (request) =>
+    emulator.fault = (request) =>
       isList(request) ? answer(200, { data: [{ id: 77, ...record, name: "A stranger's" }] }) : undefined;
     expect(await refreshAll(all, 1)).toEqual(["there", "gone"]);
   });
@@ -316,7 +321,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     const [all] = await createdByOthers(front, 2);
     remove(all[0]);
     await all[1]?.preview(declared("monitor", 2));
-    server.emulator.monitors.edit(2, edit);
+    emulator.monitors.edit(2, edit);
     expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
   });
 
@@ -349,33 +354,33 @@ describe.each(fronts)("with another key (%s)", (front) => {
       "reads the record first, and is done if it agrees in name or URL: %j",
       async (edit) => {
         const [[one]] = await createdByOthers(front, 1);
-        server.emulator.monitors.edit(1, edit);
+        emulator.monitors.edit(1, edit);
         await operation(one);
-        expect(server.sent[0]).toBe("GET /api/v1/monitors/1");
-        expect(server.emulator.writes()).toHaveLength(1);
+        expect(sentRequests()[0]).toBe("GET /api/v1/monitors/1");
+        expect(emulator.writes()).toHaveLength(1);
       },
     );
 
     test("of a record with another name and URL is an error until uptime:sameAccount", async () => {
       const [[one], program] = await createdByOthers(front, 1);
-      server.emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
+      emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
       expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
-      expect(server.emulator.writes()).toEqual([]);
+      expect(emulator.writes()).toEqual([]);
       program.nextRun(sameAccount);
       await operation(one);
-      expect(server.emulator.writes()).toHaveLength(1);
+      expect(emulator.writes()).toHaveLength(1);
     });
 
     test("with the present key reads nothing first", async () => {
       const [[one]] = await createdBefore(front, 1);
       await operation(one);
-      expect(server.sent[0]).not.toMatch(/^GET/);
+      expect(sentRequests()[0]).not.toMatch(/^GET/);
     });
   });
 
   test("a read renews the digits in state, and refuses a record with another name and URL", async () => {
     const [all] = await createdByOthers(front, 2);
-    server.emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
+    emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     // Otherwise a second refresh would find that name in state, and take the record over.
     expect(await refreshAll(all)).toEqual(["there", "error"]);
@@ -392,7 +397,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
   });
 
   test("several people with a key each are judged by the digits that each has left", async () => {
-    const program = new Program(server, front);
+    const program = new Program(front);
     const own = await created(program, 2);
     program.nextRun(others);
     const colleagues = await created(program, 1);
@@ -409,16 +414,16 @@ describe.each(fronts)("with another key (%s)", (front) => {
 describe.each(fronts)("at another address (%s)", (front) => {
   let moved: Emulator;
   beforeEach(async () => {
-    moved = await Emulator.start({ apiKey: myKey, sleep: server.clock.hold, settled: true });
+    moved = await Emulator.start({ apiKey: myKey, sleep: clock.hold, settled: true });
   });
   afterEach(() => moved.stop());
 
   /** Monitors of a server that has moved since, in a run with movedFrom unless told otherwise. */
   async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {
-    const program = new Program(server, front, settings);
+    const program = new Program(front, settings);
     const all = await created(program, 3);
-    for (const one of server.emulator.monitors.all()) moved.monitors.add(one);
-    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": server.emulator.url });
+    for (const one of emulator.monitors.all()) moved.monitors.add(one);
+    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": emulator.url });
     return [all, program];
   }
 
@@ -430,7 +435,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
   });
 
   test("what a program adds there neither hides nor frees the record of a resource with the same id", async () => {
-    const program = new Program(server, front, mine);
+    const program = new Program(front, mine);
     const [old] = await created(program, 1);
     program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
     expect(await failureOf(old.preview(declared("monitor", 1)))).toContain("uptime:movedFrom");
@@ -459,7 +464,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
   test("records of one address are no evidence at another", async () => {
     const apart = { ...others, "uptime:monitorsBaseUrl": moved.url };
     moved.apiKey = otherKey;
-    const program = new Program(server, "dynamic", apart);
+    const program = new Program("dynamic", apart);
     const [monitors, domains] = [await created(program, 2), await created(program, 1, "domain")];
     moved.apiKey = myKey;
     program.nextRun(mine);
@@ -472,7 +477,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
 
 test("accounts at one address, each with a key of its own, are judged apart", async () => {
   const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
-  const program = new Program(server, "dynamic", { ...accounts, ...others });
+  const program = new Program("dynamic", { ...accounts, ...others });
   const [own, team] = [program.resource(), program.resource()];
   await own.up(declared("monitor", 1));
   await team.up({ ...declared("monitor", 2), account: "team" });
@@ -481,7 +486,8 @@ test("accounts at one address, each with a key of its own, are judged apart", as
   remove(own);
   // What the team has is found with its key, and says nothing of ours.
   expect(await refreshAll([team])).toEqual(["there"]);
-  server.fault = (request) => (isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined);
+  emulator.fault = (request) =>
+    isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined;
   expect(await refreshAll([own])).toEqual(["error"]);
 });
 
@@ -492,7 +498,7 @@ describe("the digits of address and key in state", () => {
     [
       "a refresh that finds drift",
       (one) => {
-        server.emulator.monitors.edit(1, { interval: 900 });
+        emulator.monitors.edit(1, { interval: 900 });
         return one.refresh();
       },
     ],
@@ -507,19 +513,19 @@ describe("the digits of address and key in state", () => {
   });
 
   test("are written by an import and an adoption", async () => {
-    const importId = String(server.emulator.monitors.add(record).id);
-    const imports = new Program(server, "dynamic").resource("monitor", { importer: "home" });
+    const importId = String(emulator.monitors.add(record).id);
+    const imports = new Program("dynamic").resource("monitor", { importer: "home" });
     await imports.up({ ...home, importId });
     const adopting = { ...others, "uptime:adoptExisting": "true" };
-    const adopts = new Program(server, "dynamic", adopting).resource("monitor", { importer: "home" });
+    const adopts = new Program("dynamic", adopting).resource("monitor", { importer: "home" });
     await adopts.up(home);
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
     expect([imports, adopts].map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
   test("are written by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
-    server.emulator.dialect = { notStored: ["request_auth_username"] };
-    const program = new Program(server, "dynamic");
+    emulator.dialect = { notStored: ["request_auth_username"] };
+    const program = new Program("dynamic");
     const one = program.resource();
     expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
     expect(one.state?.outputs).toMatchObject({ __partial: true, __key: fingerprintOf(myKey) });
@@ -529,15 +535,15 @@ describe("the digits of address and key in state", () => {
   });
 
   test("are written by `export --state`", async () => {
-    const program = new Program(server, "dynamic");
+    const program = new Program("dynamic");
     const all = [1, 2].map((number) => {
-      server.emulator.monitors.add({ ...record, name: `M${number}` });
+      emulator.monitors.add({ ...record, name: `M${number}` });
       return program.resource();
     });
-    const session = new Session({ clock: server.clock });
+    const session = new Session({ clock: clock });
     const connectTo = (definition: Definition): Connect =>
       session.connector(definition, (account) => {
-        const settings: Record<string, string> = { "uptime:baseUrl": server.emulator.url, ...mine };
+        const settings: Record<string, string> = { "uptime:baseUrl": emulator.url, ...mine };
         return readSettings({ get: (key) => settings[key] }, {}, account);
       });
     const records = all.map((_, index) => ({
@@ -575,28 +581,28 @@ describe("the digits of address and key in state", () => {
       expect(await one.preview(declared("monitor", 1))).toBe("same");
     }
     expect(keyOf(one)).toBe(fingerprintOf(myKey));
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 });
 
 describe.each(fronts)("a record that is only read (%s)", (front) => {
   test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
-    const provider = new Program(server, front).providers[kind];
+    const provider = new Program(front).providers[kind];
     expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
       new RegExp(`^${kind} 77 does not exist`, "i"),
     );
   });
 
   test("leaves state if it is gone, and not for any other answer", async () => {
-    const program = new Program(server, front);
-    for (let number = 0; number < 3; number++) server.emulator.monitors.add(record);
+    const program = new Program(front);
+    for (let number = 0; number < 3; number++) emulator.monitors.add(record);
     const read = (id: string, outputs = {}) =>
       program.providers.monitor.read("urn", id, { __provider: "text", ...outputs }, {});
     const first = await read("1");
-    server.emulator.monitors.remove(1);
-    server.fault = () => answer(500);
+    emulator.monitors.remove(1);
+    emulator.fault = () => answer(500);
     expect(await failureOf(read("1", first?.outputs))).toContain("status 500");
-    server.fault = undefined;
+    emulator.fault = undefined;
     expect(await read("1", first?.outputs)).toBeUndefined();
   });
 });

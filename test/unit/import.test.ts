@@ -6,13 +6,14 @@ import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
-import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { times } from "../support/program";
+import { clock, emulator, failureOf, lists, sentRequests, settingsOf, withServer } from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
 
-withEmulator();
+withServer();
 let warnings: string[];
 beforeEach(() => {
   warnings = [];
@@ -43,10 +44,9 @@ describe("many imports", () => {
       expect(await one.up(declared)).toBe("create");
       expect(one.state).toMatchObject({ id: ids[number], outputs: all[number] });
     }
-    const lists = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
-    expect(lists).toHaveLength(pages);
+    expect(lists()).toBe(pages);
     // A handful before there are many; the model of the engine checks each twice, once for the preview.
-    expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
+    expect(emulator.requests.length - pages).toBeLessThanOrEqual(9);
     expect(emulator.writes()).toEqual([]);
   });
 
@@ -130,11 +130,10 @@ describe("an import", () => {
     const importId = add();
     await resource().up({ ...home, importId });
     // The model of the engine checks twice, once for the preview.
-    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
-      Array(2).fill(`GET /api/v1/monitors/${importId}`),
-    );
+    expect(sentRequests()).toEqual(times(2, `GET /api/v1/monitors/${importId}`));
     expect(warnings).toEqual(
-      Array(2).fill(
+      times(
+        2,
         'Monitor home imports monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
       ),
     );

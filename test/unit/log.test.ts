@@ -2,8 +2,7 @@ import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { Session } from "../../provider/lifecycle/session";
 import { blocksOf } from "../support/blocks";
-import type { Fault } from "../../provider/emulator";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 
 const request: SentRequest = {
@@ -65,7 +64,7 @@ describe("a log", () => {
 
 describe("the provider's log", () => {
   // In pieces, so that this file, printed beside a failure, does not hold them.
-  withEmulator({ apiKey: ["canary", "key"].join("-") });
+  withServer({ apiKey: ["canary", "key"].join("-") });
   let printed: string;
   let session: Session;
   beforeEach(() => {
@@ -87,13 +86,9 @@ describe("the provider's log", () => {
     requestAuthPassword: secret("password"),
     requestHeaders: [{ key: secret("header"), value: secret("value") }],
   };
-  const onPost =
-    (...faults: (Fault | undefined)[]) =>
-    ({ method }: { method: string }) =>
-      method === "POST" ? faults.shift() : undefined;
 
   function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
-    const config = settingsOf({ "uptime:logLevel": level, ...more });
+    const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level, ...more });
     return new ModelStack(kind, config, {}, clock, dynamicProcess(session));
   }
 
@@ -103,11 +98,11 @@ describe("the provider's log", () => {
     const one = stack("monitor", level);
     await one.up(home);
     await one.refresh();
-    emulator.fault = onPost({ kind: "cut", effect: true });
+    onCreates({ kind: "cut", effect: true });
     await one.beside().up(home);
-    emulator.fault = onPost({ kind: "cut", effect: false }, answer(502));
+    onCreates({ kind: "cut", effect: false }, answer(502));
     await one.beside().up(home);
-    emulator.fault = onPost(answer(429, "", { "retry-after": "0" }));
+    onCreates(answer(429, "", { "retry-after": "0" }));
     await one.beside().up(home);
     emulator.fault = ({ method, body, headers }) =>
       method === "POST" ? answer(422, { message: JSON.stringify([body, headers]) }) : undefined;

@@ -4,12 +4,12 @@ import * as uptime from "../../provider";
 import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
-import { answer, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
 import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
-withEmulator({ settled: true });
+withServer({ settled: true });
 beforeEach(() => {
   pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
 });
@@ -35,7 +35,6 @@ const idsFound = async (): Promise<number[]> =>
   (await uptime.getMonitors()).map(({ id }) => Number(id)).sort((one, other) => one - other);
 const from = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
-const reads = (): string[] => emulator.requests.map(({ method, path }) => `${method} ${path}`);
 
 describe("one record", () => {
   test("has every field under its input's name, and the rest in attributes", async () => {
@@ -138,7 +137,7 @@ describe("one record", () => {
     addShops(230);
     const { id } = await uptime.getMonitor({ name: "Shop 7" });
     expect(id).toBe("8");
-    expect(reads()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
+    expect(sentRequests()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
     // Some searches read % as "anything", or find only what is indexed already.
     emulator.fault = ({ query }) => (isSearch(query) ? answer(200, "[]") : undefined);
     expect((await uptime.getMonitor({ name: "Shop 7" })).id).toBe("8");
@@ -187,7 +186,7 @@ describe("many records", () => {
       expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(60);
       // If the list shows all fields, it is enough; one record is read to find that out.
       if (dialect.listBrief === false && dialect.emptyAs !== "absent")
-        expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
+        expect(sentRequests().filter((read) => /\d$/.test(read))).toHaveLength(1);
     },
   );
 
@@ -231,7 +230,7 @@ describe("many records", () => {
           return undefined;
         };
         expect(await idsFound()).toEqual(expect.arrayContaining([...from(1, 248), 250]));
-        expect(reads().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
+        expect(sentRequests().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
       },
     );
 

@@ -11,7 +11,7 @@ import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
-import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, settingsOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 import { startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
@@ -72,7 +72,7 @@ test("values survive the protocol, secrets as plain values", () => {
 });
 
 describe("with a server", () => {
-  withEmulator();
+  withServer();
   const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
 
   describe("an import", () => {

@@ -1,22 +1,14 @@
 import type { ModelStack } from "../support/model";
-import {
-  destroyAll,
-  failureOf,
-  fronts,
-  Program,
-  refreshAll,
-  server,
-  withServer,
-  times,
-} from "../support/program";
+import { destroyAll, fronts, Program, refreshAll, times } from "../support/program";
 import type { Front } from "../support/program";
+import { failureOf, storedIds, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
 
 /** Two resources that were both created, and of which state says that they have one and the same record. */
 async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
-  const program = new Program(server, front);
+  const program = new Program(front);
   const [one, two] = [program.resource(), program.resource()];
   await one.up(home);
   two.state = structuredClone(one.state);
@@ -33,12 +25,12 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
     const [one, two, program] = await twins(front);
     await one.up(home);
     expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual(["1"]);
+    expect(storedIds()).toEqual(["1"]);
     program.nextRun();
     expect(await one.up(home)).toBe("same");
     program.nextRun();
     expect(await destroyAll([one])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual([]);
+    expect(storedIds()).toEqual([]);
   });
 
   test("one that leaves the program after a refresh of both leaves the record to the other", async () => {
@@ -46,7 +38,7 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
     await refreshed(one, two);
     await one.up(home);
     expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual(["1"]);
+    expect(storedIds()).toEqual(["1"]);
   });
 
   test.each([false, true])(
@@ -55,7 +47,7 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
       const [one, two] = await twins(front);
       if (isRefreshed) await refreshed(one, two);
       expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     },
   );
 });
@@ -64,7 +56,7 @@ test.each(fronts)("a resource that is alone leaves the program with its record (
   const [one] = await twins(front);
   await refreshed(one);
   expect(await destroyAll([one])).toEqual(["deleted"]);
-  expect(server.ids()).toEqual([]);
+  expect(storedIds()).toEqual([]);
 });
 
 test("both in the program are an error that names both, if the engine names them", async () => {

@@ -4,12 +4,11 @@ import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { Session } from "../../provider/lifecycle/session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
-import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, isList, lists, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
@@ -19,7 +18,7 @@ interface Known {
 }
 
 // Its records change by themselves, from one request to the next.
-withEmulator({ firstId: 1001 });
+withServer({ firstId: 1001 });
 
 /** As a new run of Pulumi starts it. */
 function newProcess(more: Record<string, string> = {}, time: Clock = clock): HostedProvider {
@@ -42,8 +41,8 @@ const declaredOf = (number: number): Inputs => ({
 async function monitors(count: number): Promise<Known[]> {
   for (let number = 0; number < count; number++) {
     const { name, url, interval, requestHeaders = [], alertChannelIds = [] } = declaredOf(number);
-    const lists = { request_headers: requestHeaders, alert_channel_ids: alertChannelIds };
-    emulator.monitors.add({ name, url, interval, ...lists });
+    const more = { request_headers: requestHeaders, alert_channel_ids: alertChannelIds };
+    emulator.monitors.add({ name, url, interval, ...more });
   }
   const [example] = emulator.monitors.all();
   if (!example) return [];
@@ -84,8 +83,6 @@ const managedOf = (outputs: unknown): Inputs =>
   Object.fromEntries(
     Object.entries(outputs as Inputs).filter(([key]) => !/^(attributes|__server|__key)$/.test(key)),
   );
-const isList = ({ path }: { path: string }): boolean => path.endsWith("/monitors");
-const lists = (): number => emulator.requests.filter(isList).length;
 const shows = (): number => emulator.requests.length - lists();
 const edit = ({ id }: Known, fields: Inputs): void => {
   emulator.monitors.edit(id, fields);
@@ -187,9 +184,9 @@ describe("many reads", () => {
   });
 
   test.each([
-    ["fails", { kind: "answer", effect: false, status: 500 }],
-    ["is something else", { kind: "answer", effect: false, status: 200, body: { hello: 1 } }],
-  ] satisfies [string, Fault][])("go one by one if the list %s", async (_, fault) => {
+    ["fails", answer(500)],
+    ["is something else", answer(200, { hello: 1 })],
+  ])("go one by one if the list %s", async (_, fault) => {
     const known = await monitors(40);
     emulator.fault = (request) => (isList(request) ? fault : undefined);
     expect(await refresh(known)).toEqual(outputsOf(known));
@@ -202,8 +199,7 @@ describe("many reads", () => {
     const body: unknown = await firstPage();
     emulator.forget();
     // The server takes no notice of the page's number.
-    emulator.fault = (request) =>
-      isList(request) ? { kind: "answer", effect: false, status: 200, body } : undefined;
+    emulator.fault = (request) => (isList(request) ? answer(200, body) : undefined);
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect(lists()).toBeLessThanOrEqual(4);
   });
@@ -217,7 +213,7 @@ describe("what only the list says", () => {
     emulator.forget();
     emulator.fault = (request) =>
       isList(request) && !request.query.some(([name]) => name === "page")
-        ? { kind: "answer", effect: false, status: 200, body: { ...rest, data: records } }
+        ? answer(200, { ...rest, data: records })
         : undefined;
   }
 
@@ -324,7 +320,7 @@ describe("a list of many pages", () => {
     emulator.forget();
     emulator.fault = (request) =>
       request.query.some(([name, value]) => name === "sort" && value === "asc")
-        ? { kind: "answer", effect: false, status: 200, body }
+        ? answer(200, body)
         : undefined;
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect([lists(), shows()]).toEqual([2, 40]);
@@ -347,8 +343,7 @@ describe("what a list says of a record", () => {
       emulator.monitors.edit(Number(id), { interval: 900 });
       outputs.interval = 900;
     }
-    const list: Fault = { kind: "answer", effect: false, status: 200, body: cached };
-    emulator.fault = ({ path }) => (path.endsWith("/monitors") ? list : undefined);
+    emulator.fault = (request) => (isList(request) ? answer(200, cached) : undefined);
     expect((await refresh(known)).map(managedOf)).toEqual(outputsOf(known).map(managedOf));
   });
 
@@ -441,8 +436,7 @@ describe("a list that several wait for goes on when the time of the first is ove
   const connected = (): RecordScope => {
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});
-    emulator.fault = ({ path }) =>
-      path.endsWith("/monitors") ? { kind: "delay", delayMs: 20_000 } : undefined;
+    emulator.fault = (request) => (isList(request) ? { kind: "delay", delayMs: 20_000 } : undefined);
     return new Session({ clock }).connector(monitor, read)(undefined);
   };
 

@@ -12,7 +12,8 @@ import { httpTransport } from "../../provider/api/transport";
 import { Emulator } from "../../provider/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, myKey, otherKey, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
+import { emulator, failureOf, myKey, otherKey, storedIds, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
@@ -144,8 +145,8 @@ describe("an attached plugin", () => {
     openRunNote(engine).claim(record);
     const attached = { address: engine, log: () => undefined } as unknown as Engine;
     const session = new PluginSession(attached, {});
-    session.configure({ baseUrl: server.emulator.url, apiKey: myKey, adoptExisting: true });
-    server.emulator.monitors.add(home);
+    session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
+    emulator.monitors.add(home);
     attached.address = "127.0.0.1:4001";
     const request: ResourceRequest = {
       urn: "urn:pulumi:stack::project::uptime:index:Monitor::home",
@@ -175,11 +176,11 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     holders = new Map();
   });
   afterEach(() => otherAccount.stop());
-  withServer();
+  withServer({ anyKey: true });
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
     const neighbors = neighborsIn(holders, {});
-    return new Program(server, front, settings, { runNote: neighbors, transport });
+    return new Program(front, settings, { runNote: neighbors, transport });
   };
   /** Of another account, which has the same ids. */
   const inOtherAccount = (settings = {}): Program => {
@@ -202,7 +203,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   test("one does not take what the other has created for its own lost create", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
     let first: Promise<unknown> | undefined;
-    server.fault = ({ method }) => {
+    emulator.fault = ({ method }) => {
       if (method !== "POST" || first) return undefined;
       first = one.up(home);
       return { kind: "cut", effect: false, answerDelayMs: 4000 };
@@ -217,7 +218,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const all = [one.resource(), two.resource()];
     for (const each of all) expect(await failureOf(each.up(home))).toBe("");
     for (const each of all) expect(await each.preview(home)).toBe("same");
-    expect([server.ids(), otherAccount.monitors.size]).toEqual([["1"], 1]);
+    expect([storedIds(), otherAccount.monitors.size]).toEqual([["1"], 1]);
   });
 
   test("one deletes the record of a resource that moves to the other, which replaces it", async () => {
@@ -227,7 +228,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     two.state = structuredClone(one.state);
     expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");
     await one.drop();
-    expect(server.ids()).toEqual([]);
+    expect(storedIds()).toEqual([]);
   });
 
   test.each(["imported", "adopted"])(
@@ -244,7 +245,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
       expect(otherAccount.writes()).toEqual([]);
       await one.drop();
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     },
   );
 
@@ -254,14 +255,14 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     await two.up(home);
     expect(two.state?.id).toBe("1");
     await one.drop();
-    expect(server.ids()).toEqual(["1"]);
+    expect(storedIds()).toEqual(["1"]);
   });
 });
 
 describe.each(fronts)("if the note cannot be written (%s)", (front) => {
   withServer();
   beforeEach(() => {
-    server.emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+    emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
   });
 
   test.each<[string, (program: Program) => Promise<unknown>]>([
@@ -281,10 +282,10 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     writeFileSync(temporary, "");
     const settings = { "uptime:adoptExisting": "true" };
     const failure = await failureOf(
-      operation(new Program(server, front, settings, { runNote: openRunNote(engine) })),
+      operation(new Program(front, settings, { runNote: openRunNote(engine) })),
     );
     expect(failure).toContain(`the folder ${folder()} cannot be written (`);
     expect(failure).toContain("Set TMPDIR to a folder that can.");
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 });

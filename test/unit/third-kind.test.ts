@@ -8,7 +8,7 @@ import { Session } from "../../provider/lifecycle/session";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";
-import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, settingsOf, withServer } from "../support/server";
 import { newFolder } from "../support/folder";
 
 // A third kind of record, in the one list and nowhere else: the command line must follow.
@@ -24,7 +24,7 @@ const { cli } = jest.requireActual<typeof Cli>("../support/cli");
 const policy = { id: 3, name: "On call", applies: "nights", token: "s3cret" };
 let folder: string;
 let policies: object[];
-withEmulator();
+withServer();
 beforeEach(() => {
   folder = newFolder();
   policies = [policy];

@@ -4,11 +4,11 @@ import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
 import { clientOf } from "../support/client";
-import { failureOf, fronts, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
+import { emulator, failureOf, myKey, posts, settingsOf, storedIds, withServer } from "../support/server";
 import { host, Proxy } from "../support/proxy";
 import { home } from "../support/monitors";
 
-const key = "canary-key";
 const plain = `http://${host}`;
 const encrypted = `https://${host}`;
 let proxy: Proxy;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   process.env = { ...env };
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"])
     for (const variable of [name, name.toLowerCase()]) Reflect.deleteProperty(process.env, variable);
-  proxy = await Proxy.start(server.emulator.url);
+  proxy = await Proxy.start(emulator.url);
 });
 afterEach(() => {
   process.env = env;
@@ -28,12 +28,11 @@ afterEach(() => {
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
-  const settings = {
+  const settings = settingsOf({
     "uptime:baseUrl": url,
-    "uptime:apiKey": key,
     "uptime:allowHttp": "true",
     "uptime:maxRetries": "1",
-  };
+  });
   return clientOf(settings).send({ method, path: "/api/v1/domains", operation: new Operation() });
 }
 
@@ -42,7 +41,7 @@ async function refusalOf(url: string): Promise<string> {
   const error: unknown = await send(url, "POST").catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Error);
   expect(error).not.toBeInstanceOf(LostAnswerError);
-  expect(server.posts).toBe(0);
+  expect(posts()).toBe(0);
   expect(String(error)).not.toContain(proxy.password);
   return String(error);
 }
@@ -54,7 +53,7 @@ describe("a proxy that the environment names", () => {
       process.env[name] = proxy.url;
       expect((await send(plain)).status).toBe(200);
       expect(proxy.received).toMatchObject([
-        { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${key}` } },
+        { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${myKey}` } },
       ]);
       expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
     },
@@ -67,7 +66,7 @@ describe("a proxy that the environment names", () => {
       expect(await refusalOf(encrypted)).toContain("the server's certificate is not trusted");
       expect(proxy.received).toMatchObject([{ method: "CONNECT", url: `${host}:443` }]);
       expect(proxy.received[0]?.headers).toHaveProperty("proxy-authorization");
-      expect(JSON.stringify(proxy.received[0]?.headers)).not.toContain(key);
+      expect(JSON.stringify(proxy.received[0]?.headers)).not.toContain(myKey);
       expect(proxy.received[0]?.headers).not.toHaveProperty("authorization");
     },
   );
@@ -75,7 +74,7 @@ describe("a proxy that the environment names", () => {
   test("is never used for this machine", async () => {
     process.env.HTTP_PROXY = proxy.url;
     for (const name of ["127.0.0.1", "localhost"])
-      expect((await send(server.emulator.url.replace("127.0.0.1", name))).status).toBe(200);
+      expect((await send(emulator.url.replace("127.0.0.1", name))).status).toBe(200);
     expect(proxy.received).toEqual([]);
   });
 
@@ -135,7 +134,7 @@ describe("a create that did not get through a proxy had no effect", () => {
 
 describe.each(fronts)("a create that a proxy answers in plain http may have had an effect (%s)", (front) => {
   const creating = () =>
-    new Program(server, front, { "uptime:baseUrl": plain, "uptime:allowHttp": "true" }).resource();
+    new Program(front, { "uptime:baseUrl": plain, "uptime:allowHttp": "true" }).resource();
 
   test.each([
     [502, true],
@@ -147,8 +146,8 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
     proxy.refusal = ({ method }) => (method === "POST" && refused++ === 0 ? { status, effect } : undefined);
     const one = creating();
     await one.up(home);
-    expect(server.ids()).toEqual([one.state?.id]);
-    expect(server.posts).toBe(1);
+    expect(storedIds()).toEqual([one.state?.id]);
+    expect(posts()).toBe(1);
   });
 
   test("and its words are told without its password", async () => {
@@ -173,11 +172,11 @@ test("nothing but its own signal and time ends a request, whatever is between an
   const transport = httpTransport();
   const timeouts = [5000, 3_600_000];
   for (const timeout of timeouts)
-    for (const url of [server.emulator.url, plain]) {
+    for (const url of [emulator.url, plain]) {
       const answer = await transport({
         url: new URL(`${url}/api/v1/domains`),
         method: "GET",
-        headers: { accept: "application/json", authorization: `Bearer ${key}` },
+        headers: { accept: "application/json", authorization: `Bearer ${myKey}` },
         body: null,
         signal: new AbortController().signal,
         timeout,
