@@ -1,6 +1,7 @@
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { startEmulator, startStack, stopStacks, yamlOf } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack, stopStacks, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
 
 afterEach(stopStacks);

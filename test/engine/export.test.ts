@@ -11,7 +11,8 @@ import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
 import { isFull, sample } from "../support/size";
-import { startEmulator, startStack, stopStacks } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack, stopStacks } from "../support/stack";
 import type { Stack } from "../support/stack";
 
 afterEach(stopStacks);

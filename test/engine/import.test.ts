@@ -1,4 +1,5 @@
-import { startEmulator, startStack, stopStacks } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
 

@@ -5,15 +5,8 @@ import { parse } from "yaml";
 
 import { canary } from "../support/canary.cjs";
 import { fullTest } from "../support/size";
-import {
-  changedIn,
-  diffsIn,
-  programOf,
-  startEmulator,
-  startStack,
-  stopStacks,
-  yamlOf,
-} from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { changedIn, diffsIn, programOf, startStack, stopStacks, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // The provider plugin on the real engine, in YAML, which needs no SDK.

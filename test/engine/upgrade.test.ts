@@ -2,7 +2,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { basename, join } from "node:path";
 
 import { newFolder } from "../support/folder";
-import { startEmulator, startStack, stopStacks } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack, stopStacks } from "../support/stack";
 import type { Deployment } from "../support/workspace";
 
 afterEach(stopStacks);

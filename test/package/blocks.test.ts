@@ -6,7 +6,7 @@ import { newFolder } from "../support/folder";
 import { anchorOf, blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import * as uptime from "../../provider";
-import { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 
 const root = join(__dirname, "..", "..");
 const blocks = pages.flatMap((page) => blocksOf(page));
@@ -176,58 +176,50 @@ describe("the commands on the pages", () => {
 });
 
 test("the request with which the README begins asks for a list", async () => {
-  const emulator = await Emulator.start();
-  try {
-    const [words = []] = inLanguage("sh")
-      .filter(({ page }) => page === "README.md")
-      .flatMap(({ code }) => commandsIn(code));
-    expect(words[0]).toBe("curl");
-    const variables = new Map([
-      ["UPTIME_BASE_URL", emulator.url],
-      ["UPTIME_API_KEY", emulator.apiKey],
-    ]);
-    const filled = words.map((word) =>
-      word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
-    );
-    const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
-    const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ data: [] });
-  } finally {
-    await emulator.stop();
-  }
+  const emulator = await startEmulator();
+  const [words = []] = inLanguage("sh")
+    .filter(({ page }) => page === "README.md")
+    .flatMap(({ code }) => commandsIn(code));
+  expect(words[0]).toBe("curl");
+  const variables = new Map([
+    ["UPTIME_BASE_URL", emulator.url],
+    ["UPTIME_API_KEY", emulator.apiKey],
+  ]);
+  const filled = words.map((word) =>
+    word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
+  );
+  const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
+  const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ data: [] });
 });
 
 test("the request in docs/testing.md edits a monitor of the emulator", async () => {
-  const emulator = await Emulator.start({ apiKey: "emulator-key" });
-  try {
-    emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
-    const [words = []] = inLanguage("sh")
-      .filter(({ page }) => page === "docs/testing.md")
-      .flatMap(({ code }) => commandsIn(code))
-      .filter(([command]) => command === "curl");
-    // As curl sends it, which a machine need not have.
-    const after = (flag: string) =>
-      words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
-    const url = words
-      .find((word) => word.startsWith("http://"))
-      ?.replace("http://127.0.0.1:8080", emulator.url);
-    const { status } = await fetch(url ?? "", {
-      method: after("-X").join(),
-      headers: [
-        ...after("-H").map((header): [string, string] => [
-          header.split(": ")[0] ?? "",
-          header.split(": ")[1] ?? "",
-        ]),
-        ["Content-Type", "application/x-www-form-urlencoded"],
-      ],
-      body: after("-d").join("&"),
-    });
-    expect(status).toBe(200);
-    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
-  } finally {
-    await emulator.stop();
-  }
+  const emulator = await startEmulator();
+  emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
+  const [words = []] = inLanguage("sh")
+    .filter(({ page }) => page === "docs/testing.md")
+    .flatMap(({ code }) => commandsIn(code))
+    .filter(([command]) => command === "curl");
+  // As curl sends it, which a machine need not have.
+  const after = (flag: string) =>
+    words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
+  const url = words
+    .find((word) => word.startsWith("http://"))
+    ?.replace("http://127.0.0.1:8080", emulator.url);
+  const { status } = await fetch(url ?? "", {
+    method: after("-X").join(),
+    headers: [
+      ...after("-H").map((header): [string, string] => [
+        header.split(": ")[0] ?? "",
+        header.split(": ")[1] ?? "",
+      ]),
+      ["Content-Type", "application/x-www-form-urlencoded"],
+    ],
+    body: after("-d").join("&"),
+  });
+  expect(status).toBe(200);
+  expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
 });
 
 test("the unit test in docs/testing.md passes, and fails for another program", () => {

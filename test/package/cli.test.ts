@@ -10,8 +10,9 @@ import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { scaffold } from "../../provider/cli/shared/scaffold";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { anyCharacter } from "../support/arbitraries";
+import { startEmulator } from "../support/emulator";
 import { cli, declaredBy } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { sample } from "../support/size";
@@ -144,9 +145,8 @@ test("a shell reads any string as the one word that it is", async () => {
 describe("an export of anything", () => {
   let emulator: Emulator;
   beforeEach(async () => {
-    emulator = await Emulator.start({ dialect: { ids: "string" } });
+    emulator = await startEmulator({ dialect: { ids: "string" } });
   });
-  afterEach(() => emulator.stop());
 
   const newProject = (): void => {
     rmSync(join(folder, "out"), { recursive: true, force: true });

@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
+import { startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await startEmulator();
   emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
 });
-afterEach(() => emulator.stop());
 
 const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
 
@@ -128,32 +128,28 @@ describe("in a project", () => {
   });
 
   test("every account of the stack is checked, and the one without a name if it has a key or there is no other", async () => {
-    const theirs = await Emulator.start({ apiKey: "their-key" });
-    try {
-      const server = { baseUrl: theirs.url };
-      const accounts = {
-        eu: { ...server, apiKey: "their-key" },
-        us: { ...server, apiKey: "expired" },
-        void: { ...server },
-      };
-      const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
-      expect(named.code).toBe(1);
-      expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
-      expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
-      expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
-      expect(named.stdout).not.toContain("uptime:apiKey is not set");
-      const right = JSON.stringify({ eu: accounts.eu });
-      const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
-      expect(one).toMatchObject({ code: 0, stderr: "" });
-      const both = await cli(emulator, folder, ["doctor"], {
-        env: withStack(folder, { "uptime:accounts": right }),
-      });
-      expect(both.stdout).toMatch(
-        /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
-      );
-    } finally {
-      await theirs.stop();
-    }
+    const theirs = await startEmulator({ apiKey: "their-key" });
+    const server = { baseUrl: theirs.url };
+    const accounts = {
+      eu: { ...server, apiKey: "their-key" },
+      us: { ...server, apiKey: "expired" },
+      void: { ...server },
+    };
+    const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
+    expect(named.code).toBe(1);
+    expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
+    expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
+    expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
+    expect(named.stdout).not.toContain("uptime:apiKey is not set");
+    const right = JSON.stringify({ eu: accounts.eu });
+    const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    const both = await cli(emulator, folder, ["doctor"], {
+      env: withStack(folder, { "uptime:accounts": right }),
+    });
+    expect(both.stdout).toMatch(
+      /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
+    );
   });
 
   test("without a stack that is said, and the environment is used, unless a stack is asked for or a program", async () => {

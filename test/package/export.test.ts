@@ -20,6 +20,7 @@ import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
+import { startEmulator } from "../support/emulator";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { dialectChoices, Emulator } from "../../provider/emulator";
@@ -35,12 +36,11 @@ const nativeType = "uptime:index:Monitor";
 let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await startEmulator();
   folder = newFolder();
   mkdirSync(out());
   write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
 });
-afterEach(() => emulator.stop());
 
 const out = (...path: string[]): string => join(folder, "out", ...path);
 const text = (...path: string[]): string => readFileSync(out(...path), "utf8");
@@ -633,35 +633,31 @@ describe("what it reads", () => {
 
   test("is the account that is named, which the program names too", async () => {
     addMonitor("Ours");
-    const theirs = await Emulator.start({ apiKey: "their-key" });
-    try {
-      theirs.monitors.add(site("Theirs"));
-      const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
-      const env = withStack(folder, { "uptime:accounts": accounts });
-      const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
-      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-      expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
-      const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
-        name,
-        account,
-        options.import,
-      ]);
-      expect(declared.sort()).toEqual([
-        ["Ours", undefined, "1"],
-        ["Theirs", "theirs", "1"],
-      ]);
-      expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
-      // As a stack knows it that has imported it.
-      const urn = `urn:pulumi:test::mine::${monitorType}::theirs`;
-      const known = { urn, type: monitorType, id: "1", outputs: { account: "theirs" } };
-      withStack(folder, { "uptime:accounts": accounts }, [known]);
-      for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
-      expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
-      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-      expect(theirs.writes()).toEqual([]);
-    } finally {
-      await theirs.stop();
-    }
+    const theirs = await startEmulator({ apiKey: "their-key" });
+    theirs.monitors.add(site("Theirs"));
+    const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
+    const env = withStack(folder, { "uptime:accounts": accounts });
+    const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
+    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
+    const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
+      name,
+      account,
+      options.import,
+    ]);
+    expect(declared.sort()).toEqual([
+      ["Ours", undefined, "1"],
+      ["Theirs", "theirs", "1"],
+    ]);
+    expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
+    // As a stack knows it that has imported it.
+    const urn = `urn:pulumi:test::mine::${monitorType}::theirs`;
+    const known = { urn, type: monitorType, id: "1", outputs: { account: "theirs" } };
+    withStack(folder, { "uptime:accounts": accounts }, [known]);
+    for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
+    expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
+    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(theirs.writes()).toEqual([]);
   });
 
   test("lists that show whole records are believed, though one record shows a field more and others leave out empty ones", async () => {

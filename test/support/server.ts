@@ -1,8 +1,9 @@
-import { defaultApiKey, Emulator } from "../../provider/emulator";
-import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
+import { defaultApiKey } from "../../provider/emulator";
+import type { Emulator, EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
 import { silenceHost } from "./calls";
 import type { Kind, Settings } from "./calls";
 import { NetworkClock } from "./clock";
+import { startEmulator } from "./emulator";
 
 /** The key that stacks have unless a test says otherwise. */
 export const myKey = defaultApiKey;
@@ -23,12 +24,11 @@ export function withServer({ anyKey = false, ...options }: ServerOptions = {}): 
   silenceHost();
   beforeEach(async () => {
     clock = new NetworkClock();
-    emulator = await Emulator.start({ ...options, sleep: clock.hold });
+    emulator = await startEmulator({ ...options, sleep: clock.hold });
     if (anyKey) Object.defineProperty(emulator, "apiKey", { get: presentKey });
   });
   afterEach(() => {
     clock.stop();
-    return emulator.stop();
   });
 }
 

@@ -1,5 +1,6 @@
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { silenceHost } from "../support/calls";
+import { startEmulator } from "../support/emulator";
 import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
@@ -7,10 +8,9 @@ silenceHost();
 let first: Emulator;
 let second: Emulator;
 beforeEach(async () => {
-  first = await Emulator.start({ apiKey: "first-key" });
-  second = await Emulator.start({ apiKey: "second-key", firstId: 100 });
+  first = await startEmulator({ apiKey: "first-key" });
+  second = await startEmulator({ apiKey: "second-key", firstId: 100 });
 });
-afterEach(() => Promise.all([first.stop(), second.stop()]));
 
 function resource(accounts?: object, importer?: string): ModelStack {
   const config = {
@@ -55,7 +55,7 @@ test("accounts at one address each send their own key, at the same time too", as
   first.fault = ({ headers, body }) => {
     const name = body.find(([key]) => key === "name")?.[1];
     if (name !== undefined) keys.set(name, (keys.get(name) ?? new Set()).add(headers.authorization));
-    // As an install with three accounts accepts all their keys.
+    // As a server with three accounts accepts all their keys.
     first.apiKey = headers.authorization?.replace("Bearer ", "") ?? "";
     return undefined;
   };

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
@@ -7,14 +6,12 @@ import fc from "fast-check";
 import { anyCharacter } from "../support/arbitraries";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
+import { newFolder } from "../support/folder";
 import { sample } from "../support/size";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-comment-"));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = newFolder();
 });
 
 const type = "pulumi-nodejs:dynamic/uptime:Monitor";

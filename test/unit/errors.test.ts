@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { unknownValue } from "../../provider/definitions/marks";
-import { Emulator } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
+import type { Emulator, Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
@@ -219,14 +219,10 @@ const cases: Case[] = [
     cause: "State was made with another address",
     todo: "If you have already corrected the address, [run the program](drift.md#run-the-program-with-every-refresh). If the server has moved, set `uptime:movedFrom`. Otherwise change the address back.",
     provoke: later(async (one) => {
-      const moved = await Emulator.start();
-      try {
-        const other = stack({ "uptime:baseUrl": moved.url });
-        other.state = one.state;
-        await other.refresh();
-      } finally {
-        await moved.stop();
-      }
+      const moved = await startEmulator();
+      const other = stack({ "uptime:baseUrl": moved.url });
+      other.state = one.state;
+      await other.refresh();
     }),
   },
   {

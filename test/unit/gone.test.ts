@@ -2,10 +2,10 @@ import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { addImported } from "../../provider/cli/export/imported-state";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
-import { Emulator } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
+import type { Emulator, Fault } from "../../provider/emulator";
 import { Session } from "../../provider/lifecycle/session";
 import type { Connect } from "../../provider/lifecycle/record-scope";
+import { startEmulator } from "../support/emulator";
 import type { ModelStack } from "../support/model";
 import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
 import type { Front } from "../support/program";
@@ -414,9 +414,8 @@ describe.each(fronts)("with another key (%s)", (front) => {
 describe.each(fronts)("at another address (%s)", (front) => {
   let moved: Emulator;
   beforeEach(async () => {
-    moved = await Emulator.start({ apiKey: myKey, sleep: clock.hold, settled: true });
+    moved = await startEmulator({ apiKey: myKey, sleep: clock.hold, settled: true });
   });
-  afterEach(() => moved.stop());
 
   /** Monitors of a server that has moved since, in a run with movedFrom unless told otherwise. */
   async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {

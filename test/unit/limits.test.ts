@@ -10,7 +10,6 @@ import { RateLimiter } from "../../provider/api/rate-limit";
 import { announcedWait } from "../../provider/api/rate-limit-headers";
 import type { Denial, EndedRequest, Turn } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
-import { Emulator } from "../../provider/emulator";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { Session } from "../../provider/lifecycle/session";
@@ -20,6 +19,7 @@ import { times } from "../support/program";
 import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 import { sample } from "../support/size";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 
 withServer();
@@ -492,12 +492,8 @@ describe("retries", () => {
       form: [["name", "a.example"]],
       operation: new Operation(),
     });
-    const late = await Emulator.start({ port });
-    try {
-      expect((await created).status).toBe(201);
-      expect(late.domains.size).toBe(1);
-    } finally {
-      await late.stop();
-    }
+    const late = await startEmulator({ port });
+    expect((await created).status).toBe(201);
+    expect(late.domains.size).toBe(1);
   });
 });

@@ -9,9 +9,10 @@ import { readSettings } from "../../provider/api/settings";
 import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
 import { answer, emulator, settingsOf, withServer } from "../support/server";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
@@ -78,11 +79,10 @@ describe("with a server", () => {
   describe("an import", () => {
     let other: Emulator;
     beforeEach(async () => {
-      other = await Emulator.start({ apiKey: "other-key", firstId: 7 });
+      other = await startEmulator({ apiKey: "other-key", firstId: 7 });
       emulator.monitors.add({ ...home, name: "Ours" });
       other.monitors.add(home);
     });
-    afterEach(() => other.stop());
 
     const imported = async (id: string, inputs: object) => {
       const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } });

@@ -9,7 +9,8 @@ import { PluginSession } from "../../provider/engine/plugin/session";
 import type * as RunNotes from "../../provider/engine/run-note";
 import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
@@ -172,10 +173,9 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   let otherAccount: Emulator;
   let holders: Holders<object>;
   beforeEach(async () => {
-    otherAccount = await Emulator.start({ apiKey: otherKey });
+    otherAccount = await startEmulator({ apiKey: otherKey });
     holders = new Map();
   });
-  afterEach(() => otherAccount.stop());
   withServer({ anyKey: true });
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {

@@ -190,7 +190,7 @@ describe("an account", () => {
       apiKeySource: "uptime:accounts.eu.apiKey",
       maxRetries: 1,
     });
-    // Its key is for its own install only.
+    // Its key is for its own server only.
     expect(readAccount(config, "us")).toMatchObject({
       baseUrl: { url: "https://us.example.com", source: "uptime:accounts.us.baseUrl" },
       monitorsBaseUrl: { url: "https://us.example.com" },

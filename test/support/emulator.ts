@@ -1,0 +1,13 @@
+import { Emulator } from "../../provider/emulator";
+import type { EmulatorOptions } from "../../provider/emulator";
+
+const running: Emulator[] = [];
+
+afterEach(() => Promise.all(running.splice(0).map((emulator) => emulator.stop())));
+
+/** A server that is stopped after the test. */
+export async function startEmulator(options?: EmulatorOptions): Promise<Emulator> {
+  const emulator = await Emulator.start(options);
+  running.push(emulator);
+  return emulator;
+}
