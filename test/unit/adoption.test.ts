@@ -1,8 +1,7 @@
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
 import type { Front } from "../support/program";
-import { answer, emulator, failureOf, posts, sentRequests, withServer } from "../support/server";
-import { urnOf } from "../support/simulated/engine";
+import { answer, emulator, failureOf, posts, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const adopting = { "uptime:adoptExisting": "true" };
@@ -179,40 +178,5 @@ describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)
       await failureOf(domain().up({ name: "shop.example", homepageUrl: "https://b.example/" })),
     ).toContain("homepageUrl");
     expect(emulator.writes()).toEqual([]);
-  });
-});
-
-describe("the old record is deleted before its replacement is created", () => {
-  const order = (): string[] => sentRequests().filter((line) => /^(POST|DELETE)/.test(line));
-  const replaceOnChanges = ["homepageUrl"];
-  const first = { name: "a.example", homepageUrl: "https://a.example/" };
-
-  test("if it is a domain whose name stays, in whatever letter case", async () => {
-    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
-    await one.up(first);
-    expect(await one.up({ name: "A.Example", homepageUrl: "https://www.a.example/" })).toBe("replace");
-    expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
-  });
-
-  test("also by the plugin, which does not hear of replaceOnChanges", async () => {
-    const program = new Program("plugin");
-    const one = program.resource("domain");
-    await one.up(first);
-    if (!one.state) throw new Error("It was not created.");
-    const { id, inputs, outputs } = one.state;
-    const news = { ...inputs, homepageUrl: "https://www.a.example/" };
-    const urn = urnOf({ kind: "domain", name: one.name });
-    expect(await program.providers.domain.diff(urn, id, outputs, inputs, news, {})).toEqual({
-      changes: true,
-      replaces: false,
-      deleteBeforeReplace: true,
-    });
-  });
-
-  test("but not if a domain has a new name", async () => {
-    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
-    await one.up(first);
-    expect(await one.up({ ...first, name: "b.example" })).toBe("replace");
-    expect(order()).toEqual(["POST /api/v1/domains", "POST /api/v1/domains", "DELETE /api/v1/domains/1"]);
   });
 });
