@@ -7,6 +7,7 @@ import { Session } from "../../provider/lifecycle/session";
 import type { Connect } from "../../provider/lifecycle/record-scope";
 import { startEmulator } from "../support/emulator";
 import type { ModelStack } from "../support/model";
+import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
 import type { Front } from "../support/program";
 import {
@@ -26,15 +27,7 @@ import { kinds } from "../support/calls";
 import type { Kind } from "../support/calls";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
-const home = {
-  name: "Home",
-  url: "https://example.com/",
-  interval: 60,
-  alertCondition: "url_unavailable",
-  requestMethod: "GET",
-  cacheBuster: false,
-};
-const record = { name: "Home", url: "https://example.com/", interval: 60 };
+const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
@@ -48,7 +41,7 @@ const declared = (kind: Kind, number: number) =>
 
 type Several = [ModelStack, ...ModelStack[]];
 
-/** So many new resources of a program, which state has with the digits of the program's present key. */
+/** So many new resources of a program, which state has with the fingerprint of the program's present key. */
 async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<Several> {
   const all = Array.from({ length: count }, () => program.resource(kind));
   await each([...all.entries()], ([number, one]) => one.up(declared(kind, number + 1)));
@@ -92,21 +85,21 @@ function removeEverything(): void {
 }
 
 /** So that the list is never without records. */
-const addStranger = (): unknown =>
-  emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+const addStranger = (server = emulator): unknown =>
+  server.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
 const fingerprintOf = (key: string, url = emulator.url): string => keyFingerprintOf({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {
-    test("takes what is 404 out of state if the list does not hold it, however many they are", async () => {
+    test("removes a missing record from state if the list does not hold it, however many are missing", async () => {
       const [all] = await createdBefore(front, 6);
       remove(...all);
       addStranger();
       expect(await refreshAll(all)).toEqual(times(6, "gone"));
     });
 
-    test("of twelve, of which the first eight are gone and eight are read at a time, keeps the others", async () => {
+    test("keeps the others if the first eight of twelve are missing and eight are read at a time, without waiting", async () => {
       const [all] = await createdBefore(front, 12);
       remove(...all.slice(0, 8));
       const begun = clock.now();
@@ -115,7 +108,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(clock.now()).toBe(begun);
     });
 
-    test("reads one list for many that are gone, and another one after a minute", async () => {
+    test("reads one list for many missing records, and another one after a minute", async () => {
       const [all] = await createdBefore(front, 16);
       remove(...all);
       addStranger();
@@ -126,7 +119,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(lists()).toBe(2);
     });
 
-    test("is an error for what the list holds, and deleting the resource still works", async () => {
+    test("fails for a record that the list holds, and deleting the resource still works", async () => {
       const [all, program] = await createdBefore(front, 2);
       emulator.fault = ({ method, path }) =>
         method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
@@ -150,7 +143,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(lists()).toBeLessThanOrEqual(4);
     });
 
-    test("is an error if the list has no records at all and more than one was heard of", async () => {
+    test("fails if the list is empty and the process knows several records", async () => {
       const [all, program] = await createdBefore(front, 3);
       remove(...all);
       expect(await refreshAll(all)).toEqual(times(3, "error"));
@@ -161,7 +154,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(await refreshAll(all)).toEqual(times(3, "gone"));
     });
 
-    test("of the only one of its kind needs no other record", async () => {
+    test("removes the only record of its kind if the list is empty", async () => {
       const program = new Program(front);
       const [one] = await created(program, 1);
       const domains = front === "dynamic" ? await created(program, 2, "domain") : [];
@@ -176,14 +169,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   });
 
   describe("a delete", () => {
-    test.each(kinds)("of a %s that is 404 is done, however many are, and asks for no list", async (kind) => {
+    test.each(kinds)("of a %s that answers 404 succeeds without reading the list", async (kind) => {
       const [all] = await createdBefore(front, 6, kind);
       removeEverything();
       expect(await destroyAll(all)).toEqual(times(6, "deleted"));
       expect(lists()).toBe(0);
     });
 
-    test("that is 404 is done even if the list holds the record", async () => {
+    test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
       emulator.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
@@ -202,7 +195,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
   });
 
-  test("an update of what is gone is an error that says how to create it again, and leaves it in state", async () => {
+  test("updating a missing record fails, says how to create it again, and keeps it in state", async () => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
     expect(await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }))).toMatch(
@@ -211,7 +204,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(one.state).toBeDefined();
   });
 
-  test("state without digits, as version 0.1.0 has left it, counts as the present account", async () => {
+  test("state of 0.1.0, without a key fingerprint, counts as the present account", async () => {
     const [all] = await createdByOthers(front, 3);
     for (const one of all) forgetKey(one);
     remove(...all);
@@ -221,7 +214,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   });
 });
 
-describe.each(fronts)("what says that a record is gone (%s)", (front) => {
+describe.each(fronts)("a record is gone (%s)", (front) => {
   test.each<[string, Fault, Record<string, string>]>([
     ["404", answer(404), {}],
     ["410", answer(410), {}],
@@ -234,7 +227,7 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     ["deleted", answer(200, { data: { id: 1, ...record, deleted: true } }), {}],
     ["is_deleted", answer(200, { data: { id: 1, ...record, is_deleted: true } }), {}],
     ["trashed", answer(200, { data: { id: 1, ...record, trashed: true } }), {}],
-  ])("is %s to a GET", async (_, fault, settings) => {
+  ])("if a GET is answered with %s", async (_, fault, settings) => {
     const program = new Program(front, settings);
     const all = await created(program, 1);
     remove(all[0]);
@@ -244,13 +237,13 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(["gone"]);
   });
 
-  test.each(["deleted_at", "is_deleted"])("is not a record whose %s is not set", async (mark) => {
+  test.each(["deleted_at", "is_deleted"])("but not if its %s is not set", async (mark) => {
     const [all] = await createdBefore(front, 1);
     emulator.dialect = { extraFields: { [mark]: mark.endsWith("at") ? null : false } };
     expect(await refreshAll(all)).toEqual(["there"]);
   });
 
-  test("is not contradicted by a list that holds the record as deleted", async () => {
+  test("also if the list holds it, marked as deleted", async () => {
     const [all] = await createdBefore(front, 2);
     emulator.monitors.edit(1, { deleted_at: "2030-01-01T00:00:00Z" });
     expect(await refreshAll(all)).toEqual(["gone", "there"]);
@@ -267,7 +260,7 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     ["a connection that is cut", { kind: "cut", effect: false }],
   ];
 
-  test.each(faults)("is never %s, to a GET or a DELETE", async (_, fault) => {
+  test.each(faults)("but not if a GET or a DELETE is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
     removeEverything();
     addStranger();
@@ -277,7 +270,7 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
-  test.each(faults)("is not 404 in a refresh whose list is answered with %s", async (_, fault) => {
+  test.each(faults)("but not for a refresh whose list is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
     removeEverything();
     emulator.fault = (request) => (isList(request) ? fault : undefined);
@@ -286,7 +279,7 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
 });
 
 describe.each(fronts)("with another key (%s)", (front) => {
-  test("what is 404 stays in state if no record is found that state knows", async () => {
+  test("keeps a missing record in state if no known record was found", async () => {
     const [all] = await createdByOthers(front, 2);
     remove(...all);
     addStranger();
@@ -295,7 +288,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(all.every(({ state }) => state)).toBe(true);
   });
 
-  test.each(kinds)("it is gone if the list holds a %s that state knows", async (kind) => {
+  test.each(kinds)("removes a missing record if the list holds another %s that state knows", async (kind) => {
     const [all] = await createdByOthers(front, 3, kind);
     emulator[`${kind}s`].remove(1);
     emulator[`${kind}s`].remove(2);
@@ -305,7 +298,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
   });
 
-  test("it is gone if such a record was found singly, whatever the list holds", async () => {
+  test("removes a missing record if a record that state knows was read, whatever the list holds", async () => {
     const [all] = await createdByOthers(front, 2);
     remove(all[1]);
     emulator.fault = (request) =>
@@ -313,11 +306,11 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await refreshAll(all, 1)).toEqual(["there", "gone"]);
   });
 
-  test.each<[string, Record<string, string>, string]>([
-    ["another name and URL", { name: "Other", url: "https://other.example/" }, "error"],
-    ["another name and the same URL", { name: "Other" }, "gone"],
-    ["the same name and another URL", { url: "https://other.example/" }, "gone"],
-  ])("a record with the same id, %s, as evidence: %#", async (_, edit, expected) => {
+  test.each<[string, string, Record<string, string>]>([
+    ["another name and URL", "error", { name: "Other", url: "https://other.example/" }],
+    ["another name and the same URL", "gone", { name: "Other" }],
+    ["the same name and another URL", "gone", { url: "https://other.example/" }],
+  ])("a record with the same id, %s, leads to: %s", async (_, expected, edit) => {
     const [all] = await createdByOthers(front, 2);
     remove(all[0]);
     await all[1]?.preview(declared("monitor", 2));
@@ -325,7 +318,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
   });
 
-  test("uptime:sameAccount says that the account is the one that state means, and errors name it", async () => {
+  test("removes missing records with uptime:sameAccount, which the errors name", async () => {
     const [all, program] = await createdByOthers(front, 4);
     remove(...all);
     for (const one of all) expect(await failureOf(one.refresh())).toContain("uptime:sameAccount");
@@ -351,7 +344,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     ["a delete", (one) => one.destroy()],
   ])("%s", (_, operation) => {
     test.each([{}, { name: "Other" }, { url: "https://other.example/" }])(
-      "reads the record first, and is done if it agrees in name or URL: %j",
+      "reads the record first, and succeeds if it agrees in name or URL: %j",
       async (edit) => {
         const [[one]] = await createdByOthers(front, 1);
         emulator.monitors.edit(1, edit);
@@ -361,7 +354,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
       },
     );
 
-    test("of a record with another name and URL is an error until uptime:sameAccount", async () => {
+    test("of a record with another name and URL fails until uptime:sameAccount is set", async () => {
       const [[one], program] = await createdByOthers(front, 1);
       emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
       expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
@@ -371,23 +364,23 @@ describe.each(fronts)("with another key (%s)", (front) => {
       expect(emulator.writes()).toHaveLength(1);
     });
 
-    test("with the present key reads nothing first", async () => {
+    test("with the present key sends the write without reading first", async () => {
       const [[one]] = await createdBefore(front, 1);
       await operation(one);
       expect(sentRequests()[0]).not.toMatch(/^GET/);
     });
   });
 
-  test("a read renews the digits in state, and refuses a record with another name and URL", async () => {
+  test("a read renews the fingerprint, and refuses a record with another name and URL", async () => {
     const [all] = await createdByOthers(front, 2);
     emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
     expect(await refreshAll(all)).toEqual(["there", "error"]);
-    // Otherwise a second refresh would find that name in state, and take the record over.
+    // Otherwise a second refresh would find that name in state, and accept the record.
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     expect(all.map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
-  test("once they are renewed, the present key is enough", async () => {
+  test("removes missing records once a refresh has renewed their fingerprints", async () => {
     const [all, program] = await createdByOthers(front, 3);
     await refreshAll(all);
     program.nextRun();
@@ -396,7 +389,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(times(3, "gone"));
   });
 
-  test("several people with a key each are judged by the digits that each has left", async () => {
+  test("of several people with a key each, only the one who wrote the state removes a missing record", async () => {
     const program = new Program(front);
     const own = await created(program, 2);
     program.nextRun(others);
@@ -426,14 +419,14 @@ describe.each(fronts)("at another address (%s)", (front) => {
     return [all, program];
   }
 
-  test("everything is an error until uptime:movedFrom names the old one", async () => {
+  test("every operation fails until uptime:movedFrom names the old address", async () => {
     const [all, program] = await createdElsewhere(mine);
     program.nextRun({ "uptime:movedFrom": "" });
     expect(await failureOf(all[0].refresh())).toContain("uptime:movedFrom");
     expect(await destroyAll(all)).toEqual(times(3, "error"));
   });
 
-  test("what a program adds there neither hides nor frees the record of a resource with the same id", async () => {
+  test("a new record with the same id does not hide that the old one needs uptime:movedFrom", async () => {
     const program = new Program(front, mine);
     const [old] = await created(program, 1);
     program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
@@ -443,7 +436,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(await failureOf(old.drop())).toContain("uptime:movedFrom");
   });
 
-  test("the digits are compared with those of the old address", async () => {
+  test("the fingerprint is compared with that of the old address", async () => {
     const [all] = await createdElsewhere(mine);
     moved.monitors.remove(1);
     moved.monitors.remove(2);
@@ -453,14 +446,14 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(all.slice(2).map(keyOf)).toEqual([fingerprintOf(myKey, moved.url)]);
   });
 
-  test("another key is another one there too", async () => {
+  test("another key counts as another key at the new address too", async () => {
     const [all] = await createdElsewhere(others);
     moved.monitors.clear();
-    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    addStranger(moved);
     expect(await refreshAll(all)).toEqual(times(3, "error"));
   });
 
-  test("records of one address are no evidence at another", async () => {
+  test("records found at one address prove nothing about another", async () => {
     const apart = { ...others, "uptime:monitorsBaseUrl": moved.url };
     moved.apiKey = otherKey;
     const program = new Program("dynamic", apart);
@@ -469,12 +462,12 @@ describe.each(fronts)("at another address (%s)", (front) => {
     program.nextRun(mine);
     expect(await refreshAll(domains)).toEqual(["there"]);
     moved.monitors.clear();
-    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    addStranger(moved);
     expect(await refreshAll(monitors)).toEqual(["error", "error"]);
   });
 });
 
-test("accounts at one address, each with a key of its own, are judged apart", async () => {
+test("records found with one account's key prove nothing about another account at the same address", async () => {
   const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
   const program = new Program("dynamic", { ...accounts, ...others });
   const [own, team] = [program.resource(), program.resource()];
@@ -490,7 +483,7 @@ test("accounts at one address, each with a key of its own, are judged apart", as
   expect(await refreshAll([own])).toEqual(["error"]);
 });
 
-describe("the digits of address and key in state", () => {
+describe("the fingerprint of address and key in state", () => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a refresh that finds nothing new", (one) => one.refresh()],
@@ -502,7 +495,7 @@ describe("the digits of address and key in state", () => {
       },
     ],
     ["a replacement", (one) => one.replace(declared("monitor", 1))],
-  ])("are written by a create, and anew by %s", async (_, operation) => {
+  ])("is written by a create, and again by %s", async (_, operation) => {
     const [[one]] = await createdByOthers("dynamic", 1);
     expect(keyOf(one)).toBe(fingerprintOf(otherKey));
     const address = one.state?.outputs.__server;
@@ -511,7 +504,7 @@ describe("the digits of address and key in state", () => {
     expect(one.state?.outputs.__server).toBe(address);
   });
 
-  test("are written by an import and an adoption", async () => {
+  test("is written by an import and an adoption", async () => {
     const importId = String(emulator.monitors.add(record).id);
     const imports = new Program("dynamic").resource("monitor", { importer: "home" });
     await imports.up({ ...home, importId });
@@ -522,7 +515,7 @@ describe("the digits of address and key in state", () => {
     expect([imports, adopts].map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
-  test("are written by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
+  test("is written by an operation that failed half-way, and by the read of a record that is not managed", async () => {
     emulator.dialect = { notStored: ["request_auth_username"] };
     const program = new Program("dynamic");
     const one = program.resource();
@@ -533,7 +526,7 @@ describe("the digits of address and key in state", () => {
     expect(read?.outputs).toMatchObject({ __readOnly: true, __key: fingerprintOf(otherKey) });
   });
 
-  test("are written by `export --state`", async () => {
+  test("is written by `export --state`", async () => {
     const program = new Program("dynamic");
     const all = [1, 2].map((number) => {
       emulator.monitors.add({ ...record, name: `M${number}` });
@@ -567,9 +560,9 @@ describe("the digits of address and key in state", () => {
   });
 
   test.each<[string, string | undefined]>([
-    ["missing, as in state of version 0.1.0", undefined],
-    ["other ones", "0000"],
-  ])("are no change in any preview if they are %s", async (_, key) => {
+    ["missing, as in state of 0.1.0", undefined],
+    ["another one", "0000"],
+  ])("is no change in any preview if it is %s", async (_, key) => {
     const [[one], program] = await createdBefore("dynamic", 1);
     for (const operation of ["preview", "up", "refresh"] as const) {
       forgetKey(one, key);
@@ -585,14 +578,14 @@ describe("the digits of address and key in state", () => {
 });
 
 describe.each(fronts)("a record that is only read (%s)", (front) => {
-  test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
+  test.each(kinds)("is an error if there is no such %s when a program first asks for it", async (kind) => {
     const provider = new Program(front).providers[kind];
     expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
       new RegExp(`^${kind} 77 does not exist`, "i"),
     );
   });
 
-  test("leaves state if it is gone, and not for any other answer", async () => {
+  test("is removed from state if it is gone, and not for any other answer", async () => {
     const program = new Program(front);
     for (let number = 0; number < 3; number++) emulator.monitors.add(record);
     const read = (id: string, outputs = {}) =>

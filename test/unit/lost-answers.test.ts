@@ -131,7 +131,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     expect(posts()).toBe(2);
   });
 
-  test("and a duplicate that cannot be found: an error, and nothing is sent again", async () => {
+  test("fails without a third create if the duplicate cannot be found", async () => {
     const answers = [cut, answer(422, { message: "The name has already been taken." })];
     lagging(99, () => answers.shift());
     expect(await made(resource(kind), declared[kind])).toContain("The name has already been taken");
