@@ -200,12 +200,9 @@ describe("a value that the API takes and does not store", () => {
     speak({ notStored: ["ssl_alert_days"] });
     const one = stack();
     const declared = { ...home, sslAlertDays: 7 };
-    await expect(one.up(declared)).rejects.toThrow(
-      "The Monitor was created with the id 1, but the API took these properties and did not store them: " +
-        "sslAlertDays was sent as 7 and is null.",
-    );
+    expect(await failureOf(one.up(declared))).toMatch(/sslAlertDays.*7.*null/);
     expect(one.state).toMatchObject({ id: "1", outputs: { sslAlertDays: null } });
-    await expect(one.up(declared)).rejects.toThrow("sslAlertDays was sent as 7 and is null");
+    expect(await failureOf(one.up(declared))).toContain("sslAlertDays");
     speak({ notStored: [] });
     expect(await one.up(declared)).toBe("update");
     expect(only()).toMatchObject({ ssl_alert_days: 7 });
@@ -214,9 +211,7 @@ describe("a value that the API takes and does not store", () => {
 
   test("is found out if a create answers with the id alone", async () => {
     speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
-    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
-      "sslAlertDays was sent as 7 and is null",
-    );
+    expect(await failureOf(stack().up({ ...home, sslAlertDays: 7 }))).toMatch(/sslAlertDays.*7.*null/);
   });
 
   test("makes a create that is answered with nothing an error, which names the record that may be it", async () => {
@@ -228,9 +223,8 @@ describe("a value that the API takes and does not store", () => {
     const one = stack();
     await one.up({ ...home, requestAuthUsername: "bob" });
     speak({ notStored: ["request_auth_username"] });
-    await expect(one.up({ ...home, requestAuthUsername: "eve", interval: 300 })).rejects.toThrow(
-      'requestAuthUsername was sent as "eve" and is "bob"',
-    );
+    const failure = await failureOf(one.up({ ...home, requestAuthUsername: "eve", interval: 300 }));
+    expect(failure).toMatch(/requestAuthUsername.*"eve".*"bob"/);
     expect(outputsOf(one)).toMatchObject({ requestAuthUsername: "bob", interval: 300 });
   });
 
@@ -246,16 +240,15 @@ describe("a value that the API takes and does not store", () => {
 
   test("a date with an offset other than +00:00 is an error that names the offset", async () => {
     speak({ dates: "+02:00" });
-    await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
-      'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
-    );
+    const failure = await failureOf(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" }));
+    expect(failure).toMatch(/maintenanceStartAt.*\+02:00/);
   });
 });
 
 describe.each([
   [202, /^$/, { accepted: 202 }],
   [204, /^$/, { createStatus: 204 }],
-  [200, /interval was sent as 300 and is 60/, { createStatus: 200 }],
+  [200, /interval.*300.*60/, { createStatus: 200 }],
 ] as const)(
   "what is answered with %i and no body may take effect a moment later: %s",
   (status, failure, dialect) => {
@@ -307,9 +300,7 @@ describe("pause", () => {
       speak({ pauseShown });
       const one = stack("monitor", { "uptime:maxRetries": "0" });
       failUpdates();
-      await expect(one.up({ ...home, pause: true })).rejects.toThrow(
-        /^The Monitor was created with the id 1, but PATCH .*status 500/,
-      );
+      expect(await failureOf(one.up({ ...home, pause: true }))).toContain("status 500");
       expect(one.state?.id).toBe("1");
       emulator.fault = () => undefined;
       await one.refresh();
@@ -429,8 +420,7 @@ test("a domain that is found under another name is another record: neither read,
   await one.up({ name: "a.example" });
   emulator.domains.edit(1, { name: "b.example" });
   emulator.forget();
-  const problem =
-    /Domain 1 has the name "b\.example" in the API and "a\.example" in state: it is another record/;
+  const problem = /"b\.example".*"a\.example".*another record/;
   await expect(one.refresh()).rejects.toThrow(problem);
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
   await expect(one.destroy()).rejects.toThrow(problem);
