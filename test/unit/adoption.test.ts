@@ -38,7 +38,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
       { request_headers: [{ key: "X-A", value: "secret" }] },
     ],
   ])(
-    "is adopted, and what a create does not send or a record not show is sent: %s",
+    "is adopted, and an update sends what a create does not send or the record does not show: %s",
     async (name, inputs, stored) => {
       const hidden = Object.keys(stored);
       emulator.dialect = { hidden: name === "pause" ? [] : hidden };
@@ -51,7 +51,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     },
   );
 
-  test("is adopted, and what it does not show is sent by the next up if it could not be sent", async () => {
+  test("is adopted, and the next up sends what it does not show if this one could not", async () => {
     const id = add();
     const one = resource(front);
     const inputs = { ...home, requestAuthPassword: "secret" };
@@ -68,7 +68,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["in a declared field", { interval: 900 }, {}, ["interval"]],
     ["in a default", { alert_condition: "url_text", alert_text_lookup: "ok" }, {}, ["alertCondition"]],
     ["in several", { interval: 300, ssl_alert_days: 7 }, { sslAlertDays: 14 }, ["interval", "sslAlertDays"]],
-  ])("that differs %s: nothing is created, and an error names it", async (_, fields, inputs, keys) => {
+  ])("that differs %s is an error that names it, and nothing is created", async (_, fields, inputs, keys) => {
     const id = add(fields);
     const one = resource(front);
     const failure = await failureOf(one.up({ ...home, ...inputs }));
@@ -103,7 +103,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect(emulator.writes()).toEqual([]);
   });
 
-  test("that is not the only equal one: nothing is created, and an error names them", async () => {
+  test("that is not the only equal one is an error that names them, and nothing is created", async () => {
     const ids = [add(), add()];
     const one = resource(front);
     const failure = await failureOf(one.up(home));
@@ -117,14 +117,14 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     { url: "https://other.example/" },
     { name: { en: home.name } },
     { name: true },
-  ])("must agree in both: one with %j is left alone, and a new one is created", async (fields) => {
+  ])("is not one with %j, and a new one is created", async (fields) => {
     add(fields);
     const one = resource(front);
     await one.up(home);
     expect(one.state?.id).toBe("2");
   });
 
-  test("that another resource has is none of those that are looked for", async () => {
+  test("that another resource has is not adopted", async () => {
     const program = new Program(front);
     const [one, two, three] = [program.resource(), program.resource(), program.resource()];
     await one.up(home);
@@ -135,7 +135,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect([one, two, three].map(({ state }) => state?.id)).toEqual(["1", "2", "3"]);
   });
 
-  test("that two resources could have is adopted by one", async () => {
+  test("that two resources could adopt is adopted by one of them", async () => {
     add();
     const program = new Program(front, adopting);
     const all = [program.resource(), program.resource()];
@@ -153,7 +153,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect(one.state?.id).toBe(id);
   });
 
-  test("is looked for with the setting only", async () => {
+  test("is ignored without the setting", async () => {
     add({ interval: 900 });
     const one = resource(front, { "uptime:adoptExisting": "false" });
     await one.up(home);

@@ -66,7 +66,7 @@ describe("wire forms", () => {
     ]);
   });
 
-  test("a removed field is sent as empty, a text as `field=`, a list as one empty entry, pause as 0", async () => {
+  test("of a removed field are empty: `field=` for a string, one empty entry for a list, 0 for pause", async () => {
     const one = stack();
     await one.up({
       ...home,
@@ -95,7 +95,7 @@ describe("wire forms", () => {
   });
 
   test.each(["bracketsRefused", "bracketsIgnored"] as const)(
-    "with %s, an empty list is sent in the other form, which is kept",
+    "of an empty list are the other ones if the server has %s, which is remembered",
     async (emptyLists) => {
       speak({ emptyLists });
       const one = stack();
@@ -113,7 +113,7 @@ describe("wire forms", () => {
     },
   );
 
-  test("a create that is refused with an empty list is sent in the other form, from then on at once", async () => {
+  test("of an empty list are learned by a create too", async () => {
     speak({ emptyLists: "bracketsRefused" });
     const one = stack();
     await one.up({ ...home, alertChannelIds: [] });
@@ -122,7 +122,7 @@ describe("wire forms", () => {
     expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([true]);
   });
 
-  test("if PATCH is refused with 405, PUT is sent, from then on at once", async () => {
+  test("a PATCH that is answered with 405 is sent as PUT, which is remembered", async () => {
     speak({ patch: "405" });
     const one = stack();
     await one.up(home);
@@ -132,7 +132,7 @@ describe("wire forms", () => {
     expect(only()).toMatchObject({ interval: 600 });
   });
 
-  test("updates that are refused PATCH at the same time all go on with PUT", async () => {
+  test("several updates whose PATCH is refused at the same time all go on with PUT", async () => {
     speak({ patch: "405" });
     const one = stack();
     const all = [one, one.beside(), one.beside(), one.beside()];
@@ -143,7 +143,7 @@ describe("wire forms", () => {
 });
 
 describe("a create whose answer does not tell the id", () => {
-  test("is found, and two equal ones are told apart, as is somebody else's", async () => {
+  test("is found beside equal ones, of the program and of somebody else", async () => {
     emulator.monitors.add({ ...home, interval: 60 });
     speak({ createAnswer: "empty", listBrief: true });
     const one = stack();
@@ -153,7 +153,7 @@ describe("a create whose answer does not tell the id", () => {
     expect([one.state?.id, two.state?.id].sort()).toEqual(equal.map(({ id }) => String(id)));
   });
 
-  test("is not one that declares more, whichever is looked for first", async () => {
+  test("is not mistaken for one that declares more, in either order", async () => {
     speak({ createAnswer: "empty", uniqueDomainNames: false });
     const all = [
       { name: "one.example" },
@@ -174,7 +174,7 @@ describe("a create whose answer does not tell the id", () => {
     }
   });
 
-  test("is not one that has more than a brief list shows", async () => {
+  test("is not mistaken for one with fields that a brief list does not show", async () => {
     speak({ createStatus: 204, createAnswer: "empty", listBrief: true, uniqueDomainNames: false });
     const plain = stack("domain");
     const more = plain.beside();
@@ -186,7 +186,7 @@ describe("a create whose answer does not tell the id", () => {
     expect(homepages).toEqual([null, "https://a.example/"]);
   });
 
-  test("is taken from the Location header if there is one", async () => {
+  test("is read from the Location header if there is one", async () => {
     speak({ createAnswer: "empty", createLocation: true, listBrief: true });
     const one = stack();
     await one.up(home);
@@ -195,8 +195,8 @@ describe("a create whose answer does not tell the id", () => {
   });
 });
 
-describe("a value that the API takes and does not store", () => {
-  test("on create: an error with property, sent and stored value; the id is kept, the next up goes on", async () => {
+describe("a value that the API accepts and does not store", () => {
+  test("fails the create, naming property and both values, and the next up goes on with its id", async () => {
     speak({ notStored: ["ssl_alert_days"] });
     const one = stack();
     const declared = { ...home, sslAlertDays: 7 };
@@ -209,17 +209,17 @@ describe("a value that the API takes and does not store", () => {
     expect(await one.up(declared)).toBe("same");
   });
 
-  test("is found out if a create answers with the id alone", async () => {
+  test("fails a create that is answered with the id alone", async () => {
     speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
     expect(await failureOf(stack().up({ ...home, sslAlertDays: 7 }))).toMatch(/sslAlertDays.*7.*null/);
   });
 
-  test("makes a create that is answered with nothing an error, which names the record that may be it", async () => {
+  test("fails a create that is answered with nothing, naming the record that may be it", async () => {
     speak({ createAnswer: "empty", notStored: ["ssl_alert_days"] });
     await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(/may be it[^]*1 \("Home"/);
   });
 
-  test("on update: the same, and state shows what is there", async () => {
+  test("fails the update, and state has what is there", async () => {
     const one = stack();
     await one.up({ ...home, requestAuthUsername: "bob" });
     speak({ notStored: ["request_auth_username"] });
@@ -228,7 +228,7 @@ describe("a value that the API takes and does not store", () => {
     expect(outputsOf(one)).toMatchObject({ requestAuthUsername: "bob", interval: 300 });
   });
 
-  test("is named without the value that was sent and the one that is there, if it is a secret", async () => {
+  test("is named without the two values if it is a secret", async () => {
     const one = stack();
     const declared = (value: string) => ({ ...home, requestHeaders: [{ key: "X-A", value }] });
     await one.up(declared("canary-stored"));
@@ -250,7 +250,7 @@ describe.each([
   [204, /^$/, { createStatus: 204 }],
   [200, /interval.*300.*60/, { createStatus: 200 }],
 ] as const)(
-  "what is answered with %i and no body may take effect a moment later: %s",
+  "after an answer with %i and no body, a write that takes effect later leads to %s",
   (status, failure, dialect) => {
     test("a create", async () => {
       speak({ createAnswer: "empty", createLocation: true, ...dialect });
@@ -279,7 +279,7 @@ describe.each([
 
 describe("pause", () => {
   test.each(["pause", "paused", "paused_at", "hidden"] as const)(
-    "shown as %s: set in one up with the create, resumed when removed",
+    "shown as %s is set in the up that creates, and ends when it is removed",
     async (pauseShown) => {
       speak({ pauseShown });
       const one = stack();
@@ -295,7 +295,7 @@ describe("pause", () => {
   );
 
   test.each(["pause", "hidden"] as const)(
-    "whose update fails keeps the id, also over a refresh, and the next up finishes (shown as %s)",
+    "whose update fails keeps the id over a refresh, and the next up finishes (shown as %s)",
     async (pauseShown) => {
       speak({ pauseShown });
       const one = stack("monitor", { "uptime:maxRetries": "0" });
@@ -312,7 +312,7 @@ describe("pause", () => {
 });
 
 describe("attributes", () => {
-  test("hold what is not managed under the API's names, and follow a refresh if that is set", async () => {
+  test("have what is not managed under the API's names, and follow a refresh with uptime:refreshAttributes", async () => {
     const one = stack("monitor", { "uptime:refreshAttributes": "true" });
     await one.up(home);
     emulator.monitors.edit(1, { uptime: 99.5, ssl_alert_days: 7, extra: { deep: [{ null: null }] } });
@@ -327,7 +327,7 @@ describe("attributes", () => {
     expect(await one.up(home)).toBe("same");
   });
 
-  test("stay as they are in a refresh, but for those of an operation that failed half-way", async () => {
+  test("stay as they are in a refresh, except after an operation that failed half-way", async () => {
     const one = stack("monitor", { "uptime:maxRetries": "0" });
     failUpdates();
     await expect(one.up({ ...home, pause: true })).rejects.toThrow("status 500");
@@ -339,7 +339,7 @@ describe("attributes", () => {
     }
   });
 
-  test("keep awkward keys and numbers, and rename what the engine claims for itself", async () => {
+  test("keep any keys and numbers, except the engine's own marks", async () => {
     const one = stack("monitor", { "uptime:refreshAttributes": "true" });
     await one.up(home);
     const record =
@@ -387,7 +387,7 @@ describe("refusals", () => {
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
     ["", /status 422$/],
     ["{", /status 422: \{$/],
-  ])("with the body %j are told in the API's own words", async (body, message) => {
+  ])("with the body %j are shown in the API's own words", async (body, message) => {
     refuseCreates(422, body);
     await expect(stack().up(home)).rejects.toThrow(message);
   });
@@ -397,12 +397,12 @@ test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
   ['"text"', /not answered with a list of monitors: ""text""/],
   ['{"data":[{"name":"no id"}]}', /not answered with a list of monitors/],
-])("an answer such as %j is a clear error, and nothing is created", async (body, message) => {
+])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
   await expect(stack().up(home)).rejects.toThrow(message);
 });
 
-test("ignoreChanges leaves an edit by hand alone, and what the API resets is sent as it is there", async () => {
+test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {
   speak({ resetOnUpdate: true });
   const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
   const declared = { ...home, requestAuthUsername: "bob", requestMethod: "POST" };
@@ -415,7 +415,7 @@ test("ignoreChanges leaves an edit by hand alone, and what the API resets is sen
   expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
 });
 
-test("a domain that is found under another name is another record: neither read, updated nor deleted", async () => {
+test("a domain that has another name in the API is neither read, updated nor deleted", async () => {
   const one = stack("domain");
   await one.up({ name: "a.example" });
   emulator.domains.edit(1, { name: "b.example" });

@@ -52,7 +52,7 @@ test("a monitor is stored with the documented defaults, shown, updated and delet
   expect((await ask(emulator, `POST /monitors ${required}`))[1]).toMatchObject({ data: { id: 2 } });
 });
 
-test("every field of a monitor is stored as what it means", async () => {
+test("every field of a monitor is stored as a value of its type", async () => {
   const emulator = await startEmulator();
   const form =
     "name=A&url=u&interval=3600&alert_condition=url_text&alert_text_lookup=ok&alert_channel_ids[]=9" +
@@ -121,7 +121,7 @@ test.each([
   ["a header with an index that is none", "request_headers[a][key]=1", "request_headers[a][key]"],
   ["a list where there is none", "alert_text_lookup[]=1", "alert_text_lookup[]"],
   ["a field that is sent twice", "alert_text_lookup=1&alert_text_lookup=2", "alert_text_lookup"],
-])("%s is refused by its name on the wire", async (_, part, field) => {
+])("%s is refused, naming the field as it was sent", async (_, part, field) => {
   const emulator = await startEmulator();
   const form = new URLSearchParams(required);
   for (const name of new URLSearchParams(part).keys()) form.delete(name);
@@ -131,7 +131,7 @@ test.each([
   expect(emulator.monitors.size).toBe(0);
 });
 
-test("a create without its required fields names them all, an update needs none", async () => {
+test("a create names all required fields that are missing, an update needs none", async () => {
   const emulator = await startEmulator();
   const errors = Object.fromEntries(
     ["name", "url", "interval"].map((name) => [name, [`The ${name} field is required.`]]),
@@ -317,7 +317,7 @@ test.each([
   expect(answered.get("location")).toBe(expected.replace("{url}", emulator.url));
 });
 
-test("the dialect changes while the emulator runs, and one that does not exist is an error", async () => {
+test("the dialect can be changed at any time, and an unknown one is an error", async () => {
   const emulator = await startEmulator({ dialect: { record: "bare" } });
   emulator.domains.add({ name: "a" });
   emulator.dialect.ids = "string";
@@ -333,7 +333,7 @@ test("the dialect changes while the emulator runs, and one that does not exist i
 });
 
 test.each([true, false])(
-  "a monitor has a new check in every answer but the first, and nothing else changes, unless it is settled: %j",
+  "every answer shows a monitor with a new check, unless the emulator is settled: %j",
   async (settled) => {
     const emulator = await startEmulator({ settled });
     const [, created] = await ask(emulator, `POST /monitors ${required}`);
@@ -363,7 +363,7 @@ test("the file keeps records and the next id over a restart", async () => {
 });
 
 test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
-  "a file of another content is refused: %s",
+  "a file with other content is refused: %s",
   async (content) => {
     const file = join(newFolder(), "other.json");
     writeFileSync(file, content);

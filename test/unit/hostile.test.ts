@@ -94,7 +94,7 @@ const head = (...lines: string[]): string =>
   ["HTTP/1.1 200 OK", "Content-Type: application/json", ...lines, "", ""].join("\r\n");
 
 describe("a body", () => {
-  test("without an end is cut off at 32 MiB", async () => {
+  test("without an end is an error at 32 MiB", async () => {
     const chunk = Buffer.alloc(256 * 1024, " ");
     let sent = 0;
     const url = await http((_request, response) => {
@@ -122,10 +122,13 @@ describe("a body", () => {
     expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
 
-  test.each([`${head("Content-Length: 5000")}{"id":7`, ""])("that breaks off (%j) was cut", async (bytes) => {
-    const url = await raw((socket) => socket.end(bytes));
-    expect(await sentenceOf(show(url))).toContain("was cut before the whole answer was there");
-  });
+  test.each([`${head("Content-Length: 5000")}{"id":7`, ""])(
+    "that breaks off is an error that says so: %j",
+    async (bytes) => {
+      const url = await raw((socket) => socket.end(bytes));
+      expect(await sentenceOf(show(url))).toContain("was cut before the whole answer was there");
+    },
+  );
 
   test.each([
     ...["99999999999999999999", "-1", "abc", "1, 2"].map((length) => head(`Content-Length: ${length}`)),
@@ -134,12 +137,12 @@ describe("a body", () => {
     ),
     ...["\r\n\r\n", "HTTP/1.1\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n", "\0\0\0", "HTTP/9.9 200 OK\r\n\r\n"],
     `${head().trimEnd()}\r\n${`X: ${"x".repeat(100)}\r\n`.repeat(2000)}`,
-  ])("that is no HTTP is an error: %#", async (bytes) => {
+  ])("that is not HTTP is an error: %#", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
     await sentenceOf(show(url));
   });
 
-  test("never comes if the server says nothing", async () => {
+  test("that never comes is ended by the timeout", async () => {
     const url = await raw(() => undefined);
     expect(await sentenceOf(show(url))).toContain("was not answered within 1 second ");
   });
@@ -188,11 +191,11 @@ describe("a body", () => {
       /: "\(the server repeats a secret\)"/,
     ],
     ["the request, as text", `Bearer ${key}`, /: "\(the server repeats a secret\)"/],
-  ])("that is %s", async (_what, text, message) => {
+  ])("that is %s is an error", async (_what, text, message) => {
     expect(await sentenceOf(show(await answering(text)))).toMatch(message);
   });
 
-  test("with keys that mean something to JavaScript changes nothing", async () => {
+  test("with keys such as __proto__ pollutes no object", async () => {
     const url = await answering(
       '{"__proto__":{"polluted":1,"id":8},"constructor":{"prototype":{"polluted":1}},"data":{"id":7,"interval":60,"__proto__":{"name":"x"},' +
         '"toString":1,"hasOwnProperty":2,"valueOf":3}}',
@@ -203,7 +206,7 @@ describe("a body", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("with the errors of a refusal that mean something to JavaScript is a refusal", async () => {
+  test("of a refusal may have keys such as __proto__", async () => {
     const text =
       '{"errors":{"__proto__":["a"],"toString":null,"x":{"message":"b"}},"message":{"toString":1}}';
     expect(await sentenceOf(show(await answering(text, {}, 422)))).toContain("status 422");
@@ -236,7 +239,7 @@ describe("a redirect", () => {
   });
 
   test.each(statuses)(
-    "(%i) to something else that is not there does not say that the record is gone",
+    "(%i) to a page that answers 404 does not mean that the record is gone",
     async (status) => {
       const url = await http((request, response) => {
         const isMoved = request.url === "/login";
@@ -299,12 +302,12 @@ describe("a redirect", () => {
     expect(reached).toEqual([]);
   });
 
-  test("that repeats the key in its path does not make it known", async () => {
+  test("with the key in its path is told without it", async () => {
     const url = await redirecting(`https://elsewhere.example/${key}/login`);
     expect(await sentenceOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
   });
 
-  test("in circles ends", async () => {
+  test("in a circle is an error", async () => {
     let count = 0;
     const url = await http((request, response) => {
       count++;
@@ -322,8 +325,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("a page of a list", () => {
-  test.each(["http://[", "://", "\0", "?page=2&page=3"])("that is followed by %j ends", async (next) => {
+describe("the next page of a list", () => {
+  test.each(["http://[", "://", "\0", "?page=2&page=3"])("is not followed endlessly to %j", async (next) => {
     const url = await answering(JSON.stringify({ data: [record], links: { next } }));
     const ids: unknown[] = [];
     const list = async (): Promise<void> => {
@@ -335,7 +338,7 @@ describe("a page of a list", () => {
     expect(ids).toHaveLength(1);
   });
 
-  test("that names another server as the next is asked of this one", async () => {
+  test("is read from this server, even if another one is named", async () => {
     const hosts: (string | undefined)[] = [];
     const url = await http(({ headers, url: path }, response) => {
       hosts.push(headers.host);
@@ -352,7 +355,7 @@ describe("a page of a list", () => {
   });
 });
 
-test("line breaks in values stay in the values: the form is one form, the request one request", async () => {
+test("line breaks in values add no field and no request", async () => {
   const evil = "a\r\nX-Evil: 1\r\n\r\nPOST /api/v1/domains HTTP/1.1\r\n&name=x&pause=1";
   const texts = Object.values(monitor.fields).filter(({ type }) => type === "text" || type === "url");
   expect(texts.length).toBeGreaterThan(3);
@@ -372,7 +375,7 @@ test("line breaks in values stay in the values: the form is one form, the reques
   expect(seen[0]?.headers).not.toHaveProperty("x-evil");
 });
 
-test("an id with a path in it stays one segment of the path", async () => {
+test("an id with slashes stays one segment of the path", async () => {
   const seen: (string | undefined)[] = [];
   const url = await http((request, response) => {
     seen.push(request.url);

@@ -50,7 +50,7 @@ describe("many imports", () => {
     expect(emulator.writes()).toEqual([]);
   });
 
-  test("compare what a list does not show with the record itself", async () => {
+  test("read the record itself for a field that the list leaves out", async () => {
     emulator.dialect = { listBrief: true };
     const first = resource();
     for (let number = 0; number < 20; number++) {
@@ -65,7 +65,7 @@ describe("many imports", () => {
   });
 });
 
-test("the first nineteen imports and adoptions are told one by one, the others in one line", async () => {
+test("the first nineteen imports and adoptions are announced one by one, the others in one line", async () => {
   const printed: string[] = [];
   const session = new Session({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf({ "uptime:adoptExisting": "true" }), session);
@@ -88,7 +88,7 @@ test("the first nineteen imports and adoptions are told one by one, the others i
   expect(printed).toHaveLength(1);
 });
 
-test("a refusal says at the end, once, where everything is listed", async () => {
+test("after a refusal, the last line says once which command lists everything", async () => {
   const printed: string[] = [];
   const session = new Session({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf(), session);
@@ -102,7 +102,7 @@ test("a refusal says at the end, once, where everything is listed", async () => 
 });
 
 describe("an import", () => {
-  test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
+  test("adds the record to state and writes nothing, with the option kept or removed", async () => {
     const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });
     const declared = { ...home, name: "Home & garden" };
     const one = resource();
@@ -120,7 +120,7 @@ describe("an import", () => {
     expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
   });
 
-  test("needs no other read than the one that the inputs are compared with", async () => {
+  test("reads the record once, and announces that nothing is created", async () => {
     const importId = add();
     await resource().up({ ...home, importId });
     // The model of the engine checks twice, once for the preview.
@@ -128,14 +128,14 @@ describe("an import", () => {
     expect(warnings).toEqual(times(2, expect.stringMatching(/\bimports\b.*\b1\b.*Nothing is created/)));
   });
 
-  test("of a domain is told with its name", async () => {
+  test("of a domain is announced with the domain's name", async () => {
     const importId = String(emulator.domains.add({ name: "first.example" }).id);
     await resource("domain").preview({ name: "first.example", importId });
     expect(warnings).toEqual([expect.stringMatching(/\bimports\b.*\b1\b.*"first\.example"/)]);
   });
 
   test.each<"monitor" | "domain">(["monitor", "domain"])(
-    "of a %s that is equal is taken, whatever the dialect, and no preview after it has anything to do",
+    "of an equal %s succeeds in every dialect, and later previews show no changes",
     async (kind) => {
       const inputs = kind === "monitor" ? monitorInputs : domainInputs;
       const table = kind === "monitor" ? emulator.monitors : emulator.domains;
@@ -165,7 +165,7 @@ describe("an import", () => {
 });
 
 describe("an import is refused in the preview", () => {
-  test("with every property that differs, both values, and the values that check refuses", async () => {
+  test("with every property that differs, both values, and every invalid value", async () => {
     const importId = add({
       name: "Other",
       interval: 300,
@@ -207,7 +207,7 @@ describe("an import is refused in the preview", () => {
     expect(message).toMatch(/interval .*"often"/);
   });
 
-  test("but for what ignoreChanges names", async () => {
+  test("but not for a property in ignoreChanges", async () => {
     const importId = add({ interval: 300 });
     const one = new ModelStack(
       "monitor",
@@ -219,7 +219,7 @@ describe("an import is refused in the preview", () => {
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
 
-  test("when the record cannot be read, and what else is wrong is told beside it", async () => {
+  test("when the record cannot be read, together with every invalid value", async () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
     const message = await failureOf(one.preview({ ...home, interval: 61, importId: add() }));
     expect(message).toMatch(/^: interval .*61/m);
@@ -234,7 +234,7 @@ describe("an import is refused in the preview", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("when two resources of the program have it, or one has the record already", async () => {
+  test("when another resource imports the record or already has it", async () => {
     const importId = add();
     const one = resource();
     const two = one.beside({ importer: "two" });
@@ -260,13 +260,13 @@ describe("an import is refused in the preview", () => {
   });
 });
 
-test("the announcement of an import has the whole name, which may contain `::`", async () => {
+test("an import is announced with the resource's whole name, which may contain `::`", async () => {
   const importId = add();
   await resource("monitor", "my:site:Front$uptime:index:Monitor::team::web").preview({ ...home, importId });
   expect(warnings).toEqual([expect.stringMatching(/^Monitor team::web imports monitor 1 /)]);
 });
 
-test("the error about two resources with one record tells both with the types of their parents", async () => {
+test("the error about two resources with one record names both, with the types of their parents", async () => {
   const importId = add();
   const ownerIn = (parent: string): string => `${parent}$uptime:index:Monitor::web`;
   const one = resource("monitor", ownerIn("my:site:Front"));
@@ -288,7 +288,7 @@ test("an id may be a number, and null is no id", async () => {
   expect(two.state?.id).toBe("2");
 });
 
-test("what the API does not show is said, and sent with the first update", async () => {
+test("a declared field that the API does not show is announced, and sent with the first update", async () => {
   const importId = add({ request_auth_password: "old" });
   const declared = { ...home, requestAuthPassword: "canary-1" };
   const one = resource();
@@ -303,7 +303,7 @@ test("what the API does not show is said, and sent with the first update", async
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "canary-1" });
 });
 
-test("what is not known in the preview is compared when it is, and a difference leaves nothing behind", async () => {
+test("a value that is unknown in the preview is compared in the up, and nothing is written if it differs", async () => {
   const importId = add();
   const provider = hosted(monitor, settingsOf(), new Session({ clock }));
   const declared = { ...home, importId, __options: { importer: "home" } };
@@ -323,10 +323,10 @@ test("what is not known in the preview is compared when it is, and a difference 
   expect(emulator.writes()).toEqual([]);
 });
 
-describe("with the option kept, no record is lost", () => {
+describe("if the option import is kept", () => {
   const names = (): unknown[] => emulator.monitors.all().map(({ name }) => name);
 
-  test("by a replacement: it makes a new record, and the next run has nothing to do", async () => {
+  test("a replacement creates a new record, and the next run changes nothing", async () => {
     const importId = add();
     const declared = { ...home, importId };
     const one = resource();
@@ -352,7 +352,7 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by new names of a domain, one after the other", async () => {
+  test("each new name of a domain replaces its record", async () => {
     const importId = String(emulator.domains.add({ name: "first.example" }).id);
     const one = resource("domain");
     await one.up({ name: "first.example", importId });
@@ -366,7 +366,7 @@ describe("with the option kept, no record is lost", () => {
     }
   });
 
-  test("by a replacement that comes after the record was deleted in the same run", async () => {
+  test("a record that was deleted in the same run is created again", async () => {
     const importId = add();
     const one = resource();
     await one.up({ ...home, importId });
@@ -376,7 +376,7 @@ describe("with the option kept, no record is lost", () => {
     expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
   });
 
-  test("by a kill between the deletion and the creation of a replacement", async () => {
+  test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {
     const importId = add();
     const one = resource();
     await one.up({ ...home, importId });
@@ -393,7 +393,7 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by a deletion by hand: the run whose refresh finds the record gone creates it again", async () => {
+  test("a record that was deleted by hand is created again by the run whose refresh finds it gone", async () => {
     const importId = add();
     const one = resource();
     await one.up({ ...home, importId });
@@ -406,7 +406,7 @@ describe("with the option kept, no record is lost", () => {
     expect(await one.up({ ...home, importId })).toBe("same");
   });
 
-  test("by a new name of the resource in Pulumi: the old one lets the record go, also after a kill in between", async () => {
+  test("a resource that is renamed keeps its record, also if the run was killed before the old one was deleted", async () => {
     const importId = add();
     const old = resource();
     await old.up({ ...home, importId });
@@ -423,7 +423,7 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual([]);
   });
 
-  test("by another resource of the name that it was imported under, before it got a new one by alias", async () => {
+  test("a new resource under the former name of an imported one keeps the record", async () => {
     const importId = add();
     const former = resource();
     await former.up({ ...home, importId });
@@ -434,7 +434,7 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by a new name of a resource that was not imported, in one run", async () => {
+  test("a resource that was not imported can be renamed and imported in one run", async () => {
     const old = new ModelStack("monitor", settingsOf(), {}, clock);
     await old.up(home);
     const renamed = old.beside({ importer: "renamed" });
@@ -445,7 +445,7 @@ describe("with the option kept, no record is lost", () => {
     expect(await renamed.up({ ...home, importId: renamed.state?.id })).toBe("same");
   });
 
-  test("by another id: as in Pulumi, it is a replacement, by the record of that id", async () => {
+  test("another id replaces the resource by the record of that id", async () => {
     const [first, second] = [add(), add({ interval: 300 })];
     const one = resource();
     await one.up({ ...home, importId: first });
@@ -461,7 +461,7 @@ describe("with the option kept, no record is lost", () => {
   });
 });
 
-test("with uptime:adoptExisting the import comes first, and nobody else adopts its record", async () => {
+test("with uptime:adoptExisting, no other resource adopts an imported record", async () => {
   const [first, second] = [add(), add()];
   const one = resource("monitor", "home", { "uptime:adoptExisting": "true" });
   await one.up({ ...home, importId: second });
@@ -490,21 +490,18 @@ test.each<["monitor" | "domain", Inputs, Inputs]>([
     { name: "a.example", homepage_url: "https://a.example/" },
     { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
   ],
-])(
-  "a %s that is only read has every field as an output, and its inputs stay what the program says",
-  async (kind, fields, outputs) => {
-    const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-    const definition = kind === "monitor" ? monitor : domain;
-    const provider = hosted(definition, settingsOf(), new Session({ clock }));
-    const id = String(table.add(fields).id);
-    const first = await provider.read(id, {});
-    const again = await provider.read(id, first.props);
-    for (const { props, inputs } of [first, again]) {
-      expect(props).toMatchObject(outputs);
-      expect(Object.keys(props ?? {})).toEqual(expect.arrayContaining(Object.keys(definition.fields)));
-      expect(inputs).toEqual({});
-    }
-    table.edit(id, { name: "renamed.example" });
-    expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
-  },
-);
+])("a %s read with `get` has every field as an output, and no inputs", async (kind, fields, outputs) => {
+  const table = kind === "monitor" ? emulator.monitors : emulator.domains;
+  const definition = kind === "monitor" ? monitor : domain;
+  const provider = hosted(definition, settingsOf(), new Session({ clock }));
+  const id = String(table.add(fields).id);
+  const first = await provider.read(id, {});
+  const again = await provider.read(id, first.props);
+  for (const { props, inputs } of [first, again]) {
+    expect(props).toMatchObject(outputs);
+    expect(Object.keys(props ?? {})).toEqual(expect.arrayContaining(Object.keys(definition.fields)));
+    expect(inputs).toEqual({});
+  }
+  table.edit(id, { name: "renamed.example" });
+  expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
+});

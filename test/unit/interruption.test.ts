@@ -65,7 +65,7 @@ async function cancelled(
 }
 
 describe("after Cancel, a request that was sent gets its answer", () => {
-  test("and each of several creates in flight is recorded: none is made again", async () => {
+  test("and each of several creates in flight is in state", async () => {
     const program = pluginWith();
     const all = Array.from({ length: 4 }, () => program.resource());
     emulator.fault = on("POST", slow);
@@ -80,7 +80,7 @@ describe("after Cancel, a request that was sent gets its answer", () => {
   });
 
   test.each(["id", "empty"] as const)(
-    "and is recorded with the reads that this needs: %s",
+    "and the reads that are needed to record it: %s",
     async (createAnswer) => {
       emulator.dialect = { createAnswer, createLocation: true };
       const { failure, one } = await cancelled("POST", slow);
@@ -89,14 +89,14 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     },
   );
 
-  test("as does an update, which is verified", async () => {
+  test("also if it is an update, which is verified", async () => {
     emulator.dialect = { updateAnswer: "empty" };
     const { failure, one } = await cancelled("PATCH", slow, update, await created());
     expect(failure).toBe("");
     expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
   });
 
-  test("as does a delete", async () => {
+  test("also if it is a delete", async () => {
     const { failure, one } = await cancelled("DELETE", slow, (each) => each.destroy(), await created());
     expect(failure).toBe("");
     expect(one.state).toBeUndefined();
@@ -109,14 +109,14 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(lists()).toBe(1);
   });
 
-  test("and a create that is not found is not sent again: the error warns that it may exist", async () => {
+  test("and a create that is not found is not sent again, with an error that warns that it may exist", async () => {
     const { failure, waited } = await cancelled("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
     expect(failure).toMatch(/may exist[^]*uptime:adoptExisting/);
     expect(waited).toBeLessThanOrEqual(5000);
     expect([posts(), lists()]).toEqual([0, 1]);
   });
 
-  test("and reads that this needs are not sent again if they fail: the create is a partial failure with its id", async () => {
+  test("and reads that fail are not sent again: the create is a partial failure with its id", async () => {
     emulator.dialect = { createAnswer: "id" };
     const [one, program] = fresh();
     emulator.fault = ({ method, path }) => {
@@ -131,7 +131,7 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(one.state).toMatchObject({ id: "1", unfinished: true });
   });
 
-  test("and a create whose second part was not sent is a partial failure with its id", async () => {
+  test("and a create whose follow-up update was not sent is a partial failure with its id", async () => {
     const paused = { ...home, pause: true };
     const { failure, one, program } = await cancelled("POST", slow, (each) => each.up(paused));
     expect(failure).not.toBe("");
@@ -185,7 +185,7 @@ describe("after Cancel, a wait ends at once", () => {
     }
   });
 
-  test("for the rate limit, of a create, of which nothing was sent", async () => {
+  test("for the rate limit, of a create that was not sent", async () => {
     const [one, program] = fresh();
     emulator.fault = (request) => (isList(request) ? limited : undefined);
     const running = failureOf(one.up(home));
@@ -194,7 +194,7 @@ describe("after Cancel, a wait ends at once", () => {
     expect(storedIds()).toEqual([]);
   });
 
-  test("for a place among the requests that are sent at a time", async () => {
+  test("for one of the requests that uptime:maxConcurrency allows", async () => {
     const program = pluginWith({ "uptime:maxConcurrency": "1" });
     const all = Array.from({ length: 4 }, () => program.resource());
     emulator.fault = on("POST", slow);
@@ -234,7 +234,7 @@ describe("after Cancel, nothing begins", () => {
   test.each([
     ["another address", undefined],
     ["the same address", "127.0.0.1:1"],
-  ])("until the next run, which an attached plugin serves too: its engine has %s", async (_, address) => {
+  ])("until the next run of an attached plugin, whose engine has %s", async (_, address) => {
     const [one, program] = await created();
     program.continue("127.0.0.1:1");
     await one.preview(home);
@@ -244,7 +244,7 @@ describe("after Cancel, nothing begins", () => {
     expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
   });
 
-  test("by a run whose engine was killed once a plugin that is attached serves the next one", async () => {
+  test("for a run whose engine was killed, once an attached plugin serves the next run", async () => {
     const [one, program] = await created();
     const limited = answer(429, "", { "retry-after": "300" });
     emulator.fault = on("PATCH", limited);

@@ -101,9 +101,7 @@ describe("uptime:maxConcurrency", () => {
     while (emulator.requests.length === 0) await new Promise(setImmediate);
     const started = clock.now();
     const next = get(one);
-    expect(await failureOf(get(one, 200))).toMatch(
-      /^The operation has used its time \(see the option customTimeouts\), so GET .* was not sent\.$/,
-    );
+    expect(await failureOf(get(one, 200))).toContain("customTimeouts");
     expect(clock.now() - started).toBeLessThan(2000);
     await Promise.all([slow, next]);
     expect(emulator.requests).toHaveLength(2);
@@ -342,9 +340,7 @@ describe("in a minute", () => {
     await get(one);
     await get(one);
     const started = clock.now();
-    expect(await failureOf(get(one, 10_000))).toMatch(
-      /^GET .*\/api\/v1\/monitors was not sent: no more requests are allowed before the operation's time is over \(see the option customTimeouts, and the setting uptime:requestsPerMinute\)\.$/,
-    );
+    expect(await failureOf(get(one, 10_000))).toContain("uptime:requestsPerMinute");
     expect(clock.now() - started).toBe(0);
     expect(emulator.requests).toHaveLength(2);
   });

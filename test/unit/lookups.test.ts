@@ -105,7 +105,7 @@ describe("one record", () => {
     });
   });
 
-  test("a record that is not there is an error that says what was looked for and where", async () => {
+  test("that is not there is an error that says what was looked for and where", async () => {
     emulator.monitors.add(site("Shop 2"));
     expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
@@ -118,14 +118,14 @@ describe("one record", () => {
     );
   });
 
-  test("records with equal URLs are all found, however these are written", async () => {
+  test("is found by its URL, however that is written", async () => {
     for (const url of ["https://a.example", "https://A.example/", "https://b.example/"])
       emulator.monitors.add(site("Shop", { url }));
     expect(await failureOf(uptime.getMonitor({ url: "https://a.example/" }))).toContain("found 2 monitors");
     expect(await uptime.getMonitors({ url: "https://a.example" })).toHaveLength(2);
   });
 
-  test("several matches are an error that names some of them", async () => {
+  test("that is one of several matches is an error that names some of them", async () => {
     for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
     expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       'getMonitor found 8 monitors with name "Shop": 8 ("Shop"), 7 ("Shop"), 6 ("Shop"), 5 ("Shop"), 4 ("Shop") and 3 ' +
@@ -151,13 +151,13 @@ describe("one record", () => {
     expect((await uptime.getMonitor({ name: "Shop" })).id).toBe("1");
   });
 
-  test("a name that the API shows with HTML entities is compared and returned without them", async () => {
+  test("whose name the API shows with HTML entities is found and returned without them", async () => {
     speak({ escapeHtml: true });
     emulator.monitors.add(site("Tom & Jerry's <shop>"));
     expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
   });
 
-  test("a value that cannot be read is an error that names the record", async () => {
+  test("with a value that cannot be read is an error that names it", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await failureOf(uptime.getMonitor({ id: 1 }))).toBe(
       'Monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
@@ -206,7 +206,7 @@ describe("many records", () => {
     expect(await uptime.getDomains()).toEqual([]);
   });
 
-  test("a list that breaks off, or repeats itself, is an error and never a short list", async () => {
+  test("are an error, and never a short list, if the list breaks off or repeats itself", async () => {
     addShops(150);
     speak({ paging: "meta" });
     emulator.fault = ({ query }) => (isPage(query, 2) ? answer(200, { message: "try again" }) : undefined);
@@ -216,9 +216,9 @@ describe("many records", () => {
     expect(await failureOf(uptime.getMonitors())).toContain("cannot be read completely");
   });
 
-  describe("a list whose pages move, because records are deleted while it is read,", () => {
+  describe("a list whose pages move while it is read", () => {
     test.each(["meta", "nextPageUrl"] as const)(
-      "is read again, and nothing is missed: %s",
+      "is read again if a record is deleted, so that nothing is missed: %s",
       async (paging) => {
         addShops(250);
         speak({ paging });
@@ -234,7 +234,7 @@ describe("many records", () => {
       },
     );
 
-    test("is read again, and nothing is missed, if as many are made meanwhile", async () => {
+    test("is read again if as many are created as deleted", async () => {
       addShops(101);
       speak({ paging: "meta" });
       let isFirst = true;
@@ -249,7 +249,7 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(2, 102)));
     });
 
-    test("is an error if they keep moving", async () => {
+    test("is an error if records are deleted during every read", async () => {
       addShops(250);
       speak({ paging: "meta" });
       let newest = 250;
@@ -260,7 +260,7 @@ describe("many records", () => {
       expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
     });
 
-    test("is read once if records are only added", async () => {
+    test("is read once if records are only created", async () => {
       addShops(250);
       speak({ paging: "meta" });
       emulator.fault = () => {
@@ -270,7 +270,7 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(1, 250)));
     });
 
-    test("is an error if its pages hold fewer than it says", async () => {
+    test("is an error if its pages hold fewer records than it says", async () => {
       const meta = { current_page: 1, last_page: 1, total: 2 };
       emulator.fault = () => answer(200, { data: [site("x", { id: 1 })], meta });
       expect(await failureOf(uptime.getMonitors())).toMatch(
@@ -279,7 +279,7 @@ describe("many records", () => {
     });
   });
 
-  test("a listed record that cannot be read is an error, and not missing from the result", async () => {
+  test("are an error if one that the list holds cannot be read", async () => {
     speak({ listBrief: true });
     addShops(3);
     emulator.fault = ({ path }) => (path.endsWith("/2") ? answer(404) : undefined);
@@ -292,7 +292,7 @@ describe("many records", () => {
       expect(await failureOf(lookup())).toContain("but the list of monitors holds 2");
   });
 
-  test("a record that is deleted while the list is read is not in the result", async () => {
+  test("are without one that is deleted while the list is read", async () => {
     speak({ listBrief: true });
     addShops(3);
     emulator.fault = ({ path }) => {
@@ -375,7 +375,7 @@ test("the output forms take inputs", async () => {
 describe("Pulumi's options", () => {
   const home = { name: "Home", url: "https://a.example/", interval: 60 as const };
 
-  test("parent is taken, and has no effect but that of a default", async () => {
+  test("parent is accepted and has no effect", async () => {
     await startMocks();
     emulator.monitors.add(site("Shop"));
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
@@ -384,7 +384,7 @@ describe("Pulumi's options", () => {
     expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
   });
 
-  test("provider is refused, because there is no such provider resource", async () => {
+  test("provider is refused, because dynamic resources have no provider resource", async () => {
     await startMocks();
     class Provider extends pulumi.ProviderResource {
       constructor() {
@@ -405,7 +405,7 @@ describe("Pulumi's options", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("dependsOn lets a lookup wait for resources, alone, in lists, as outputs and in components", async () => {
+  test("dependsOn waits for resources: alone, in lists, as outputs and in components", async () => {
     const order: string[] = [];
     await startMocks({ created: (name) => void order.push(name) });
     emulator.fault = () => {
@@ -439,7 +439,7 @@ describe("Pulumi's options", () => {
     }
   });
 
-  test("dependsOn makes a lookup unknown in a preview that is to create the resource", async () => {
+  test("dependsOn makes a lookup unknown in a preview that creates the resource", async () => {
     await startMocks({ preview: true });
     const dependsOn = new uptime.Monitor("made", home);
     expect(await settled(uptime.getMonitorsOutput({}, { dependsOn }))).toMatchObject({ isKnown: false });
@@ -450,7 +450,7 @@ describe("Pulumi's options", () => {
     });
   });
 
-  test("dependsOn with something else is an error", async () => {
+  test("dependsOn with something other than resources is an error", async () => {
     const found = uptime.getDomainsOutput({}, { dependsOn: "home" as never });
     expect(await failureOf(settled(found))).toBe(
       "A lookup has an option dependsOn with a value that is not a resource.",

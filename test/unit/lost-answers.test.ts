@@ -64,7 +64,7 @@ function lagging(looks: number, onPost: (request: ReceivedRequest) => Fault | un
   };
 }
 
-describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
+describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
   const lost: [string, Fault][] = [
     ["the connection is cut", cut],
     ["a proxy answers 504", { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" }],
@@ -75,7 +75,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ["the answer is not JSON", { kind: "answer", effect: true, status: 200, body: "<html>Hello</html>" }],
   ];
 
-  test.each(lost)("if %s after the effect: found, one record, no second POST", async (_how, fault) => {
+  test.each(lost)("because %s after the effect is found, and not sent again", async (_how, fault) => {
     onCreates(fault);
     const one = resource(kind);
     await one.up(declared[kind]);
@@ -87,7 +87,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   test.each<[string, Fault]>([
     ["the connection is cut", cutBefore],
     ["a proxy answers 502", answer(502)],
-  ])("if %s before the effect: sent again after two looks, one record", async (_how, fault) => {
+  ])("because %s before the effect is sent again after two looks", async (_how, fault) => {
     onCreates(fault);
     const one = resource(kind);
     const started = clock.now();
@@ -103,7 +103,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ]);
   });
 
-  test("is not looked for if the API refused the create", async () => {
+  test("is not looked for if the API refused it", async () => {
     onCreates(answer(422));
     expect(await failureOf(resource(kind).up(declared[kind]))).toContain("status 422");
     expect([posts(), lists()]).toEqual([1, 1]);
@@ -112,7 +112,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   test.each([
     ["before", { answerDelayMs: 32_000 }, 1],
     ["after", { delayMs: 50_000 }, 2],
-  ])("whose effect is %s our own timeout: looked for, found, never sent twice", async (_, delay, looks) => {
+  ])("and takes effect %s our own timeout is found, and not sent again", async (_, delay, looks) => {
     onCreates({ kind: "delay", ...delay });
     const one = resource(kind, shortTimeout);
     await one.up(declared[kind]);
@@ -121,7 +121,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     expect(lists()).toBeGreaterThan(looks);
   });
 
-  test.each([409, 422])("and %i to the one that is sent again: one more look", async (status) => {
+  test.each([409, 422])("is looked for once more if the second one is answered with %i", async (status) => {
     // Two looks find nothing, because the list lags.
     const answers = [cut, answer(status, { message: "The name has already been taken." })];
     lagging(2, () => answers.shift());
@@ -139,7 +139,7 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
   });
 });
 
-test("a lost answer to the create that sends an empty list in the other form: found, one record", async () => {
+test("a create that sends empty lists in the other form is found if its answer is lost", async () => {
   onCreates(answer(422), cut);
   const one = resource();
   await one.up({ ...home, alertChannelIds: [] });
@@ -164,7 +164,7 @@ describe("after a timeout", () => {
     expect(lists()).toBeGreaterThan(3);
   });
 
-  test("it is looked for at least twice, however long the rate limit holds the looks up", async () => {
+  test("it is looked for at least twice, however long the rate limit delays that", async () => {
     let isSent = false;
     const refusals = [
       answer(429, "", { "retry-after": "50" }),
@@ -186,7 +186,7 @@ describe("after a timeout", () => {
   });
 });
 
-test("a create that is cut again and again is sent again a few times, then it is an error", async () => {
+test("a create that is always cut is sent again a few times, and then fails", async () => {
   emulator.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
   expect(await made(resource())).toMatch(mayExist);
   expect(posts()).toBeGreaterThan(1);
@@ -194,7 +194,7 @@ test("a create that is cut again and again is sent again a few times, then it is
   expect(storedIds()).toEqual([]);
 });
 
-describe("creates that send the same", () => {
+describe("equal creates", () => {
   const cases: [string, Fault, Fault | undefined][] = [
     ["cut after the effect", cut, { kind: "delay", answerDelayMs: 4000 }],
     ["cut before the effect", cutBefore, { kind: "delay", answerDelayMs: 4000 }],
@@ -210,7 +210,7 @@ describe("creates that send the same", () => {
     ["cut, and the other is quick", cut, undefined],
   ];
 
-  test.each(cases)("have a record each if one answer is lost (%s)", async (_how, ...faults) => {
+  test.each(cases)("get a record each if one answer is lost (%s)", async (_how, ...faults) => {
     for (const order of [faults, faults.toReversed()]) {
       onCreates(...order);
       const together = program();
@@ -223,7 +223,7 @@ describe("creates that send the same", () => {
     }
   });
 
-  test("have one each if they are six, four of them lost in four ways", async () => {
+  test("get a record each if there are six, and four answers are lost in four ways", async () => {
     onCreates(
       cut,
       { kind: "delay", answerDelayMs: 6000 },
@@ -251,7 +251,7 @@ describe("creates that send the same", () => {
     return most;
   }
 
-  test("go one after the other, and others do not wait", async () => {
+  test("are sent one after the other, while different ones do not wait", async () => {
     const together = program();
     const all = Array.from({ length: 4 }, () => together.resource());
     expect(await mostAtOnce(all.map((one) => [one, home]))).toBe(1);
@@ -259,7 +259,7 @@ describe("creates that send the same", () => {
     expect(await mostAtOnce(rest.map((one, index) => [one, { ...home, name: `Home ${index}` }]))).toBe(4);
   });
 
-  test("go one after the other, also if the time of one ends while it waits", async () => {
+  test("are sent one after the other, also if customTimeouts ends one that waits", async () => {
     const together = program();
     const hurried = { ...home, __options: { customTimeouts: { create: "500ms" } } };
     const all = [home, hurried, home].map((inputs) => [together.resource(), inputs] as const);
@@ -268,7 +268,7 @@ describe("creates that send the same", () => {
     expect(all[1]?.[0].state).toBeUndefined();
   });
 
-  test("go one after the other, also if the form of empty lists that works is learned meanwhile", async () => {
+  test("are sent one after the other, also if the form of empty lists is learned meanwhile", async () => {
     emulator.dialect = { emptyLists: "bracketsRefused" };
     const together = program();
     const inputs = { ...home, alertChannelIds: [] };
@@ -287,7 +287,7 @@ describe("creates that send the same", () => {
   });
 });
 
-describe("what else is new on the list", () => {
+describe("a new record in the list, after a create whose answer was lost,", () => {
   test.each([
     { name: "Other" },
     { name: "Other", interval: 300 },
@@ -296,26 +296,23 @@ describe("what else is new on the list", () => {
     { alert_channel_ids: [5] },
     { request_method: "POST" },
     { name: "Ho", url: "https://other.example/" },
-  ])(
-    "is not taken if it is only alike, %j, and nothing is sent again: an error names it",
-    async (difference) => {
-      insteadOfOurs({ ...home, ...difference });
-      const one = resource();
-      expect(await made(one, { ...home, alertChannelIds: [4] })).toMatch(/\b1\b.*uptime:adoptExisting/s);
-      expect(one.state).toBeUndefined();
-      expect(posts()).toBe(1);
-      expect(emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
-    },
-  );
+  ])("is an error that names it if it is only similar, and nothing is sent again: %j", async (difference) => {
+    insteadOfOurs({ ...home, ...difference });
+    const one = resource();
+    expect(await made(one, { ...home, alertChannelIds: [4] })).toMatch(/\b1\b.*uptime:adoptExisting/s);
+    expect(one.state).toBeUndefined();
+    expect(posts()).toBe(1);
+    expect(emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
+  });
 
-  test("is not looked at if neither its name nor its URL is ours", async () => {
+  test("is ignored if neither its name nor its URL is ours", async () => {
     insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
     expect(await made(resource())).toBe("made 2");
     expect(posts()).toBe(2);
     expect(emulator.monitors.get(1)).toMatchObject({ name: "Other" });
   });
 
-  test("is the resource if exactly one is equal, also beside others that are alike", async () => {
+  test("becomes the resource if it is the only equal one, also beside similar ones", async () => {
     emulator.fault = ({ method }) => {
       if (method !== "POST") return undefined;
       emulator.monitors.add({ ...home, interval: 300 });
@@ -325,7 +322,7 @@ describe("what else is new on the list", () => {
     expect(posts()).toBe(1);
   });
 
-  test("is an error that names them if several are equal, and none of them is taken", async () => {
+  test("is an error that names all if several are equal", async () => {
     insteadOfOurs(home, home);
     const one = resource();
     expect(await made(one)).toMatch(/\b[12]\b.*\b[12]\b.*uptime:adoptExisting/s);
@@ -333,7 +330,7 @@ describe("what else is new on the list", () => {
     expect(posts()).toBe(1);
   });
 
-  test("is not taken if another create in flight has made it", async () => {
+  test("is left to another create in flight that made it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
     onCreates(cutBefore, { kind: "delay", answerDelayMs: 8000 });
@@ -343,7 +340,7 @@ describe("what else is new on the list", () => {
     expect(storedIds()).toHaveLength(2);
   });
 
-  test("is no reason for an error if a create that was sent during the look has made it", async () => {
+  test("is no error if a create that was sent during the look made it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
     const faults: Fault[] = [cutBefore, { kind: "delay", answerDelayMs: 8000 }];
@@ -358,7 +355,7 @@ describe("what else is new on the list", () => {
     expect(storedIds()).toHaveLength(2);
   });
 
-  test("is not taken if another create in flight has made it under another name of the same account", async () => {
+  test("is left to another create in flight that made it under another name of the same account", async () => {
     const named = JSON.stringify({ named: { apiKey: myKey } });
     const together = program({ "uptime:accounts": named });
     // The first is cut before it has an effect, while the second is at work.
@@ -370,19 +367,19 @@ describe("what else is new on the list", () => {
     expect(storedIds()).toHaveLength(2);
   });
 
-  test("is not taken if it was there before, even if it is equal", async () => {
+  test("is ignored if it was there before", async () => {
     emulator.monitors.add(home);
     onCreates(cutBefore);
     expect(await made(resource())).toBe("made 2");
   });
 
-  test("is not taken if it comes back under a lower id than there was", async () => {
+  test("is ignored if its id is lower than one that was there before", async () => {
     emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
     insteadOfOurs({ ...home, id: 3 });
     expect(await made(resource())).toBe("made 6");
   });
 
-  test("is not taken if another resource has it", async () => {
+  test("is ignored if another resource has it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
     await one.up(home);
@@ -417,7 +414,7 @@ describe("every error after a lost create warns that the record may exist, and n
     expect(posts()).toBe(1);
   });
 
-  test.each([409, 422, 400, 401])("if the one that is sent again is answered with %i", async (status) => {
+  test.each([409, 422, 400, 401])("if the second create is answered with %i", async (status) => {
     onCreates(cutBefore, answer(status));
     const failure = await made(resource());
     expect(failure).toMatch(mayExist);
@@ -445,7 +442,7 @@ describe("every error after a lost create warns that the record may exist, and n
     expect(posts()).toBe(2);
   });
 
-  test("and the next up with adoptExisting does find it", async () => {
+  test("and the next up with adoptExisting finds it", async () => {
     onCreates({ kind: "answer", effect: true, status: 504 });
     const hidden = emulator.fault;
     emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
@@ -459,7 +456,7 @@ describe("every error after a lost create warns that the record may exist, and n
   });
 });
 
-test("a create that is answered with a record that was there before is an error, wherever the list holds it", async () => {
+test("a create that is answered with a record that was there before fails, wherever the list holds it", async () => {
   for (let number = 1; number <= 250; number++) emulator.monitors.add({ ...home, name: `Home ${number}` });
   for (const old of [5, 150, 250]) {
     onCreates(answer(200, { data: { ...home, id: old } }));
@@ -470,7 +467,7 @@ test("a create that is answered with a record that was there before is an error,
   expect(storedIds()).toHaveLength(250);
 });
 
-test("a create that is answered with a lower id that no record had is the new record", async () => {
+test("a create may be answered with a lower id that no record had", async () => {
   for (let id = 301; id <= 450; id++) emulator.monitors.add({ ...home, id });
   emulator.fault = ({ method }) => {
     if (method === "POST") emulator.monitors.add({ ...home, id: 7 });
@@ -479,7 +476,7 @@ test("a create that is answered with a lower id that no record had is the new re
   expect(await made(resource())).toBe("made 7");
 });
 
-test("a create is not sent at all if the list before it cannot be read", async () => {
+test("a create is not sent if the list cannot be read first", async () => {
   emulator.fault = () => answer(403);
   expect(await made(resource())).toContain("status 403");
   expect(posts()).toBe(0);

@@ -41,8 +41,8 @@ async function timeOf(operation: Promise<unknown>): Promise<number> {
   return clock.now() - begun;
 }
 
-describe("an operation has no time of its own", () => {
-  test("if the rate limit holds it up", async () => {
+describe("an operation may take any time", () => {
+  test("if the rate limit delays it", async () => {
     const one = await created();
     until(minutes(8), answer(429, "", { "retry-after": "150" }));
     expect(await timeOf(one.up({ ...home, interval: 300 }))).toBeGreaterThan(minutes(7));
@@ -66,7 +66,7 @@ describe("an operation has no time of its own", () => {
   });
 });
 
-test("customTimeouts of one create ends no other that waits for the same list", async () => {
+test("customTimeouts of one create does not end another that waits for the same list", async () => {
   const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
   const [hurried, other] = [program.resource(), program.resource()];
   emulator.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
@@ -108,7 +108,7 @@ test("timeoutSeconds is the only time of a request, also above five minutes", as
 });
 
 describe.each(fronts)("a server that answers nothing but (%s)", (front) => {
-  test.each([429, 503])("%i for ten minutes ends all that waits for it, with an error", async (status) => {
+  test.each([429, 503])("%i for ten minutes fails everything that waits for it", async (status) => {
     until(minutes(60), answer(status, "", { "retry-after": "30" }));
     const program = new Program(front);
     const all = Array.from({ length: 5 }, () => program.resource());
@@ -134,13 +134,13 @@ test.each([429, 503])(
   },
 );
 
-test("a server that accepts requests again after ten minutes is asked, whatever Retry-After said", async () => {
+test("a server that limits for less than ten minutes gets the request, whatever Retry-After said", async () => {
   const one = await created();
   until(minutes(9), answer(429, "", { "retry-after": "3600" }));
   expect(await timeOf(one.up({ ...home, interval: 300 }))).toBe(minutes(10));
 });
 
-test("one request that is served gives the server ten minutes more", async () => {
+test("a request that is served gives the server ten more minutes", async () => {
   emulator.dialect = { updateAnswer: "empty" };
   const one = await created();
   const limited = answer(429, "", { "retry-after": "20" });
