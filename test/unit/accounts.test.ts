@@ -21,7 +21,7 @@ function resource(accounts?: object, importer?: string): ModelStack {
   return new ModelStack("monitor", config, importer === undefined ? {} : { importer });
 }
 
-test("a resource lives in its account, and state holds no more than the name", async () => {
+test("a resource is in its account, and state has nothing of that but its name", async () => {
   const one = resource();
   const declared = { ...home, account: "other" };
   expect(await one.up(declared)).toBe("create");
@@ -38,7 +38,7 @@ test("a resource lives in its account, and state holds no more than the name", a
   expect(first.requests).toEqual([]);
 });
 
-test("another account replaces: made there first, then deleted where it was", async () => {
+test("another account replaces a resource, the new one first", async () => {
   const one = resource();
   await one.up(home);
   one.nextRun();
@@ -77,7 +77,7 @@ test.each([
   ["", /account must be the name of an account in uptime:accounts/],
   [5, /account must be the name of an account in uptime:accounts/],
   ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", /account must be known in the preview/],
-])("the account %j is refused in the preview, beside all else", async (account, message) => {
+])("the account %j is refused in the preview, together with everything else", async (account, message) => {
   const preview = resource().preview({ ...home, interval: 61, account });
   await expect(preview).rejects.toThrow(message);
   await expect(preview).rejects.toThrow(/interval must be one of/);
@@ -102,14 +102,14 @@ test("an account that has moved to another address is refused, by its own settin
   );
 });
 
-test("a key that is not accepted is told by the account's setting, and never shown", async () => {
+test("an error about a refused key names the account's setting, and never the key", async () => {
   const one = resource({ other: { apiKey: "wrong-key", baseUrl: second.url } });
   const failed = one.up({ ...home, account: "other" });
   await expect(failed).rejects.toThrow(/The API does not accept the key from uptime:accounts\.other\.apiKey/);
   await expect(failed).rejects.not.toThrow(/wrong-key/);
 });
 
-test("an import looks in its account, where the same id is another record", async () => {
+test("an import reads its account, where the same id is another record", async () => {
   const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
   const [one, two] = [resource(undefined, "one"), resource(undefined, "two")];
   first.monitors.add(record);

@@ -29,14 +29,14 @@ const refused = async (inputs: object): Promise<Record<string, string>> => {
   return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
 };
 
-test("valid inputs are taken, and documented defaults are filled in", async () => {
+test("valid inputs are accepted, and documented defaults are filled in", async () => {
   expect(await check(monitors, {}, valid)).toEqual({
     inputs: { ...valid, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false },
     problems: [],
   });
 });
 
-test("a URL with letters such as ü is taken, and still is when thousands have been checked", async () => {
+test("a URL with letters such as ü is accepted, also after thousands of others", async () => {
   // As the engine hands it over, one byte to a letter.
   const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
   for (let index = 0; index < 5000; index++) {
@@ -45,7 +45,7 @@ test("a URL with letters such as ü is taken, and still is when thousands have b
   }
 });
 
-test("a removed field is managed as empty, and stays so; one with a default goes back to it", async () => {
+test("a removed field is managed as empty from then on, and one with a default goes back to it", async () => {
   const first = (await check(monitors, {}, { ...valid, pause: true, sslAlertDays: 7, requestMethod: "POST" }))
     .inputs;
   const second = (await check(monitors, first, valid)).inputs;
@@ -64,13 +64,13 @@ test("a removed field is managed as empty, and stays so; one with a default goes
   });
 });
 
-test("null is not declared: a default takes its place, and a field without one is not managed", async () => {
+test("null counts as not declared", async () => {
   const inputs = { ...valid, alertCondition: null, requestMethod: undefined, sslAlertDays: null };
   const { inputs: checked } = await check(monitors, {}, inputs);
   expect(checked).toEqual((await check(monitors, {}, valid)).inputs);
 });
 
-test("a field that is declared anew is a change, even when its value is that of an empty one", async () => {
+test("declaring a field is a change, even with the value of an empty one", async () => {
   const { inputs } = await check(monitors, {}, valid);
   const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
   for (const [key, value] of Object.entries(declared))
@@ -143,13 +143,13 @@ test.each([
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
   [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],
   [{ colour: "red" }, { colour: /^is not a property of Monitor, which has name, url, interval, / }],
-])("%j is refused, property by property", async (inputs, expected) => {
+])("%j is refused, with each property and its reason", async (inputs, expected) => {
   const problems = await refused(inputs);
   expect(Object.keys(problems).sort()).toEqual(Object.keys(expected).sort());
   for (const [property, reason] of Object.entries(expected)) expect(problems[property]).toMatch(reason);
 });
 
-test("all problems of a resource are told at once", async () => {
+test("all problems of a resource are reported at once", async () => {
   expect(
     Object.keys(await refused({ name: "", url: "x", interval: 1, sslAlertDays: 5, nonsense: 1 })),
   ).toHaveLength(5);
@@ -161,7 +161,7 @@ test("a long value is cut after a hundred characters", async () => {
   expect((await refused({ name: text(101) })).name).toMatch(/, not "a{98} …$/);
 });
 
-test("a secret's value is not in the reason for which it is refused", async () => {
+test("a secret is refused without its value", async () => {
   const problems = await refused({
     requestAuthPassword: " canary-1 ",
     requestHeaders: [{ key: "canary 2", value: "canary\n3" }],
@@ -196,7 +196,7 @@ test("parts of lists may be unknown, while the known parts are checked", async (
     expect(await monitors.diff("1", { ...inputs, [key]: [] }, inputs)).toMatchObject({ changes: true });
 });
 
-test("rules between fields wait until all of them are known", async () => {
+test("rules between fields are checked once all of the fields are known", async () => {
   expect(await refused({ alertCondition: "url_text", alertTextLookup: unknownValue })).toEqual({});
   expect(await refused({ alertCondition: unknownValue })).toEqual({});
   expect(
@@ -210,7 +210,7 @@ test.each<[object, boolean, string[]]>([
   [{ name: "A.Example" }, false, []],
   [{ name: "a.example", homepageUrl: "https://a.example/" }, true, []],
 ])(
-  "of a domain a new name replaces it, known or not, and a new letter case is no change: %j",
+  "a new name replaces a domain, also one that is unknown, and a new letter case changes nothing: %j",
   async (news, changes, replaces) => {
     const old = { name: "a.example", attributes: {} };
     expect(await domains.diff("1", old, { ...news })).toMatchObject({ changes, replaces });
@@ -224,7 +224,7 @@ test.each(["a b", "https://a.example", "a.example/x", "a.example:80", ""])(
   },
 );
 
-test("replaceOnChanges replaces for what it names, whole or in part", async () => {
+test("replaceOnChanges replaces for a change of a property or a part of it", async () => {
   const outputs = (await check(monitors, {}, { ...valid, requestHeaders: [{ key: "A", value: "1" }] }))
     .inputs;
   for (const [path, change, replaces] of [

@@ -81,7 +81,7 @@ describe("an error of the connection", () => {
     { code: "CERT_HAS_EXPIRED" },
     { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
     { code: "ERR_TLS_CERT_ALTNAME_INVALID" },
-  ])("that comes from connecting (%j) is no lost answer", async (error) => {
+  ])("while connecting (%j) does not lose an answer", async (error) => {
     failing(error);
     expect(await post()).not.toBeInstanceOf(LostAnswerError);
   });
@@ -96,19 +96,19 @@ describe("an error of the connection", () => {
     { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED" },
     { code: "UND_ERR_SOCKET" },
     {},
-  ])("that may come after the request (%j) loses the answer of a create", async (error) => {
+  ])("that may come after the request (%j) loses the answer to a create", async (error) => {
     failing(error);
     expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "search first" });
   });
 
-  test("is sent again if nothing was sent", async () => {
+  test("repeats a request that was not sent", async () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
     const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
   });
 });
 
-test("an error of our own while a refusal is described is thrown as it is, not taken for a cut connection", async () => {
+test("a bug in describing a refusal is thrown, not taken for a cut connection", async () => {
   const own = new TypeError("it failed");
   const headers = {
     get "retry-after"(): string {
@@ -124,7 +124,7 @@ test("an error of our own while a refusal is described is thrown as it is, not t
   await expect(send(client, { method: "POST", form: [] })).rejects.toBe(own);
 });
 
-describe("a clock that somebody sets", () => {
+describe("setting the machine's clock", () => {
   /** With a date that is some hours off from a moment on. */
   function settable(): { clock: Clock; set: (hours: number) => void } {
     const clock = instantClock();
@@ -136,7 +136,7 @@ describe("a clock that somebody sets", () => {
     };
   }
 
-  test.each([-1, 1, -24_000])("by %i hours changes nothing of requestsPerMinute", async (hours) => {
+  test.each([-1, 1, -24_000])("by %i hours does not affect uptime:requestsPerMinute", async (hours) => {
     const { clock, set } = settable();
     const client = clientAt(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
     const again = () => send(client, { operation: new Operation({ clock, timeout: 10_000 }) });
@@ -150,7 +150,7 @@ describe("a clock that somebody sets", () => {
   });
 
   test.each([-1, 1])(
-    "by %i hours changes nothing of a time in Retry-After or X-RateLimit-Reset",
+    "by %i hours does not affect a date in Retry-After or X-RateLimit-Reset",
     async (hours) => {
       for (const headers of [
         () => ({ "retry-after": new Date(Date.now() + 1000).toUTCString() }),

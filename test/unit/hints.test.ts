@@ -7,7 +7,7 @@ const hint = "use the settings of the last `up` unless you add --run-program";
 
 withServer({ anyKey: true });
 
-describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of the error (%s)", (front) => {
+describe.each(fronts)("an error says that Pulumi uses the settings of the last `up` (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
   const drop: Operation = (one) => one.drop();
@@ -42,7 +42,7 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
     ["an update", change],
     ["a refresh", refresh],
     ["a delete", drop],
-  ])("not if %s fails in a run of the program", async (_, operation) => {
+  ])("but not if %s fails in a run of the program", async (_, operation) => {
     for (const failure of await failuresOf(operation, { declares: true }))
       expect(failure).not.toContain(hint);
   });
@@ -50,7 +50,7 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
   test.each([
     [404, true],
     [409, false],
-  ])("if everything is answered with %i to a refresh: %j", async (status, isSaid) => {
+  ])("if a refresh gets nothing but %i: %j", async (status, isSaid) => {
     const program = new Program(front);
     const one = program.resource();
     await one.up(home);
@@ -59,7 +59,7 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
     expect((await failureOf(one.refresh())).includes(hint)).toBe(isSaid);
   });
 
-  test("not of a create, nor of what the program reads", async () => {
+  test("but not for a create or a read by the program", async () => {
     emulator.fault = () => answer(401);
     const failures = [
       await failureOf(new Program(front).resource().up(home)),
@@ -73,7 +73,7 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
 });
 
 test.each(fronts)(
-  "what to do about a refused key is said once for each key, not by each resource (%s)",
+  "the way out of a refused key is said once for each key, not by each resource (%s)",
   async (front) => {
     const accounts = JSON.stringify({ team: { apiKey: "team-key" } });
     const program = new Program(front, { "uptime:accounts": accounts });

@@ -22,7 +22,7 @@ const locked = Object.entries(packages).filter(([path, { link }]) => path !== ""
 describe("what is installed with the package", () => {
   const production = locked.filter(([, { dev, devOptional, peer }]) => !dev && !devOptional && !peer);
 
-  test("is little, and has licences that go with ours", () => {
+  test("is the dependencies alone, under free licences", () => {
     const { dependencies } = json("package.json") as { dependencies: Record<string, string> };
     const names = production.map(([path]) => path.replace("node_modules/", ""));
     // Each of these is a decision: what brings others with it shows here.
@@ -54,7 +54,7 @@ test("each process refuses a Node.js older than the one that package.json names"
   expect(supported.map((version) => problemOfNode(version))).toEqual(supported.map(() => undefined));
 });
 
-test("the tools refuse it before they install anything", async () => {
+test("the tools refuse an old Node.js before they install anything", async () => {
   const { assertNode } = await import("../../tools/setup.mjs");
   expect(() => {
     assertNode("18.20.8");

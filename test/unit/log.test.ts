@@ -29,7 +29,7 @@ describe("a log", () => {
     log.addRequest({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
   };
 
-  test("of a summary is one line at the end", () => {
+  test("of level summary is one line at the end", () => {
     const line = "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again";
     expect(logged("summary", act)).toEqual([line]);
     expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
@@ -122,7 +122,7 @@ describe("the provider's log", () => {
   }
 
   test.each(["off", "summary", "requests", "json"] as const)(
-    "at the level %s holds no key and no value, nor does an error, whatever happens",
+    "at the level %s has no key and no value, like the errors, whatever happens",
     async (level) => {
       const errors = await everything(level);
       expect(errors).toMatch(/status 422.*redirects to/s);

@@ -59,7 +59,7 @@ describe.each(policy)("after %s", (_what, failure, again, create) => {
   });
 });
 
-test("a create is sent again blindly in no case but those in which it surely had no effect", () => {
+test("a create is only sent again if it surely had no effect", () => {
   const blindly = policy.filter(([, failure]) => ["retry", "wait"].includes(nextStep("POST", failure)));
   expect(blindly.map(([what]) => what)).toEqual([
     "no connection",
@@ -89,7 +89,7 @@ describe("the pause before a retry", () => {
     }
   });
 
-  test("differs from one to the next, so that not all come at once", () => {
+  test("is random, so that not all requests come at once", () => {
     expect(new Set(Array.from({ length: 50 }, () => backoff(5))).size).toBeGreaterThan(10);
   });
 });

@@ -45,7 +45,7 @@ function noteAs(name: string): void {
 describe("the note of a run", () => {
   const note = (address: string | undefined = engine) => openRunNote(address);
 
-  test("tells another process of the run what this one has got, in a file that only this user can read", () => {
+  test("tells another process of the run which records this one has, in a file that only this user can read", () => {
     note().claim(record);
     expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
     expect(note().isHeldElsewhere(record)).toBe(false);
@@ -59,7 +59,7 @@ describe("the note of a run", () => {
     expect(note("127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
   });
 
-  test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
+  test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
     const one = note();
     one.claim(record);
     const own = noted();
@@ -75,13 +75,13 @@ describe("the note of a run", () => {
     note().claim(record);
   });
 
-  test("does not count what a process has written whose id another one has since, if the system tells its start", () => {
+  test("ignores what a process wrote whose id another process has by now", () => {
     note().claim(record);
     noteAs(`${process.ppid}@1`);
     expect(note().isHeldElsewhere(record)).toBe(false);
   });
 
-  test("does not count what another process holds of the state that is asked for", () => {
+  test("ignores that another process has the same resource of state", () => {
     note().hold(record, "of a resource");
     noteAs(otherName);
     const have = (claim?: string): boolean => note().isHeldElsewhere(record, claim);
@@ -107,7 +107,7 @@ describe("the note of a run", () => {
   test.each([
     [otherName, 1],
     [endedName, 0],
-  ])("is removed by the last of its processes that ends: beside %s", (name, left) => {
+  ])("is removed by the last of its processes to end: beside %s", (name, left) => {
     runProcess((open) => {
       open(engine).claim(record);
       writeFileSync(file(), noted() + noted().replace(ownName, name));
@@ -115,7 +115,7 @@ describe("the note of a run", () => {
     expect(readdirSync(folder())).toHaveLength(left);
   });
 
-  test("is removed with those of other runs by one listener, if a process serves many", () => {
+  test("is removed with those of other runs by one listener of a process that serves many", () => {
     const listeners = runProcess((open) => {
       for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).claim(record);
       expect(readdirSync(folder())).toHaveLength(20);
@@ -132,7 +132,7 @@ describe("the note of a run", () => {
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
-  test("is not written for no engine", () => {
+  test("is not written without an engine", () => {
     const none = openRunNote(undefined);
     none.claim(record);
     expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
@@ -142,7 +142,7 @@ describe("the note of a run", () => {
 describe("an attached plugin", () => {
   withServer();
 
-  test("notes what a run adopts for the processes of that run, also if the next engine has attached meanwhile", async () => {
+  test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
     openRunNote(engine).claim(record);
     const attached = { address: engine, log: () => undefined } as unknown as Engine;
     const session = new PluginSession(attached, {});
@@ -200,7 +200,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     return one;
   };
 
-  test("one does not take what the other has created for its own lost create", async () => {
+  test("one does not take the other's new record for its own lost create", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
     let first: Promise<unknown> | undefined;
     emulator.fault = ({ method }) => {
@@ -213,7 +213,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
   });
 
-  test("each has its record if their accounts have the same ids", async () => {
+  test("each creates its record if their accounts have the same ids", async () => {
     const [one, two] = [processWith({}), inOtherAccount()];
     const all = [one.resource(), two.resource()];
     for (const each of all) expect(await failureOf(each.up(home))).toBe("");
@@ -221,7 +221,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect([storedIds(), otherAccount.monitors.size]).toEqual([["1"], 1]);
   });
 
-  test("one deletes the record of a resource that moves to the other, which replaces it", async () => {
+  test("one deletes the old record of a resource that is replaced by the other", async () => {
     const one = await createdBefore();
     holders.clear();
     const two = processWith({}).resource();
@@ -232,7 +232,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   test.each(["imported", "adopted"])(
-    "one deletes its record if the other has %s one with the same id in another account",
+    "one deletes its record if the other %s one with the same id in another account",
     async (how) => {
       const one = await createdBefore();
       otherAccount.monitors.add({ ...home, name: "Other" });
@@ -249,7 +249,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     },
   );
 
-  test("one does not delete its record if the other has adopted it with another key of the account", async () => {
+  test("one does not delete its record if the other adopted it with another key of the account", async () => {
     const one = await createdBefore();
     const two = processWith({ ...others, ...adopting }).resource("monitor", { importer: "home" });
     await two.up(home);

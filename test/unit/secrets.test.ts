@@ -37,7 +37,7 @@ function attributesOf(one: ModelStack): Record<string, unknown> {
   return (one.state?.outputs.attributes ?? {}) as Record<string, unknown>;
 }
 
-describe.each(fronts)("the key and the secrets of a resource, in whatever a record shows (%s)", (front) => {
+describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["a create", (one) => one.up(declared)],
     [
@@ -66,7 +66,7 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
       },
     ],
   ])(
-    "are not in the attributes after %s: values that contain one are replaced as a whole",
+    "are not in the attributes after %s, where values that contain one are replaced as a whole",
     async (_, operation) => {
       const one = new Program(front, { ...settings, "uptime:adoptExisting": "true" }).resource();
       await operation(one);
@@ -79,7 +79,7 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     },
   );
 
-  test("are not in what is read of a record that is not managed", async () => {
+  test("are not in the state of a record that is read with `get`", async () => {
     emulator.monitors.add(home);
     const program = new Program(front, settings);
     const read = await program.providers.monitor.read("urn", "1", {}, {});
@@ -184,7 +184,7 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     ["JSON without a message", 422, { detail: { request: token } }],
     ["a page", 422, `<html><style>x</style><p>${encodeURIComponent(token)}</p>`],
     ["a message that is cut", 422, { message: ".".repeat(290) + token }],
-  ])("are in no error, if they are %s", async (_, status, body) => {
+  ])("are in no error if the server repeats them as %s", async (_, status, body) => {
     const one = new Program(front, settings).resource();
     await one.up(declared);
     emulator.fault = ({ method }) =>
@@ -196,20 +196,16 @@ describe.each(fronts)("the key and the secrets of a resource, in whatever a reco
     for (const secret of [password, token]) expect(failure).not.toContain(secret.slice(0, -4));
   });
 
-  test.each([422, 500])(
-    "are in no error and no log: a quote that repeats one is left out (%i)",
-    async (status) => {
-      const lines: string[] = [];
-      const print = (line: string): void => void lines.push(line);
-      emulator.fault = ({ method }) =>
-        method === "POST"
-          ? answer(status, { message: `"${password}" is weak, says the owner of ${key}, who has ${token}` })
-          : undefined;
-      const more = { ...settings, "uptime:logLevel": "requests" };
-      const failure = await failureOf(new Program(front, more, { print }).resource().up(declared));
-      expect(failure).toContain("(the server repeats a secret)");
-      for (const secret of [key, password, token])
-        expect([failure, ...lines].join("\n")).not.toContain(secret);
-    },
-  );
+  test.each([422, 500])("are in no error and no log if the server quotes them (%i)", async (status) => {
+    const lines: string[] = [];
+    const print = (line: string): void => void lines.push(line);
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? answer(status, { message: `"${password}" is weak, says the owner of ${key}, who has ${token}` })
+        : undefined;
+    const more = { ...settings, "uptime:logLevel": "requests" };
+    const failure = await failureOf(new Program(front, more, { print }).resource().up(declared));
+    expect(failure).toContain("(the server repeats a secret)");
+    for (const secret of [key, password, token]) expect([failure, ...lines].join("\n")).not.toContain(secret);
+  });
 });

@@ -46,21 +46,18 @@ async function refusalOf(url: string): Promise<string> {
   return String(error);
 }
 
-describe("a proxy that the environment names", () => {
-  test.each(["HTTP_PROXY", "http_proxy"])(
-    "(%s) is asked for the whole address in plain http",
-    async (name) => {
-      process.env[name] = proxy.url;
-      expect((await send(plain)).status).toBe(200);
-      expect(proxy.received).toMatchObject([
-        { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${myKey}` } },
-      ]);
-      expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
-    },
-  );
+describe("a proxy from the environment", () => {
+  test.each(["HTTP_PROXY", "http_proxy"])("(%s) gets the whole address in plain http", async (name) => {
+    process.env[name] = proxy.url;
+    expect((await send(plain)).status).toBe(200);
+    expect(proxy.received).toMatchObject([
+      { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${myKey}` } },
+    ]);
+    expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
+  });
 
   test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"])(
-    "(%s) is asked for a tunnel for https, without the key; the server's certificate is checked in it",
+    "(%s) opens a tunnel for https without the key, in which the server's certificate is checked",
     async (name) => {
       process.env[name] = proxy.url;
       expect(await refusalOf(encrypted)).toContain("the server's certificate is not trusted");
@@ -79,7 +76,7 @@ describe("a proxy that the environment names", () => {
   });
 
   test.each([host, ".example", "other.test, API.example", `${host}:80`, "*"])(
-    "is not used for what NO_PROXY names (%s)",
+    "is not used for a host in NO_PROXY (%s)",
     async (names) => {
       Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
       await expect(send(plain)).rejects.toThrow("the host name");
@@ -88,7 +85,7 @@ describe("a proxy that the environment names", () => {
   );
 
   test.each([`${host}:81`, "pi.example", "other.test"])(
-    "is used for other names (NO_PROXY=%s)",
+    "is used for a host that is not in NO_PROXY (%s)",
     async (names) => {
       Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
       expect((await send(plain)).status).toBe(200);
@@ -97,7 +94,7 @@ describe("a proxy that the environment names", () => {
 });
 
 describe("a create that did not get through a proxy had no effect", () => {
-  test.each([plain, encrypted])("if it wants another password (407): %s", async (url) => {
+  test.each([plain, encrypted])("if the proxy wants another password (407): %s", async (url) => {
     process.env.HTTP_PROXY = proxy.url;
     proxy.refusal = () => ({ status: 407, body: "<h1>Authenticate</h1>" });
     expect(await refusalOf(url)).toContain(
@@ -106,14 +103,17 @@ describe("a create that did not get through a proxy had no effect", () => {
     expect(proxy.received).toHaveLength(1);
   });
 
-  test.each([403, 502, 503, 504])("if it refuses the tunnel (%i), which is tried again", async (status) => {
-    process.env.HTTP_PROXY = proxy.url;
-    proxy.refusal = () => ({ status });
-    expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
-    expect(proxy.received).toHaveLength(2);
-  });
+  test.each([403, 502, 503, 504])(
+    "if the proxy refuses the tunnel (%i), which is tried again",
+    async (status) => {
+      process.env.HTTP_PROXY = proxy.url;
+      proxy.refusal = () => ({ status });
+      expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
+      expect(proxy.received).toHaveLength(2);
+    },
+  );
 
-  test("if it cannot be reached", async () => {
+  test("if the proxy cannot be reached", async () => {
     process.env.HTTP_PROXY = proxy.url;
     proxy.stop();
     expect(await refusalOf(plain)).toContain("nothing accepts connections there");
@@ -121,7 +121,7 @@ describe("a create that did not get through a proxy had no effect", () => {
   });
 
   test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(
-    "if its address is not a URL (%s)",
+    "if the proxy's address is not a URL (%s)",
     async (address) => {
       process.env.HTTP_PROXY = address;
       expect(await refusalOf(plain)).toContain("the proxy's address is not a URL that begins with http://");
@@ -140,7 +140,7 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
     [502, true],
     [502, false],
     [504, true],
-  ])("with status %i, and it is looked for; stored before: %j", async (status, effect) => {
+  ])("with status %i, so it is looked for; stored before: %j", async (status, effect) => {
     process.env.HTTP_PROXY = proxy.url;
     let refused = 0;
     proxy.refusal = ({ method }) => (method === "POST" && refused++ === 0 ? { status, effect } : undefined);
@@ -150,7 +150,7 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
     expect(posts()).toBe(1);
   });
 
-  test("and its words are told without its password", async () => {
+  test("and the error does not show the proxy's password", async () => {
     process.env.HTTP_PROXY = proxy.url;
     const body = `<p>me:${proxy.password} may not do this</p>`;
     proxy.refusal = () => ({ status: 403, body });
@@ -160,7 +160,7 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
   });
 });
 
-test("nothing but its own signal and time ends a request, whatever is between and other requests have", async () => {
+test("each request's own timeoutSeconds alone limits connecting, headers and body, with a proxy and without", async () => {
   process.env.HTTP_PROXY = proxy.url;
   const undici = jest.requireActual<typeof Undici>("undici");
   const { Agent, EnvHttpProxyAgent, Pool } = undici;
