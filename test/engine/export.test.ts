@@ -57,7 +57,7 @@ jest.setTimeout(isFull ? 1_800_000 : 300_000);
 const records = sample(45, 45, 400);
 
 test.each(dialects.filter(isExportable))(
-  "an account is taken over by its program and its state, and nothing is written: %j",
+  "an exported account is imported by its program and state, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({
       language: "ts",
@@ -105,7 +105,7 @@ test.each(dialects.filter(isExportable))(
 );
 
 test.each(dialects.filter(isExportable))(
-  "an account is taken over by its program alone, and nothing is written: %j",
+  "an exported account is imported by its program alone, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({ language: "ts", emulator: { dialect } });
     const { emulator, workspace } = stack;
@@ -141,7 +141,7 @@ test.each(dialects.filter(isExportable))(
   },
 );
 
-test("an account is imported into a program in YAML that Pulumi generates, without secrets, and nothing is written", async () => {
+test("an exported account is imported into YAML that Pulumi generates without secrets, and nothing is written", async () => {
   const stack = await startStack({ language: "yaml", emulator: { dialect: { password: "plain" } } });
   const { emulator, workspace } = stack;
   addNasty(emulator, records);

@@ -72,7 +72,7 @@ const interruptions = [
 ] as const;
 
 test.each(interruptions)(
-  "eight stacks, interrupted by %s: each CLI hears of it once, and the next run makes the rest and nothing twice",
+  "eight stacks interrupted by %s: each CLI gets one signal, and the next run creates the rest",
   async (_, signal, isGroup) => {
     const fleet = await startFleet();
     const { emulator } = fleet;

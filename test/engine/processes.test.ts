@@ -77,7 +77,7 @@ describe("a record that another process of the same run has adopted is not delet
   });
 });
 
-test("a plugin that is attached serves one run after the other, also after one that was killed, each with one account", async () => {
+test("an attached plugin serves one run after the other, also after one that was killed", async () => {
   const home = (name: string, options = {}): YamlResource => ({
     type: "uptime:Monitor",
     properties: { name, url: "https://example.com/", interval: 60 },

@@ -121,7 +121,7 @@ async function compareRuns(scenario: Scenario): Promise<void> {
   });
 }
 
-test("the real engine ends random runs as the modelled one does", async () => {
+test("the real engine ends random runs like the simulated one", async () => {
   await fc.assert(
     fc.asyncProperty(scenarios.map(inOrder), compareRuns),
     // Always the same ones, because each takes long.

@@ -22,7 +22,7 @@ function expectEncrypted(resource: StateResource | undefined, ...keys: ("inputs"
     });
 }
 
-test("secrets are in no output and no file, whatever happens, and reach the API", async () => {
+test("secrets reach the API, and no output and no file", async () => {
   const program = (version: number) => `
     const pulumi = require("@pulumi/pulumi");
     const { Monitor } = require("pulumi-uptime");

@@ -59,14 +59,14 @@ function programOf({ code }: Block): string {
 
 const partOfSource = ({ file }: Block) => file?.startsWith("provider/") ?? false;
 
-test("every block says in which language it is, and a test knows that language", () => {
+test("every block names its language, which a test knows", () => {
   // "text" is what a command prints.
   const known = ["ts", "js", "sh", "yaml", "json", "text"];
   expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
 });
 
-test("TypeScript on the pages compiles, and a mistake in it would be found", () => {
+test("TypeScript on the pages compiles, and a mistake is found", () => {
   const programs = inLanguage("ts").filter((block) => !partOfSource(block));
   expect(programs.length).toBeGreaterThan(3);
   const sources = new Map(programs.map((block) => [pathOf(block), programOf(block)]));
@@ -175,7 +175,7 @@ describe("the commands on the pages", () => {
   });
 });
 
-test("the request with which the README begins asks for a list", async () => {
+test("the first request in the README reads a list", async () => {
   const emulator = await startEmulator();
   const [words = []] = inLanguage("sh")
     .filter(({ page }) => page === "README.md")
@@ -222,7 +222,7 @@ test("the request in docs/testing.md edits a monitor of the emulator", async () 
   expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
 });
 
-test("the unit test in docs/testing.md passes, and fails for another program", () => {
+test("the unit test in docs/testing.md passes for its program and fails for another", () => {
   const folder = newFolder();
   const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
   const env = Object.fromEntries(
@@ -247,7 +247,7 @@ test("the unit test in docs/testing.md passes, and fails for another program", (
   expect(passes((code) => code.replace("/health`,", "/wrong`,"))).toBe(false);
 });
 
-test("the field in CONTRIBUTING.md is added by that block alone", async () => {
+test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
   const block = inLanguage("ts").find(partOfSource);
   const file = block?.file;
   if (!block || file === undefined) throw new Error("CONTRIBUTING.md does not show how to add a field.");
@@ -271,7 +271,7 @@ test("the field in CONTRIBUTING.md is added by that block alone", async () => {
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");
 });
 
-test("links between the pages lead somewhere", () => {
+test("links between the pages lead to pages and headings", () => {
   const broken = pages.flatMap((page) => {
     const text = readFileSync(join(root, page), "utf8");
     return [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(#[^)\s]+)?\)/g)]

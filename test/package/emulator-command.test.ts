@@ -54,7 +54,7 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("explains itself, and says when a port is taken", async () => {
+test("has help, and reports a port in use", async () => {
   expect(await output(run("--help"))).toMatchObject({
     code: 0,
     out: expect.stringContaining("--dialect JSON") as string,

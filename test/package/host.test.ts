@@ -90,7 +90,7 @@ test("the provider ends at once if the engine was killed before it was loaded", 
 });
 
 test.each(["ended", "ignore"] as const)(
-  "the provider stays with an engine that does not hold its standard input (%s), and ends with it",
+  "the provider ends with an engine that does not hold its standard input (%s), and not before",
   async (stdin) => {
     const engine = await startEngine();
     const child = await startHost(engine.address, stdin);
@@ -101,7 +101,7 @@ test.each(["ended", "ignore"] as const)(
   },
 );
 
-test("a program's lookups are summarized too when it ends", async () => {
+test("a program that ends prints the summary of its lookups", async () => {
   const emulator = await startEmulator();
   const config = {
     "uptime:baseUrl": emulator.url,
@@ -126,7 +126,7 @@ describe("at a signal", () => {
   });
 
   test.each([[["SIGTERM"]], [["SIGINT"]], [["SIGINT", "SIGTERM"]]] as const)(
-    "a create that was sent gets its answer first, and nothing else begins: %j",
+    "a create that was sent gets its answer, and nothing else begins: %j",
     async (signals) => {
       const engine = await startEngine();
       const child = await startHost(engine.address, "pipe", {

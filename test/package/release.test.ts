@@ -26,7 +26,7 @@ describe("a release", () => {
   const problemsOf = async (change: Partial<Release>) =>
     (await import("../../tools/release.mjs")).problemsOf({ ...right, ...change });
 
-  test("is one when tag, version, lockfile, changelog and corpus agree", async () => {
+  test("passes if tag, version, lockfile, changelog and corpus agree", async () => {
     expect(await problemsOf({})).toEqual([]);
     expect(await problemsOf({ changelog: right.changelog.replace("## [Unreleased]\n", "") })).toEqual([]);
   });
@@ -56,16 +56,16 @@ describe("a release", () => {
       "has no public address yet",
     ],
     ["a private package", { manifest: { ...right.manifest, private: true } }, "marked as private"],
-  ])("is none with %s", async (_, change, problem) => {
+  ])("fails with %s", async (_, change, problem) => {
     expect(await problemsOf(change)).toEqual([expect.stringContaining(problem)]);
   });
 });
 
-describe("what is published", () => {
+describe("the published package", () => {
   const manifest = { version: "1.2.3", repository: { url: "git+https://example.com/me/uptime.git" } };
   const packaging = () => import("../../tools/package.mjs");
 
-  test("has homepage and bugs from the repository's address, which is in one line of package.json", async () => {
+  test("has homepage and bugs from the repository's address, which is one line of package.json", async () => {
     const { publishedManifest } = await packaging();
     expect(publishedManifest(manifest)).toMatchObject({
       homepage: "https://example.com/me/uptime#readme",
@@ -76,7 +76,7 @@ describe("what is published", () => {
     expect(text.match(/^.*https?:.*$/gm)).toEqual([expect.stringContaining(repository.url)]);
   });
 
-  test("names the SDKs of each language by that address, and none in a namespace of Pulumi", async () => {
+  test("names each language's SDK after that address, and none in a namespace of Pulumi", async () => {
     const { packageNamesOf } = await import("../../tools/schema.mjs");
     const at = (address: string) =>
       packageNamesOf({ ...manifest, repository: { url: `git+${address}.git` } });
@@ -103,7 +103,7 @@ describe("what is published", () => {
     expect(JSON.stringify(wanted)).not.toMatch(/@pulumi|"pulumi[./]|com\.pulumi/i);
   });
 
-  test("sends engines and readers nowhere before that address is known", async () => {
+  test("has no links before that address is known", async () => {
     const { linksOf } = await import("../../tools/schema.mjs");
     const repository = { url: "git+https://github.com/me/pulumi-uptime.git" };
     expect(linksOf({ ...manifest, repository })).toEqual({
