@@ -1,8 +1,8 @@
 import { Collection } from "../../provider/api/collection";
-import { ApiError, LostAnswerError, MissingError, UptimeError } from "../../provider/api/errors";
+import { ApiError, LostAnswerError, MissingError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
-import { clientOf } from "../support/client";
+import { clientOf, errorOf } from "../support/client";
 import { instantClock } from "../support/clock";
 
 const record = { id: 7, name: "Home", url: "https://example.com/", interval: 60 };
@@ -27,12 +27,6 @@ function collectionOf(answer: (query: URLSearchParams) => unknown): {
   });
   return { monitors: new Collection(monitor, client, []), asked };
 }
-
-const errorOf = (operation: Promise<unknown>): Promise<unknown> =>
-  operation.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 const start = (): Operation => new Operation();
 
@@ -67,7 +61,7 @@ describe("an answer with status 200 that holds no record and says that it failed
       expect(error).toBeInstanceOf(ApiError);
       // A create had no effect, so nobody looks for it.
       expect(error).not.toBeInstanceOf(LostAnswerError);
-      expect((error as ApiError).message).toContain(`was answered with status 200: ${said}`);
+      expect(error.message).toContain(`was answered with status 200: ${said}`);
     }
   });
 
@@ -149,7 +143,6 @@ describe("a record is missing", () => {
     "not if its address holds something else (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
-      expect(error).toBeInstanceOf(UptimeError);
       expect(error).not.toBeInstanceOf(MissingError);
     },
   );
@@ -212,8 +205,7 @@ describe("a list", () => {
     ["a larger total", { data: records(9), total: 2 }],
   ])("that says by %s that it has more, and cannot be followed, is an error", async (_how, body) => {
     const error = await errorOf(listed(collectionOf(() => body).monitors));
-    expect(error).toBeInstanceOf(UptimeError);
-    expect((error as UptimeError).message).toContain("cannot be read completely");
+    expect(error.message).toContain("cannot be read completely");
   });
 
   test("with numbered pages is read with maxConcurrency requests at once, unless fewer pages are wanted", async () => {

@@ -7,7 +7,6 @@ import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
-import { announcedWait } from "../../provider/api/rate-limit-headers";
 import type { Denial, EndedRequest, Turn } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
@@ -356,26 +355,6 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
     first(...times(5, answer(status, "", { "retry-after": "0" })));
     expect(await took(get(client({ "uptime:maxRetries": "0" })))).toBe(31_000);
     expect(emulator.requests).toHaveLength(6);
-  });
-});
-
-describe("X-RateLimit-Reset", () => {
-  const now = Date.parse("2030-01-01T12:00:00Z");
-
-  test.each([
-    ["1", 1000],
-    ["60", 60_000],
-    ["61", 61],
-    ["1500", 1500],
-    [String(now / 1000 + 90), 90_000],
-    [String(now + 1500), 1500],
-    [String(now / 1000 - 90), 0],
-    ["soon", undefined],
-    ["-1", undefined],
-    ["", undefined],
-  ])("%j means a wait of %j milliseconds", (reset, expected) => {
-    expect(announcedWait({ "x-ratelimit-reset": reset }, now)).toBe(expected);
-    expect(announcedWait({ "x-ratelimit-reset": reset, "retry-after": "7" }, now)).toBe(7000);
   });
 });
 

@@ -3,7 +3,7 @@ import type * as Undici from "undici";
 import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
-import { clientOf } from "../support/client";
+import { clientOf, errorOf } from "../support/client";
 import { fronts, Program } from "../support/program";
 import { emulator, failureOf, myKey, posts, settingsOf, storedIds, withServer } from "../support/server";
 import { host, Proxy } from "../support/proxy";
@@ -38,8 +38,7 @@ function send(url: string, method: "GET" | "POST" = "GET") {
 
 /** What a create is told that fails and surely had no effect. */
 async function refusalOf(url: string): Promise<string> {
-  const error: unknown = await send(url, "POST").catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Error);
+  const error = await errorOf(send(url, "POST"));
   expect(error).not.toBeInstanceOf(LostAnswerError);
   expect(posts()).toBe(0);
   expect(String(error)).not.toContain(proxy.password);
