@@ -77,27 +77,16 @@ test("declaring a field is a change, even with the value of an empty one", async
     expect(await monitors.diff("1", inputs, { ...inputs, [key]: value })).toMatchObject({ changes: true });
 });
 
+// What a person is likely to mistake is in docs/errors.md, whose test compares each message.
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
-  [{ interval: "60" }, { interval: /^is the string "60"; write 60 without quotes$/ }],
   [{ interval: "5m" }, { interval: /not "5m"$/ }],
-  [{ interval: "3600" }, { interval: /^is the string "3600"; write 3600 without quotes$/ }],
   [{ interval: [60] }, { interval: /not \[60\]$/ }],
-  [
-    { interval: undefined, url: null },
-    { interval: /^is required$/, url: /^is required$/ },
-  ],
   [{ alertCondition: "url_unavailble" }, { alertCondition: /the nearest is "url_unavailable"$/ }],
-  [{ requestMethod: "get" }, { requestMethod: /the nearest is "GET"$/ }],
   [{ requestMethod: { a: 1 } }, { requestMethod: /, not \{"a":1\}$/ }],
   [{ sslAlertDays: 5 }, { sslAlertDays: /must be one of 0, 1, 2, 3, 7, 14, 30, 60, not 5/ }],
   [{ domainAlertDays: 10000 }, { domainAlertDays: /the nearest is 60$/ }],
   [{ cacheBuster: 1 }, { cacheBuster: /^must be true or false, not 1$/ }],
-  [{ pause: "true" }, { pause: /^must be true or false, not "true"$/ }],
-  [{ name: "" }, { name: /^must not be empty$/ }],
-  [{ name: " a" }, { name: /^must not begin or end with spaces, not " a"$/ }],
-  [{ name: 5 }, { name: /^must be a string, not 5$/ }],
-  [{ url: "example.com" }, { url: /^must be an absolute URL that begins with http/ }],
   [{ url: "https://" }, { url: /absolute URL/ }],
   [{ url: "https://a b/" }, { url: /absolute URL/ }],
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
@@ -106,23 +95,15 @@ test.each([
     { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"]] },
     Object.fromEntries([1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /must be an id/])),
   ],
-  [{ alertChannelIds: "1" }, { alertChannelIds: /^must be a list of ids/ }],
   [
     { requestHeaders: [{ key: "X Y", value: "a\r\nB: c" }] },
     { "requestHeaders[0].key": /name of a header/, "requestHeaders[0].value": /one line/ },
   ],
-  [{ requestHeaders: { "X-A": "b" } }, { requestHeaders: /list of \{ key, value \}/ }],
   [{ requestHeaders: [{ key: "A" }] }, { "requestHeaders[0].value": /./ }],
-  [{ requestHeaders: ["A: b"] }, { "requestHeaders[0]": /^must be \{ key, value \}, both strings$/ }],
-  [
-    { requestHeaders: [{ key: "A", value: "b " }] },
-    { "requestHeaders[0].value": /begin or end with spaces/ },
-  ],
   [
     { requestHeaders: [{ name: "A", value: "b" }] },
     { "requestHeaders[0].key": /./, "requestHeaders[0].name": /key and value/ },
   ],
-  [{ maintenanceStartAt: "2030-02-30T00:00:00" }, { maintenanceStartAt: /date that exists/ }],
   [{ maintenanceStartAt: "2030-02-20 00:00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [{ maintenanceStartAt: "2030-02-20T00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [{ maintenanceStartAt: "2030-02-20T00:00:00.000" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
@@ -130,16 +111,7 @@ test.each([
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
     { maintenanceStartAt: /without a time zone, not "2030-02-20T00:00:00\+02:00"$/ },
   ],
-  [
-    { maintenanceStartAt: "2030-02-20T00:00:00", maintenanceEndAt: "2030-02-19T00:00:00" },
-    {
-      maintenanceEndAt:
-        /^must be later than maintenanceStartAt \(2030-02-20T00:00:00\), not 2030-02-19T00:00:00$/,
-    },
-  ],
-  [{ alertCondition: "url_text" }, { alertTextLookup: /must be set when alertCondition is "url_text"/ }],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
-  [{ intervall: 60 }, { intervall: /^is not a property of Monitor; did you mean interval\?$/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
   [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],
   [{ colour: "red" }, { colour: /^is not a property of Monitor, which has name, url, interval, / }],
