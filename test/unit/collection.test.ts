@@ -146,28 +146,6 @@ describe("a record is missing", () => {
       expect(error).not.toBeInstanceOf(MissingError);
     },
   );
-
-  const marks = [
-    { deleted_at: "2030-01-01T00:00:00Z" },
-    { trashed_at: 1_893_456_000 },
-    { deleted: true },
-    { is_deleted: 1 },
-    { trashed: "1" },
-  ];
-  test.each(marks)("if it is marked as deleted (%j), also in lists", async (mark) => {
-    const one = collectionOf(() => ({ data: { ...record, ...mark } }));
-    expect(await errorOf(one.monitors.show("7", start()))).toBeInstanceOf(MissingError);
-    const { monitors } = collectionOf(() => ({ data: [{ ...record, ...mark }, ...records(6)], total: 2 }));
-    expect(await listed(monitors)).toEqual(["6"]);
-  });
-
-  test.each([
-    { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
-    { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
-  ])("not if the mark says that it is not (%j)", async (marked) => {
-    const { monitors } = collectionOf(() => ({ data: { ...record, ...marked } }));
-    expect((await monitors.show("7", start())).id).toBe("7");
-  });
 });
 
 describe("a list", () => {

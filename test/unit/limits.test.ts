@@ -162,7 +162,6 @@ describe("in a minute", () => {
 
   // What a person has set is kept to in any minute, whatever a server may allow beyond it.
   test.each([
-    ["sliding", "Retry-After in seconds", undefined, 1.15],
     ["window", "X-RateLimit as a Unix time", undefined, 1.15],
     ["bucket", "X-RateLimit in milliseconds", undefined, 2.5],
     ["sliding", "nothing", 100, 1.15],

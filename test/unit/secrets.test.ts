@@ -165,15 +165,6 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(one.state?.outputs).toMatchObject({ ...declared, name: `Home of ${token}` });
   });
 
-  test("count as a whole value only if they are shorter than four characters", async () => {
-    emulator.dialect = { extraFields: { whole: "123", number: 123, part: "1234" } };
-    const one = new Program(front, settings).resource();
-    await one.up({ ...home, requestAuthPassword: "123" });
-    expect(attributesOf(one)).toMatchObject({ part: "1234" });
-    expect(attributesOf(one).whole).not.toBe("123");
-    expect(attributesOf(one).number).not.toBe(123);
-  });
-
   test.each<[string, number, unknown]>([
     ["a value of another field", 200, { id: 1, ...home, interval: password }],
     ["the id of another record", 200, { ...home, id: password }],
