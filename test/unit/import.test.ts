@@ -7,7 +7,16 @@ import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { times } from "../support/program";
-import { clock, emulator, failureOf, lists, sentRequests, settingsOf, withServer } from "../support/server";
+import {
+  clock,
+  emulator,
+  failureOf,
+  lists,
+  sentRequests,
+  settingsOf,
+  storedIds,
+  withServer,
+} from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
@@ -326,15 +335,20 @@ test("a value that is unknown in the preview is compared in the up, and nothing 
 describe("if the option import is kept", () => {
   const names = (): unknown[] => emulator.monitors.all().map(({ name }) => name);
 
-  test("a replacement creates a new record, and the next run changes nothing", async () => {
-    const importId = add();
-    const declared = { ...home, importId };
+  /** A resource that a former run has imported, and what its program declares. */
+  async function imported(): Promise<[ModelStack, Inputs & { importId: string }]> {
+    const declared = { ...home, importId: add() };
     const one = resource();
     await one.up(declared);
     one.nextRun();
+    return [one, declared];
+  }
+
+  test("a replacement creates a new record, and the next run changes nothing", async () => {
+    const [one, declared] = await imported();
     await one.replace(declared);
     expect(one.state?.id).toBe("2");
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(storedIds()).toEqual(["2"]);
     one.nextRun();
     expect(await one.up(declared)).toBe("same");
     await one.refresh();
@@ -362,57 +376,45 @@ describe("if the option import is kept", () => {
       one.nextRun();
       expect(await one.up({ name, importId })).toBe("same");
       expect(emulator.domains.all()).toMatchObject([{ name }]);
-      expect(one.state?.id).toBe(String(emulator.domains.all()[0]?.id));
+      expect(storedIds("domain")).toEqual([one.state?.id]);
     }
   });
 
   test("a record that was deleted in the same run is created again", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
-    one.nextRun();
+    const [one, declared] = await imported();
     await one.destroy();
-    expect(await one.up({ ...home, importId })).toBe("create");
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(await one.up(declared)).toBe("create");
+    expect(storedIds()).toEqual(["2"]);
   });
 
   test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
+    const [one, declared] = await imported();
     // The deletion was not written into state any more.
-    emulator.monitors.remove(importId);
-    one.nextRun();
-    expect(await one.up({ ...home, importId })).toBe("same");
+    emulator.monitors.remove(declared.importId);
+    expect(await one.up(declared)).toBe("same");
     one.nextRun();
     await one.refresh();
     expect(one.state).toBeUndefined();
     one.nextRun();
-    expect(await failureOf(one.up({ ...home, importId }))).toContain("remove the option import");
+    expect(await failureOf(one.up(declared))).toContain("remove the option import");
     await one.up(home);
     expect(names()).toEqual(["Home"]);
   });
 
   test("a record that was deleted by hand is created again by the run whose refresh finds it gone", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
-    emulator.monitors.remove(importId);
-    one.nextRun();
+    const [one, declared] = await imported();
+    emulator.monitors.remove(declared.importId);
     await one.refresh();
     expect(one.state).toBeUndefined();
-    expect(await one.up({ ...home, importId })).toBe("create");
+    expect(await one.up(declared)).toBe("create");
     expect(names()).toEqual(["Home"]);
-    expect(await one.up({ ...home, importId })).toBe("same");
+    expect(await one.up(declared)).toBe("same");
   });
 
   test("a resource that is renamed keeps its record, also if the run was killed before the old one was deleted", async () => {
-    const importId = add();
-    const old = resource();
-    await old.up({ ...home, importId });
+    const [old, declared] = await imported();
     const renamed = old.beside({ importer: "renamed" });
-    old.nextRun(renamed);
-    await renamed.up({ ...home, importId });
+    await renamed.up(declared);
     // Killed before the old one was deleted; the option may go meanwhile.
     old.nextRun(renamed);
     expect(await renamed.up(home)).toBe("same");
@@ -424,12 +426,8 @@ describe("if the option import is kept", () => {
   });
 
   test("a new resource under the former name of an imported one keeps the record", async () => {
-    const importId = add();
-    const former = resource();
-    await former.up({ ...home, importId });
-    const again = former.beside();
-    former.nextRun(again);
-    await again.up({ ...home, importId });
+    const [former, declared] = await imported();
+    await former.beside().up(declared);
     await former.drop();
     expect(names()).toEqual(["Home"]);
   });
@@ -446,18 +444,14 @@ describe("if the option import is kept", () => {
   });
 
   test("another id replaces the resource by the record of that id", async () => {
-    const [first, second] = [add(), add({ interval: 300 })];
-    const one = resource();
-    await one.up({ ...home, importId: first });
-    one.nextRun();
-    expect(await failureOf(one.up({ ...home, importId: second }))).toContain(
-      "interval is 60 in the program and 300",
-    );
+    const [one] = await imported();
+    const other = { ...home, importId: add({ interval: 300 }) };
+    expect(await failureOf(one.up(other))).toMatch(/interval.*60.*300/);
     expect(names()).toEqual(["Home", "Home"]);
     one.nextRun();
-    expect(await one.up({ ...home, interval: 300, importId: second })).toBe("replace");
-    expect(one.state?.id).toBe(second);
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(await one.up({ ...other, interval: 300 })).toBe("replace");
+    expect(one.state?.id).toBe(other.importId);
+    expect(storedIds()).toEqual([other.importId]);
   });
 });
 
