@@ -14,6 +14,20 @@ const add = (fields: Record<string, unknown> = {}): string =>
 const resource = (front: Front, settings = {}): ModelStack =>
   new Program(front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
 
+async function expectAdoption(front: Front, id: string, inputs = home): Promise<void> {
+  const one = resource(front);
+  await one.up(inputs);
+  expect([one.state?.id, emulator.writes()]).toEqual([id, []]);
+}
+
+/** The error of a create that finds records and adopts none. */
+async function refusalOf(front: Front, inputs = home): Promise<string> {
+  const one = resource(front);
+  const failure = await failureOf(one.up(inputs));
+  expect([one.state, emulator.writes()]).toEqual([undefined, []]);
+  return failure;
+}
+
 describe.each(fronts)("with uptime:adoptExisting, a record of the same name and URL (%s)", (front) => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["in all that is declared", {}, {}],
@@ -21,11 +35,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["whatever the letter case of the host", { url: "https://EXAMPLE.com" }, {}],
     ["in lists, in any order", { alert_channel_ids: [2, 1] }, { alertChannelIds: [1, 2] }],
   ])("that is equal %s is adopted, and nothing is written", async (_, fields, inputs) => {
-    const id = add(fields);
-    const one = resource(front);
-    await one.up({ ...home, ...inputs });
-    expect(one.state?.id).toBe(id);
-    expect(emulator.writes()).toEqual([]);
+    await expectAdoption(front, add(fields), { ...home, ...inputs });
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -70,13 +80,10 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["in several", { interval: 300, ssl_alert_days: 7 }, { sslAlertDays: 14 }, ["interval", "sslAlertDays"]],
   ])("that differs %s is an error that names it, and nothing is created", async (_, fields, inputs, keys) => {
     const id = add(fields);
-    const one = resource(front);
-    const failure = await failureOf(one.up({ ...home, ...inputs }));
+    const failure = await refusalOf(front, { ...home, ...inputs });
     expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
     for (const key of keys) expect(failure).toContain(key);
     for (const way of [/\bimport\b/, /\bname\b/, /uptime:adoptExisting/]) expect(failure).toMatch(way);
-    expect(one.state).toBeUndefined();
-    expect(emulator.writes()).toEqual([]);
   });
 
   test.each([
@@ -87,29 +94,19 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     "whose name is shown with an HTML entity is adopted: declared %s, escaped %j",
     async (name, escapeHtml) => {
       emulator.dialect = { escapeHtml };
-      const id = add({ name: "Q&amp;A" });
-      const one = resource(front);
-      await one.up({ ...home, name });
-      expect([one.state?.id, emulator.writes()]).toEqual([id, []]);
+      await expectAdoption(front, add({ name: "Q&amp;A" }), { ...home, name });
     },
   );
 
   test("that is equal is adopted, also beside others that differ", async () => {
     add({ interval: 900 });
-    const id = add();
-    const one = resource(front);
-    await one.up(home);
-    expect(one.state?.id).toBe(id);
-    expect(emulator.writes()).toEqual([]);
+    await expectAdoption(front, add());
   });
 
   test("that is not the only equal one is an error that names them, and nothing is created", async () => {
     const ids = [add(), add()];
-    const one = resource(front);
-    const failure = await failureOf(one.up(home));
+    const failure = await refusalOf(front);
     for (const id of ids) expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
-    expect(one.state).toBeUndefined();
-    expect(emulator.writes()).toEqual([]);
   });
 
   test.each<Record<string, unknown>>([
@@ -146,11 +143,9 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   test("is read by itself if the list shows less than the record", async () => {
     emulator.dialect = { listBrief: true };
     const id = add({ interval: 900 });
-    expect(await failureOf(resource(front).up(home))).toContain("interval");
+    expect(await refusalOf(front)).toContain("interval");
     emulator.monitors.edit(id, { interval: 60 });
-    const one = resource(front);
-    await one.up(home);
-    expect(one.state?.id).toBe(id);
+    await expectAdoption(front, id);
   });
 
   test("is ignored without the setting", async () => {
