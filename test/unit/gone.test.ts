@@ -1,11 +1,13 @@
-import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
-import { addImported } from "../../provider/cli/export/imported-state";
-import type { Definition } from "../../provider/definitions/field";
-import { monitor } from "../../provider/definitions/monitor";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { keyFingerprintOf } from "../../provider/api/settings";
 import type { Emulator, Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/session";
-import type { Connect } from "../../provider/lifecycle/record-scope";
+import { kinds } from "../support/calls";
+import type { Kind, Properties } from "../support/calls";
+import { cli, withStack } from "../support/cli";
 import { startEmulator } from "../support/emulator";
+import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
@@ -23,8 +25,6 @@ import {
   storedIds,
   withServer,
 } from "../support/server";
-import { kinds } from "../support/calls";
-import type { Kind } from "../support/calls";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
 const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
@@ -534,34 +534,21 @@ describe("the fingerprint of address and key in state", () => {
 
   test("is written by `export --state`", async () => {
     const program = new Program("dynamic");
-    const all = [1, 2].map((number) => {
-      emulator.monitors.add({ ...record, name: `M${number}` });
-      return program.resource();
+    for (const number of [1, 2]) emulator.monitors.add({ ...record, name: `M${number}` });
+    const folder = newFolder();
+    const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": myKey });
+    const args = ["export", "--out", "out", "--stack", "prod", "--state", "state.json"];
+    await cli({ url: "", apiKey: "" }, folder, args, { env });
+    const { deployment } = JSON.parse(readFileSync(join(folder, "state.json"), "utf8")) as {
+      deployment: { resources: { id: string; type: string; outputs: Properties }[] };
+    };
+    const exported = deployment.resources.filter(({ type }) => type.endsWith(":Monitor"));
+    const all = exported.map(({ id, outputs }) => {
+      const one = program.resource();
+      one.state = { id, outputs, inputs: {}, unfinished: false };
+      return one;
     });
-    const session = new Session({ clock: clock });
-    const connectTo = (definition: Definition): Connect =>
-      session.connector(definition, (account) => {
-        const settings: Record<string, string> = { "uptime:baseUrl": emulator.url, ...mine };
-        return readSettings({ get: (key) => settings[key] }, {}, account);
-      });
-    const records = all.map((_, index) => ({
-      definition: monitor,
-      name: `m${index}`,
-      record: { id: String(index + 1), shown: {} },
-      values: new Map(Object.entries({ ...home, name: `M${index + 1}` })),
-      problems: [],
-    }));
-    const empty = { version: 3, deployment: {} };
-    const source = { connectTo, account: undefined, keys: session.keys };
-    const { deployment } = await addImported(empty, { stack: "s", project: "p" }, records, source);
-    // The stack and the dynamic host come first.
-    const exported = deployment.resources?.slice(2) ?? [];
-    expect(exported).toHaveLength(2);
-    for (const [index, { id = "", outputs = {} }] of exported.entries()) {
-      expect(outputs.__key).toBe(fingerprintOf(myKey));
-      const one = all[index];
-      if (one) one.state = { id, outputs: { ...outputs }, inputs: {}, unfinished: false };
-    }
+    expect(all.map(keyOf)).toEqual(times(2, fingerprintOf(myKey)));
     expect(await refreshAll(all)).toEqual(["there", "there"]);
   });
 

@@ -44,24 +44,29 @@ const cutBefore = { kind: "cut", effect: false } as const;
 
 /** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
 function insteadOfOurs(...records: Record<string, unknown>[]): void {
-  let left = 1;
   emulator.fault = ({ method }) => {
-    if (method !== "POST" || left-- <= 0) return undefined;
+    if (method !== "POST" || posts() > 1) return undefined;
     for (const record of records) emulator.monitors.add(record);
     return cutBefore;
   };
 }
 
-/** The list does not show what is new for so many looks after the first create. */
-function lagging(looks: number, onPost: (request: ReceivedRequest) => Fault | undefined): void {
-  let isSent = false;
+/** The creates misbehave, and the requests after the first of them. */
+function afterCreate(
+  onCreate: () => Fault | undefined,
+  later: (request: ReceivedRequest) => Fault | undefined,
+): void {
   emulator.fault = (request) => {
-    if (request.method === "POST") {
-      isSent = true;
-      return onPost(request);
-    }
-    return isSent && isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined;
+    if (request.method === "POST") return onCreate();
+    return posts() > 0 ? later(request) : undefined;
   };
+}
+
+/** The list does not show what is new for so many looks after the first create. */
+function lagging(looks: number, onCreate: () => Fault | undefined): void {
+  afterCreate(onCreate, (request) =>
+    isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined,
+  );
 }
 
 describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
@@ -148,15 +153,17 @@ test("a create that sends empty lists in the other form is found if its answer i
 });
 
 describe("after a timeout", () => {
-  test.each<[string, Fault]>([
-    ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }],
-    ["408", answer(408)],
-    ["504", answer(504, "")],
-    ["524", answer(524, "")],
-  ])("(%s) a create is looked for during one minute and never sent again", async (_, fault) => {
+  test.each<[string, Fault, RegExp]>([
+    ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }, /20 seconds.*uptime:timeoutSeconds/],
+    ["408", answer(408), /408/],
+    ["504", answer(504, ""), /504/],
+    ["524", answer(524, ""), /524/],
+  ])("(%s) a create is looked for during one minute and never sent again", async (_, fault, reason) => {
     onCreates(fault);
     const started = clock.now();
-    expect(await made(resource("monitor", shortTimeout))).toMatch(mayExist);
+    const failure = await made(resource("monitor", shortTimeout));
+    expect(failure).toMatch(mayExist);
+    expect(failure).toMatch(reason);
     const took = clock.now() - started - (fault.kind === "cut" ? 20_000 : 0);
     expect(took).toBeGreaterThanOrEqual(lookTime - lookPause);
     expect(took).toBeLessThanOrEqual(lookTime + lookPause);
@@ -165,23 +172,16 @@ describe("after a timeout", () => {
   });
 
   test("it is looked for at least twice, however long the rate limit delays that", async () => {
-    let isSent = false;
-    const refusals = [
-      answer(429, "", { "retry-after": "50" }),
-      undefined,
-      answer(429, "", { "retry-after": "50" }),
-    ];
-    emulator.fault = (request) => {
-      if (request.method === "POST") {
-        isSent = true;
-        return answer(504);
-      }
-      return isSent && isList(request) ? refusals.shift() : undefined;
-    };
+    const limited = answer(429, "", { "retry-after": "50" });
+    const looks = [limited, undefined, limited];
+    afterCreate(
+      () => answer(504),
+      (request) => (isList(request) ? looks.shift() : undefined),
+    );
     expect(await made(resource())).toMatch(mayExist);
-    const looks = emulator.requests.filter(isList).filter(({ status }) => status === 200);
+    const read = emulator.requests.filter(isList).filter(({ status }) => status === 200);
     // The first one is that of before.
-    expect(looks.length).toBeGreaterThanOrEqual(3);
+    expect(read.length).toBeGreaterThanOrEqual(3);
     expect(posts()).toBe(1);
   });
 });
@@ -238,17 +238,23 @@ describe("equal creates", () => {
     expect(storedIds()).toHaveLength(6);
   });
 
-  /** How many creates wait for their answers at the same time at most. */
-  async function mostAtOnce(all: readonly [ModelStack, Record<string, unknown>][]): Promise<number> {
-    let [open, most] = [0, 0];
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
-      most = Math.max(most, ++open);
-      void clock.sleep(900).then(() => open--);
+  /** Counts the creates that wait for their answers at the same time, of one name or of all. */
+  function counted(name?: string): { most: number } {
+    const count = { open: 0, most: 0 };
+    emulator.fault = ({ method, body }) => {
+      if (method !== "POST" || (name && !body.some(([, value]) => value === name))) return undefined;
+      count.most = Math.max(count.most, ++count.open);
+      void clock.sleep(900).then(() => count.open--);
       return { kind: "delay", answerDelayMs: 1000 };
     };
+    return count;
+  }
+
+  /** How many creates wait for their answers at the same time at most. */
+  async function mostAtOnce(all: readonly [ModelStack, Record<string, unknown>][]): Promise<number> {
+    const count = counted();
     await Promise.allSettled(all.map(([one, inputs]) => one.up(inputs)));
-    return most;
+    return count.most;
   }
 
   test("are sent one after the other, while different ones do not wait", async () => {
@@ -272,18 +278,12 @@ describe("equal creates", () => {
     emulator.dialect = { emptyLists: "bracketsRefused" };
     const together = program();
     const inputs = { ...home, alertChannelIds: [] };
-    let [open, most] = [0, 0];
-    emulator.fault = ({ method, body }) => {
-      if (method !== "POST" || !body.some(([, value]) => value === home.name)) return undefined;
-      most = Math.max(most, ++open);
-      void clock.sleep(900).then(() => open--);
-      return { kind: "delay", answerDelayMs: 1000 };
-    };
+    const count = counted(home.name);
     const [first, other, second] = [together.resource(), together.resource(), together.resource()];
     const slow = first.up(inputs);
     await other.up({ ...inputs, name: "Other" });
     await Promise.all([slow, second.up(inputs)]);
-    expect(most).toBe(1);
+    expect(count.most).toBe(1);
   });
 });
 
@@ -391,23 +391,11 @@ describe("a new record in the list, after a create whose answer was lost,", () =
 
 describe("every error after a lost create warns that the record may exist, and names uptime:adoptExisting", () => {
   const withTime = (create: string) => ({ ...home, __options: { customTimeouts: { create } } });
-  const refusedLooks = (fault: Fault) => {
-    let isSent = false;
-    emulator.fault = ({ method }) => {
-      if (method === "POST") isSent = true;
-      return method === "POST" ? cut : isSent ? fault : undefined;
-    };
-  };
-
-  test("after our own timeout, which it names", async () => {
-    onCreates({ kind: "cut", effect: false, answerDelayMs: 60_000 });
-    const failure = await made(resource("monitor", shortTimeout));
-    expect(failure).toMatch(/20 seconds.*uptime:timeoutSeconds/);
-    expect(failure).toMatch(mayExist);
-  });
-
   test("if the list cannot be read, with both reasons", async () => {
-    refusedLooks(answer(403, { message: "Not you." }));
+    afterCreate(
+      () => cut,
+      () => answer(403, { message: "Not you." }),
+    );
     const failure = await made(resource());
     expect(failure).toMatch(/POST .* cut [^]*GET .*403.*Not you\./);
     expect(failure).toMatch(mayExist);

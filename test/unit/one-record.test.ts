@@ -21,25 +21,21 @@ async function refreshed(...all: ModelStack[]): Promise<void> {
 }
 
 describe.each(fronts)("two resources in state with one record (%s)", (front) => {
-  test("one that leaves the program does not delete the record of the other", async () => {
-    const [one, two, program] = await twins(front);
-    await one.up(home);
-    expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(storedIds()).toEqual(["1"]);
-    program.nextRun();
-    expect(await one.up(home)).toBe("same");
-    program.nextRun();
-    expect(await destroyAll([one])).toEqual(["deleted"]);
-    expect(storedIds()).toEqual([]);
-  });
-
-  test("one that leaves the program after a refresh of both does not delete the record of the other", async () => {
-    const [one, two] = await twins(front);
-    await refreshed(one, two);
-    await one.up(home);
-    expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(storedIds()).toEqual(["1"]);
-  });
+  test.each([false, true])(
+    "one that leaves the program does not delete the record of the other; refreshed before: %j",
+    async (isRefreshed) => {
+      const [one, two, program] = await twins(front);
+      if (isRefreshed) await refreshed(one, two);
+      await one.up(home);
+      expect(await destroyAll([two])).toEqual(["deleted"]);
+      expect(storedIds()).toEqual(["1"]);
+      program.nextRun();
+      expect(await one.up(home)).toBe("same");
+      program.nextRun();
+      expect(await destroyAll([one])).toEqual(["deleted"]);
+      expect(storedIds()).toEqual([]);
+    },
+  );
 
   test.each([false, true])("are destroyed with the record; refreshed before: %j", async (isRefreshed) => {
     const [one, two] = await twins(front);

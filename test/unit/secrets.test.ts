@@ -175,6 +175,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     ["JSON without a message", 422, { detail: { request: token } }],
     ["a page", 422, `<html><style>x</style><p>${encodeURIComponent(token)}</p>`],
     ["a message that is cut", 422, { message: ".".repeat(290) + token }],
+    ["a quote in a server error", 500, { message: `"${password}" is weak, says the owner of ${key}` }],
   ])("are in no error if the server repeats them as %s", async (_, status, body) => {
     const one = new Program(front, settings).resource();
     await one.up(declared);
@@ -184,19 +185,6 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const failure = await failureOf(operation);
     expect(failure).toContain("(the server repeats a secret)");
     // Nor is the beginning of one that is cut.
-    for (const secret of [password, token]) expect(failure).not.toContain(secret.slice(0, -4));
-  });
-
-  test.each([422, 500])("are in no error and no log if the server quotes them (%i)", async (status) => {
-    const lines: string[] = [];
-    const print = (line: string): void => void lines.push(line);
-    emulator.fault = ({ method }) =>
-      method === "POST"
-        ? answer(status, { message: `"${password}" is weak, says the owner of ${key}, who has ${token}` })
-        : undefined;
-    const more = { ...settings, "uptime:logLevel": "requests" };
-    const failure = await failureOf(new Program(front, more, { print }).resource().up(declared));
-    expect(failure).toContain("(the server repeats a secret)");
-    for (const secret of [key, password, token]) expect([failure, ...lines].join("\n")).not.toContain(secret);
+    for (const secret of [key, password, token]) expect(failure).not.toContain(secret.slice(0, -4));
   });
 });
