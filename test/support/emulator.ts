@@ -1,5 +1,5 @@
 import { Emulator } from "../../provider/emulator";
-import type { EmulatorOptions } from "../../provider/emulator";
+import type { EmulatorOptions, Fault } from "../../provider/emulator";
 
 const running: Emulator[] = [];
 
@@ -11,3 +11,10 @@ export async function startEmulator(options?: EmulatorOptions): Promise<Emulator
   running.push(emulator);
   return emulator;
 }
+
+/** An answer instead of the usual one, to a request without effect. */
+export const answer = (
+  status: number,
+  body: unknown = { message: "No." },
+  headers: Readonly<Record<string, string>> = {},
+): Fault => ({ kind: "answer", effect: false, status, body, headers });

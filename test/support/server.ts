@@ -5,6 +5,8 @@ import type { Kind, Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";
 
+export { answer } from "./emulator";
+
 /** The key that stacks have unless a test says otherwise. */
 export const myKey = defaultApiKey;
 export const otherKey = "other-key";
@@ -56,13 +58,6 @@ export const posts = (): number => emulator.writes().filter(({ method }) => meth
 /** The ids of the records that the server has. */
 export const storedIds = (kind: Kind = "monitor"): string[] =>
   emulator[`${kind}s`].all().map(({ id }) => String(id));
-
-/** An answer instead of the usual one, to a request without effect. */
-export const answer = (
-  status: number,
-  body: unknown = { message: "No." },
-  headers: Readonly<Record<string, string>> = {},
-): Fault => ({ kind: "answer", effect: false, status, body, headers });
 
 /** The first creates misbehave, each in its way; undefined behaves. */
 export function onCreates(...faults: (Fault | undefined)[]): void {
