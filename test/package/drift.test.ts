@@ -9,6 +9,7 @@ import type { Outcome } from "../support/cli";
 import type { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { home } from "../support/monitors";
 import { PluginStack } from "../support/plugin-stack";
 
 let emulator: Emulator;
@@ -24,7 +25,6 @@ const mark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb4
 /** A secret as Pulumi exports it: in the clear or encrypted. */
 type Form = "plaintext" | "ciphertext";
 const sealed = (value: unknown, form: Form = "plaintext") => ({ ...mark, [form]: JSON.stringify(value) });
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
 const urnOf = (type: string, name: string): string => `urn:pulumi:test::workspace::${type}::${name}`;
 

@@ -57,9 +57,6 @@ const reported = async (...args: string[]): Promise<Record<string, unknown>> => 
   expect([code, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout) as Record<string, unknown>;
 };
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
-};
 const site = (name: string, more: Record<string, unknown> = {}) => ({
   name,
   url: `https://${encodeURIComponent(name)}.example/`,
@@ -167,7 +164,7 @@ describe("the exported program", () => {
       maintenance_start_at: "2030-01-31T22:00:00",
       pause: true,
     });
-    speak({ password: "plain" });
+    emulator.dialect = { password: "plain" };
     await exported();
     expect(text("monitors.ts"))
       .toBe(`// Written by \`pulumi-uptime export\` from the records in the API. You can edit it.
@@ -273,7 +270,7 @@ export const monitors = {
         if (index % 11 !== 9) emulator.monitors.add(nastyMonitor(index));
       addNasty(emulator, 0);
       emulator.domains.add({ name: "docs.example", not_found_url: "https://docs.example/404?a=1&b=2" });
-      speak(dialect);
+      emulator.dialect = dialect;
       await reported("--secrets", "secrets.json");
       const file = join(folder, "secrets.json");
       const secrets = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<
@@ -322,7 +319,7 @@ test.each([
   "secrets are in the file of --secrets only, and NEXT-STEPS.md has the commands that set them: %s",
   async (language, said) => {
     addNasty(emulator, 30);
-    speak({ password: "plain" });
+    emulator.dialect = { password: "plain" };
     addSecrets();
     rmSync(out("Pulumi.yaml"));
     write("package.json", "{}");
@@ -605,7 +602,7 @@ describe("an export reads", () => {
 
   test("the whole account, or writes nothing", async () => {
     for (let index = 0; index < 250; index++) addMonitor(`Shop ${index}`);
-    speak({ paging: "meta" });
+    emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) =>
       query.some(([name, value]) => name === "page" && value === "3")
         ? { kind: "answer", effect: false, status: 404, body: "" }
@@ -646,7 +643,7 @@ describe("an export reads", () => {
   });
 
   test("lists only, if they show whole records, also if some show more fields than others", async () => {
-    speak({ emptyAs: "absent" });
+    emulator.dialect = { emptyAs: "absent" };
     for (let index = 0; index < 250; index++) addMonitor(`site-${index}`);
     addMonitor("Full", { ssl_alert_days: 7, alert_text_lookup: "x" });
     addDomain();

@@ -103,10 +103,9 @@ test("an account that has moved to another address is refused, by its own settin
 });
 
 test("an import reads its account, where the same id is another record", async () => {
-  const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
   const [one, two] = [resource(undefined, "one"), resource(undefined, "two")];
-  first.monitors.add(record);
-  second.monitors.add({ ...record, interval: 300 });
+  first.monitors.add(home);
+  second.monitors.add({ ...home, interval: 300 });
   await one.up({ ...home, importId: "1" });
   await expect(two.preview({ ...home, importId: "1", account: "other" })).rejects.toThrow(
     /Monitor 1 does not exist/,

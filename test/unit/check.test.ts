@@ -4,6 +4,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { Session } from "../../provider/lifecycle/session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider, Properties } from "../support/calls";
+import { home as valid } from "../support/monitors";
 
 /** Nothing listens there, so what asks the API fails. */
 const settings = { "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" };
@@ -20,8 +21,6 @@ async function check(provider: HostedProvider, olds: Properties, news: Propertie
   });
   return { inputs: revealed(inputs), problems };
 }
-
-const valid = { name: "Home", url: "https://example.com/", interval: 60 };
 
 const refused = async (inputs: object): Promise<Record<string, string>> => {
   const { problems } = await check(monitors, {}, { ...valid, ...inputs });

@@ -1,4 +1,3 @@
-import type { Dialect } from "../../provider/emulator";
 import { answer, clock, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
@@ -14,9 +13,6 @@ function stack(
   return new ModelStack(kind, settingsOf(config), options, clock);
 }
 
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
-};
 const bodies = (): string[][] =>
   emulator.writes().map(({ body }) => body.map(([name, value]) => `${name}=${value}`));
 const only = (): Readonly<Record<string, unknown>> => {
@@ -97,7 +93,7 @@ describe("wire forms", () => {
   test.each(["bracketsRefused", "bracketsIgnored"] as const)(
     "of an empty list are the other ones if the server has %s, which is remembered",
     async (emptyLists) => {
-      speak({ emptyLists });
+      emulator.dialect = { emptyLists };
       const one = stack();
       const lists = { alertChannelIds: [1], requestHeaders: [{ key: "A", value: "1" }] };
       await one.up({ ...home, ...lists });
@@ -114,7 +110,7 @@ describe("wire forms", () => {
   );
 
   test("of an empty list are learned by a create too", async () => {
-    speak({ emptyLists: "bracketsRefused" });
+    emulator.dialect = { emptyLists: "bracketsRefused" };
     const one = stack();
     await one.up({ ...home, alertChannelIds: [] });
     emulator.forget();
@@ -123,7 +119,7 @@ describe("wire forms", () => {
   });
 
   test("a PATCH that is answered with 405 is sent as PUT, which is remembered", async () => {
-    speak({ patch: "405" });
+    emulator.dialect = { patch: "405" };
     const one = stack();
     await one.up(home);
     await one.up({ ...home, interval: 300 });
@@ -133,7 +129,7 @@ describe("wire forms", () => {
   });
 
   test("several updates whose PATCH is refused at the same time all go on with PUT", async () => {
-    speak({ patch: "405" });
+    emulator.dialect = { patch: "405" };
     const one = stack();
     const all = [one, one.beside(), one.beside(), one.beside()];
     await Promise.all(all.map((each) => each.up(home)));
@@ -145,7 +141,7 @@ describe("wire forms", () => {
 describe("a create whose answer does not tell the id", () => {
   test("is found beside equal ones, of the program and of somebody else", async () => {
     emulator.monitors.add({ ...home, interval: 60 });
-    speak({ createAnswer: "empty", listBrief: true });
+    emulator.dialect = { createAnswer: "empty", listBrief: true };
     const one = stack();
     const two = one.beside();
     await Promise.all([one.up(home), two.up(home), one.beside().up({ ...home, interval: 300 })]);
@@ -154,7 +150,7 @@ describe("a create whose answer does not tell the id", () => {
   });
 
   test("is not mistaken for one that declares more, in either order", async () => {
-    speak({ createAnswer: "empty", uniqueDomainNames: false });
+    emulator.dialect = { createAnswer: "empty", uniqueDomainNames: false };
     const all = [
       { name: "one.example" },
       { name: "One.Example", homepageUrl: "https://a.example/" },
@@ -175,7 +171,12 @@ describe("a create whose answer does not tell the id", () => {
   });
 
   test("is not mistaken for one with fields that a brief list does not show", async () => {
-    speak({ createStatus: 204, createAnswer: "empty", listBrief: true, uniqueDomainNames: false });
+    emulator.dialect = {
+      createStatus: 204,
+      createAnswer: "empty",
+      listBrief: true,
+      uniqueDomainNames: false,
+    };
     const plain = stack("domain");
     const more = plain.beside();
     await Promise.all([
@@ -187,7 +188,7 @@ describe("a create whose answer does not tell the id", () => {
   });
 
   test("is read from the Location header if there is one", async () => {
-    speak({ createAnswer: "empty", createLocation: true, listBrief: true });
+    emulator.dialect = { createAnswer: "empty", createLocation: true, listBrief: true };
     const one = stack();
     await one.up(home);
     expect(one.state?.id).toBe("1");
@@ -197,32 +198,32 @@ describe("a create whose answer does not tell the id", () => {
 
 describe("a value that the API accepts and does not store", () => {
   test("fails the create, naming property and both values, and the next up goes on with its id", async () => {
-    speak({ notStored: ["ssl_alert_days"] });
+    emulator.dialect = { notStored: ["ssl_alert_days"] };
     const one = stack();
     const declared = { ...home, sslAlertDays: 7 };
     expect(await failureOf(one.up(declared))).toMatch(/sslAlertDays.*7.*null/);
     expect(one.state).toMatchObject({ id: "1", outputs: { sslAlertDays: null } });
     expect(await failureOf(one.up(declared))).toContain("sslAlertDays");
-    speak({ notStored: [] });
+    emulator.dialect = { notStored: [] };
     expect(await one.up(declared)).toBe("update");
     expect(only()).toMatchObject({ ssl_alert_days: 7 });
     expect(await one.up(declared)).toBe("same");
   });
 
   test("fails a create that is answered with the id alone", async () => {
-    speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
+    emulator.dialect = { createAnswer: "id", notStored: ["ssl_alert_days"] };
     expect(await failureOf(stack().up({ ...home, sslAlertDays: 7 }))).toMatch(/sslAlertDays.*7.*null/);
   });
 
   test("fails a create that is answered with nothing, naming the record that may be it", async () => {
-    speak({ createAnswer: "empty", notStored: ["ssl_alert_days"] });
+    emulator.dialect = { createAnswer: "empty", notStored: ["ssl_alert_days"] };
     await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(/may be it[^]*1 \("Home"/);
   });
 
   test("fails the update, and state has what is there", async () => {
     const one = stack();
     await one.up({ ...home, requestAuthUsername: "bob" });
-    speak({ notStored: ["request_auth_username"] });
+    emulator.dialect = { notStored: ["request_auth_username"] };
     const failure = await failureOf(one.up({ ...home, requestAuthUsername: "eve", interval: 300 }));
     expect(failure).toMatch(/requestAuthUsername.*"eve".*"bob"/);
     expect(outputsOf(one)).toMatchObject({ requestAuthUsername: "bob", interval: 300 });
@@ -232,14 +233,14 @@ describe("a value that the API accepts and does not store", () => {
     const one = stack();
     const declared = (value: string) => ({ ...home, requestHeaders: [{ key: "X-A", value }] });
     await one.up(declared("canary-stored"));
-    speak({ notStored: ["request_headers"] });
+    emulator.dialect = { notStored: ["request_headers"] };
     const failure = await failureOf(one.up(declared("canary-sent")));
     expect(failure).toContain("requestHeaders");
     expect(failure).not.toContain("canary");
   });
 
   test("a date with an offset other than +00:00 is an error that names the offset", async () => {
-    speak({ dates: "+02:00" });
+    emulator.dialect = { dates: "+02:00" };
     const failure = await failureOf(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" }));
     expect(failure).toMatch(/maintenanceStartAt.*\+02:00/);
   });
@@ -253,7 +254,7 @@ describe.each([
   "after an answer with %i and no body, a write that takes effect later leads to %s",
   (status, failure, dialect) => {
     test("a create", async () => {
-      speak({ createAnswer: "empty", createLocation: true, ...dialect });
+      emulator.dialect = { createAnswer: "empty", createLocation: true, ...dialect };
       let reads = 0;
       emulator.fault = ({ method, path }) => {
         if (method === "GET" && path.endsWith("/1"))
@@ -281,7 +282,7 @@ describe("pause", () => {
   test.each(["pause", "paused", "paused_at", "hidden"] as const)(
     "shown as %s is set in the up that creates, and ends when it is removed",
     async (pauseShown) => {
-      speak({ pauseShown });
+      emulator.dialect = { pauseShown };
       const one = stack();
       await one.up({ ...home, pause: true });
       expect(only()).toMatchObject({ pause: true });
@@ -297,7 +298,7 @@ describe("pause", () => {
   test.each(["pause", "hidden"] as const)(
     "whose update fails keeps the id over a refresh, and the next up finishes (shown as %s)",
     async (pauseShown) => {
-      speak({ pauseShown });
+      emulator.dialect = { pauseShown };
       const one = stack("monitor", { "uptime:maxRetries": "0" });
       failUpdates();
       expect(await failureOf(one.up({ ...home, pause: true }))).toContain("status 500");
@@ -403,7 +404,7 @@ test.each([
 });
 
 test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {
-  speak({ resetOnUpdate: true });
+  emulator.dialect = { resetOnUpdate: true };
   const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
   const declared = { ...home, requestAuthUsername: "bob", requestMethod: "POST" };
   await one.up(declared);

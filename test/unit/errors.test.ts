@@ -295,7 +295,7 @@ const cases: Case[] = [
     cause: "A value is accepted, and not stored",
     todo: "Declare what the server stores. The resource is in state, and the next `pulumi up` continues with it.",
     provoke: () => {
-      emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
+      emulator.dialect = { notStored: ["ssl_alert_days"] };
       return stack().up({ ...home, sslAlertDays: 7 });
     },
   },
@@ -331,7 +331,7 @@ const cases: Case[] = [
     cause: "Two resources import one record",
     todo: "Keep the option in one of them only.",
     provoke: async () => {
-      emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+      emulator.monitors.add(home);
       const first = stack();
       const declared = { ...home, importId: "1" };
       await first.preview({ ...declared, __options: { importer: "home" } });

@@ -30,13 +30,11 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
-
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
   new ModelStack(kind, settingsOf(more), { importer }, clock);
 
 function add(fields: Inputs = {}): string {
-  return String(emulator.monitors.add({ ...record, ...fields }).id);
+  return String(emulator.monitors.add({ ...home, ...fields }).id);
 }
 
 describe("many imports", () => {

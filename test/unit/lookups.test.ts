@@ -14,9 +14,6 @@ beforeEach(() => {
   pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
 });
 
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
-};
 const site = (name: string, more: Record<string, unknown> = {}) => ({
   name,
   url: `https://${encodeURIComponent(name)}.example/`,
@@ -88,7 +85,10 @@ describe("one record", () => {
     emulator.apiKey = canary("key");
     pulumi.runtime.setConfig("uptime:apiKey", emulator.apiKey);
     const badge = `https://status.example/badge?key=${emulator.apiKey}`;
-    speak({ password: "plain", extraFields: { team: "s3cret-token", note: "correct horse", badge } });
+    emulator.dialect = {
+      password: "plain",
+      extraFields: { team: "s3cret-token", note: "correct horse", badge },
+    };
     emulator.monitors.add(
       site("Shop", {
         request_headers: [{ key: "Authorization", value: "s3cret-token" }],
@@ -152,7 +152,7 @@ describe("one record", () => {
   });
 
   test("whose name the API shows with HTML entities is found and returned without them", async () => {
-    speak({ escapeHtml: true });
+    emulator.dialect = { escapeHtml: true };
     emulator.monitors.add(site("Tom & Jerry's <shop>"));
     expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
   });
@@ -174,7 +174,7 @@ describe("many records", () => {
   test.each(dialects.filter((_, index) => index % sample(13, 3, 1) === 0))(
     "are all there, with all their fields: %j",
     async (dialect) => {
-      speak({ ...dialect, list: "bare", ids: "string" });
+      emulator.dialect = { ...dialect, list: "bare", ids: "string" };
       for (let number = 0; number < 120; number++)
         emulator.monitors.add(
           site(`Shop ${number}`, number % 2 === 0 ? { ssl_alert_days: 7 } : { request_auth_username: "bob" }),
@@ -208,7 +208,7 @@ describe("many records", () => {
 
   test("are an error, and never a short list, if the list breaks off or repeats itself", async () => {
     addShops(150);
-    speak({ paging: "meta" });
+    emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) => (isPage(query, 2) ? answer(200, { message: "try again" }) : undefined);
     expect(await failureOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
     const body = { data: [site("x", { id: 150 })], meta: { current_page: 1, last_page: 2 } };
@@ -221,7 +221,7 @@ describe("many records", () => {
       "is read again if a record is deleted, so that nothing is missed: %s",
       async (paging) => {
         addShops(250);
-        speak({ paging });
+        emulator.dialect = { paging };
         let isLeft = true;
         emulator.fault = ({ query }) => {
           // What was first of the second page becomes last of the first one, which has been read.
@@ -236,7 +236,7 @@ describe("many records", () => {
 
     test("is read again if as many are created as deleted", async () => {
       addShops(101);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       let isFirst = true;
       emulator.fault = ({ query }) => {
         if (isPage(query, 2) && isFirst) {
@@ -251,7 +251,7 @@ describe("many records", () => {
 
     test("is an error if records are deleted during every read", async () => {
       addShops(250);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       let newest = 250;
       emulator.fault = ({ query }) => {
         if (isPage(query, 2)) emulator.monitors.remove(newest--);
@@ -262,7 +262,7 @@ describe("many records", () => {
 
     test("is read once if records are only created", async () => {
       addShops(250);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       emulator.fault = () => {
         emulator.monitors.add(site("New"));
         return undefined;
@@ -280,7 +280,7 @@ describe("many records", () => {
   });
 
   test("are an error if one that the list holds cannot be read", async () => {
-    speak({ listBrief: true });
+    emulator.dialect = { listBrief: true };
     addShops(3);
     emulator.fault = ({ path }) => (path.endsWith("/2") ? answer(404) : undefined);
     const lookups = [
@@ -293,7 +293,7 @@ describe("many records", () => {
   });
 
   test("are without one that is deleted while the list is read", async () => {
-    speak({ listBrief: true });
+    emulator.dialect = { listBrief: true };
     addShops(3);
     emulator.fault = ({ path }) => {
       if (path.endsWith("/3")) emulator.monitors.remove(2);

@@ -262,7 +262,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 describe.each(fronts)("if the note cannot be written (%s)", (front) => {
   withServer();
   beforeEach(() => {
-    emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+    emulator.monitors.add(home);
   });
 
   test.each<[string, (program: Program) => Promise<unknown>]>([
