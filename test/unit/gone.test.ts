@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { keyFingerprintOf } from "../../provider/api/settings";
@@ -536,8 +536,9 @@ describe("the fingerprint of address and key in state", () => {
     const program = new Program("dynamic");
     for (const number of [1, 2]) emulator.monitors.add({ ...record, name: `M${number}` });
     const folder = newFolder();
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
     const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": myKey });
-    const args = ["export", "--out", "out", "--stack", "prod", "--state", "state.json"];
+    const args = ["export", "--out", ".", "--stack", "prod", "--state", "state.json"];
     await cli({ url: "", apiKey: "" }, folder, args, { env });
     const { deployment } = JSON.parse(readFileSync(join(folder, "state.json"), "utf8")) as {
       deployment: { resources: { id: string; type: string; outputs: Properties }[] };
