@@ -1,9 +1,7 @@
 import { once, EventEmitter } from "node:events";
 
 import { blocksOf } from "../support/blocks";
-import { programOf, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { programOf, startStack } from "../support/stack";
 
 const program = programOf([
   { kind: "Monitor", name: "site", args: { name: "Site", url: "https://shop.example/", interval: 60 } },

@@ -1,13 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFull } from "../support/size";
-import { programOf, type Stack, startStack, stopStacks } from "../support/stack";
+import { programOf, type Stack, startStack } from "../support/stack";
 import { answering, bodyOf, Shell } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
-
-afterEach(stopStacks);
 
 const program = (interval: number, others: readonly string[] = []) =>
   programOf([

@@ -1,10 +1,8 @@
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const url = "https://example.com/";
 const home = { name: "Home", url, interval: 60 };

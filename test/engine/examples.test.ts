@@ -12,10 +12,8 @@ import {
 import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
-import { namesIn, startStack, stopStacks, yamlOf } from "../support/stack";
+import { namesIn, startStack, yamlOf } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");

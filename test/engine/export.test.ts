@@ -12,10 +12,8 @@ import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
 import { isFull, sample } from "../support/size";
 import { startEmulator } from "../support/emulator";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const options = Object.entries(dialectChoices);
 

@@ -5,10 +5,8 @@ import { join } from "node:path";
 
 import { limitKinds } from "../support/limits";
 import { fullTest, sample } from "../support/size";
-import { namesIn, startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const teams = 8;

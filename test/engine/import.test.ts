@@ -1,7 +1,5 @@
 import { startEmulator } from "../support/emulator";
-import { startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { startStack } from "../support/stack";
 
 const record = {
   name: "Home",

@@ -3,10 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../../provider/emulator";
 import { processesWith } from "../support/processes";
 import { fullTest, sample } from "../support/size";
-import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import { programOf, startStack, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const names = Array.from({ length: 24 }, (_, index) => `Site ${index}`);
 const args = (name: string) => ({ name, url: "https://example.com/", interval: 60 });

@@ -8,11 +8,9 @@ import { parse } from "yaml";
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
 import { examplesIn, schemaFile } from "../support/schema-examples";
-import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
+import { changedIn, diffsIn, startStack, yamlOf } from "../support/stack";
 import type { Stack, YamlResource } from "../support/stack";
 import { isFull } from "../support/size";
-
-afterEach(stopStacks);
 
 const run = promisify(execFile);
 const root = join(__dirname, "..", "..");

@@ -1,8 +1,6 @@
 import { canary } from "../support/canary.cjs";
 import { everything, everythingStored, plainStored as bare, storedOf } from "../support/monitors";
-import { changedIn, type Declared, diffsIn, programOf, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { changedIn, type Declared, diffsIn, programOf, startStack } from "../support/stack";
 
 const site = { name: "Site", url: "https://example.com/", interval: 60 };
 

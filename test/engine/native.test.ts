@@ -6,11 +6,10 @@ import { parse } from "yaml";
 import { canary } from "../support/canary.cjs";
 import { fullTest } from "../support/size";
 import { startEmulator } from "../support/emulator";
-import { changedIn, diffsIn, programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import { changedIn, diffsIn, programOf, startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // The provider plugin on the real engine, in YAML, which needs no SDK.
-afterEach(stopStacks);
 
 const site = { name: "Site", url: "https://example.com/", interval: 60 };
 const monitor = (more: object = {}, options?: Record<string, unknown>): YamlResource => ({

@@ -3,11 +3,10 @@ import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
 import { host, Proxy } from "../support/proxy";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 
 let proxy: Proxy;
-afterEach(async () => {
-  await stopStacks();
+afterEach(() => {
   proxy.stop();
 });
 

@@ -1,6 +1,4 @@
-import { programOf, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { programOf, startStack } from "../support/stack";
 
 const imports = `const pulumi = require("@pulumi/pulumi");
 const { Domain, Monitor, getMonitor, getMonitorOutput } = require("pulumi-uptime");

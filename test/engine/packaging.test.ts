@@ -10,7 +10,7 @@ import { newFolder } from "../support/folder";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
 import { isFull } from "../support/size";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -23,7 +23,6 @@ beforeAll(() => {
   folder = newFolder();
   packed = pack(folder);
 });
-afterEach(stopStacks);
 
 /** Puts a program into the project in place of the one that was there. */
 function replace(

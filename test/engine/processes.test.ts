@@ -4,15 +4,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 import { fullTest } from "../support/size";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
 const plugins: ChildProcess[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const plugin of plugins.splice(0)) plugin.kill("SIGKILL");
-  await stopStacks();
 });
 
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });

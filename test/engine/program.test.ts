@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { startStack } from "../support/stack";
 
 const program = `const pulumi = require("@pulumi/pulumi");
 const { Domain, Monitor, getMonitorOutput, getMonitorsOutput } = require("pulumi-uptime");

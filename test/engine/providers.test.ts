@@ -1,8 +1,6 @@
 import { fullTest } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { StackOptions } from "../support/stack";
-
-afterEach(stopStacks);
 
 const monitor = { name: "Home", url: "https://example.com/", interval: 60 };
 

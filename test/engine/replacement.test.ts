@@ -1,7 +1,5 @@
 import { sample } from "../support/size";
-import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
-
-afterEach(stopStacks);
+import { programOf, startStack, yamlOf } from "../support/stack";
 
 const languages = sample<("js" | "yaml")[]>(["yaml"], ["yaml"], ["yaml", "js"]);
 

@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Emulator } from "../../provider/emulator";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const [oldKey, newKey] = ["old-key", "new-key"];
 const monitor = (front: string, name: string): string =>

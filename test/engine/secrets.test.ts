@@ -1,8 +1,6 @@
 import { canary, leaksIn } from "../support/canary.cjs";
-import { namesIn, startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack } from "../support/stack";
 import type { StateResource } from "../support/workspace";
-
-afterEach(stopStacks);
 
 /** By this key the engine marks what is a secret in state. */
 const specialSecretSig = "4dabf18193072939515e22adb298388d";

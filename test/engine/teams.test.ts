@@ -3,9 +3,7 @@ import { join } from "node:path";
 
 import { blocksOf, commandsIn } from "../support/blocks";
 import { cli } from "../support/cli";
-import { namesIn, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { namesIn, startStack } from "../support/stack";
 
 test("docs/teams.md: each block does what the page says", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });

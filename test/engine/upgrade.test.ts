@@ -3,10 +3,8 @@ import { basename, join } from "node:path";
 
 import { newFolder } from "../support/folder";
 import { startEmulator } from "../support/emulator";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Deployment } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const corpus = join(repository, "test", "corpus");

@@ -2,10 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import { fullTest } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const line = "waiting for the server's rate limit, for 10 seconds so far: 1 request done, 1 waiting";
 

@@ -14,17 +14,15 @@ export interface Stack {
 
 const workspaces: Workspace[] = [];
 
+afterEach(() => Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose())));
+
+/** Starts both; they are ended after the test. */
 export async function startStack({ emulator: options, ...rest }: StackOptions): Promise<Stack> {
   const emulator = await startEmulator(options);
   const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
   const workspace = await Workspace.create({ program: "", env, ...rest });
   workspaces.push(workspace);
   return { emulator, workspace };
-}
-
-/** For afterEach: ends what the test has started. Emulators end by themselves. */
-export async function stopStacks(): Promise<void> {
-  await Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose()));
 }
 
 /** The names of the records in a table of the emulator, in the order of the alphabet. */
