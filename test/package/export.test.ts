@@ -23,8 +23,8 @@ import { monitor } from "../../provider/definitions/monitor";
 import { startEmulator } from "../support/emulator";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { dialectChoices, Emulator } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { dialectChoices } from "../../provider/emulator";
+import type { Dialect, Emulator } from "../../provider/emulator";
 import { addNasty, nastyMonitor } from "../support/nasty";
 import { expected, held, snake } from "../support/oracle";
 
