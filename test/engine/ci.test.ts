@@ -1,13 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFull } from "../support/size";
-import { programOf, type Stack, startStack, stopStacks } from "../support/stack";
+import { programOf, type Stack, startStack } from "../support/stack";
 import { answering, bodyOf, Shell } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
-
-afterEach(stopStacks);
 
 const program = (interval: number, others: readonly string[] = []) =>
   programOf([
@@ -73,7 +71,7 @@ async function firstUp({ emulator, workspace }: Stack): Promise<void> {
   expect(await workspace.run(["up", "--yes", "--skip-preview"], { env })).toMatchObject({ code: 0 });
 }
 
-test("GitHub: what is merged is applied, and a pull request shows the changes in one comment that is kept up to date", async () => {
+test("GitHub: a pull request shows the changes in one comment, which is updated, and a merge applies them", async () => {
   const { emulator, workspace, shell, values } = await checkout();
   expect(await shell.step("apply", "npm ci", values)).toMatchObject({ code: 0 });
   expect(shell.calls()).toEqual([{ program: "npm", args: ["ci"], files: {} }]);
@@ -139,7 +137,7 @@ test("GitHub: what is merged is applied, and a pull request shows the changes in
   expect(emulator.writes()).toEqual([]);
 });
 
-test("what was reviewed is what is applied: other changes, new drift and too many deletes stop it", async () => {
+test("other changes than reviewed, new drift and too many deletes stop an apply", async () => {
   const names = ["a", "b", "c"];
   const { emulator, workspace, shell, values } = await checkout(names);
   const apply = (reviewed: string, most?: string) =>

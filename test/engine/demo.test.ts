@@ -22,7 +22,7 @@ if (isFull)
   test.each([
     [[], "pulumi-nodejs:dynamic/uptime:Monitor"],
     [["--yaml"], "uptime:index:Monitor"],
-  ])("the whole demo with the options %j goes through, and nothing is left", (args, type) => {
+  ])("the whole demo with the options %j succeeds, and leaves nothing", (args, type) => {
     const { output, status } = demo(...args);
     expect(output).toContain(type);
     expect(output).toContain("Done. Nothing is left in the API");

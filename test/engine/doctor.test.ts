@@ -1,9 +1,8 @@
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { startEmulator, startStack, stopStacks, yamlOf } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const url = "https://example.com/";
 const home = { name: "Home", url, interval: 60 };
@@ -18,7 +17,7 @@ function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outc
 const failedLines = ({ stdout }: Outcome): string[] =>
   stdout.split("\n").filter((line) => line.startsWith("failed"));
 
-test("lists everything that a preview would refuse or do, all at once: code 2", async () => {
+test("lists everything that a preview would refuse or do, with exit code 2", async () => {
   const stack = await startStack({ language: "ts" });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
@@ -83,7 +82,7 @@ test("lists everything that a preview would refuse or do, all at once: code 2", 
   expect(await workspace.stateText()).toBe(state);
 });
 
-test("a create that would double a record is a warning, with what differs and who imports it", async () => {
+test("warns of a create that would duplicate a record, with what differs and who imports it", async () => {
   const stack = await startStack({});
   const { emulator, workspace } = stack;
   emulator.monitors.add({ ...home, request_method: "HEAD", cache_buster: true });
@@ -122,7 +121,7 @@ test("a create that would double a record is a warning, with what differs and wh
   expect(emulator.writes()).toEqual([]);
 });
 
-test("a program that is right: code 0; one that fails: code 1, with what it says", async () => {
+test("exits with 0 for a valid program, and with 1 and its error for one that fails", async () => {
   const stack = await startStack({});
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
@@ -144,7 +143,7 @@ test("a program that is right: code 0; one that fails: code 1, with what it says
   expect(failedLines(wrong)).toEqual([expect.stringMatching(/The preview failed: .*There is no token$/)]);
 });
 
-test("with uptime:adoptExisting it says which records a create adopts, and why it cannot", async () => {
+test("with uptime:adoptExisting, names the records that a create adopts, and why it cannot", async () => {
   const stack = await startStack({ config: { "uptime:adoptExisting": "true" } });
   const { emulator, workspace } = stack;
   const declared = (names: readonly string[]): string =>
@@ -185,7 +184,7 @@ test("with uptime:adoptExisting it says which records a create adopts, and why i
   expect(emulator.writes()).toEqual([]);
 });
 
-test("on the plugin, imports and the settings of explicit providers are checked like the others", async () => {
+test("checks imports and explicit providers of the plugin like dynamic resources", async () => {
   const stack = await startStack({ language: "ts" });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
@@ -236,7 +235,7 @@ test("on the plugin, imports and the settings of explicit providers are checked 
   expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
 });
 
-test("a program whose resources all have an explicit provider needs no other settings", async () => {
+test("needs no other settings if all resources have an explicit provider", async () => {
   const stack = await startStack({ env: {}, packages: [] });
   const { emulator, workspace } = stack;
   const program = (key: string, options: string): string =>
@@ -258,7 +257,7 @@ test("a program whose resources all have an explicit provider needs no other set
   expect((await alone()).stdout).toMatch(/failed .*uptime:baseUrl is not set/);
 });
 
-test("a program in YAML is checked like one in TypeScript", async () => {
+test("checks a program in YAML like one in TypeScript", async () => {
   const stack = await startStack({ language: "yaml" });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
@@ -280,7 +279,7 @@ test("a program in YAML is checked like one in TypeScript", async () => {
   expect(emulator.writes()).toEqual([]);
 });
 
-test("a run under the variable of the preview changes nothing", async () => {
+test("an up with the preview's environment variable changes nothing", async () => {
   const stack = await startStack({});
   const { emulator, workspace } = stack;
   const program = (...resources: string[]): string =>

@@ -12,10 +12,8 @@ import {
 import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
-import { namesIn, startStack, stopStacks, yamlOf } from "../support/stack";
+import { namesIn, startStack, yamlOf } from "../support/stack";
 import type { Result, Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");
@@ -23,7 +21,7 @@ const examples = join(repository, "examples");
 const projects = { quickstart: "ts", team: "ts", fleet: "ts", yaml: "yaml", python: "python" } as const;
 const programs = { ts: "index.ts", yaml: "Pulumi.yaml", python: "__main__.py" };
 
-test("each example is a project: manifest, project file, what git ignores, and a page", () => {
+test("each example has a manifest, a project file, a .gitignore and a page", () => {
   // examples/ci and examples/policy are for projects that exist.
   expect(readdirSync(examples).sort()).toEqual([...Object.keys(projects), "ci", "policy"].sort());
   for (const [name, language] of Object.entries(projects)) {
@@ -84,7 +82,7 @@ const refusedOf = {
 };
 
 test.each(["quickstart", "team", "yaml"] as const)(
-  "examples/%s runs as it is when it is copied, and examples/policy refuses what is known of it",
+  "a copy of examples/%s runs, and examples/policy reports its violations",
   async (name) => {
     const language = projects[name];
     const { emulator, workspace } = await startStack({ language, packages: ["@types/node"] });
@@ -106,7 +104,7 @@ test.each(["quickstart", "team", "yaml"] as const)(
   },
 );
 
-test("examples/policy refuses long intervals, no alerts, secrets over http and unprotected domains, and nothing that is unknown", async () => {
+test("examples/policy refuses long intervals, no alerts, secrets over http and unprotected domains, but nothing unknown", async () => {
   const monitor = (properties: object) => ({
     type: "uptime:Monitor",
     properties: {
@@ -150,7 +148,7 @@ test("examples/policy refuses long intervals, no alerts, secrets over http and u
   expect(output).toContain("can't run policy 'monitor-alerts'");
 });
 
-test("`pulumi up` in a clone that is built runs the quickstart, and git ignores its stacks", async () => {
+test("`pulumi up` in a built clone runs the quickstart, and git ignores its stacks", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   const clone = workspace.project;
   for (const file of readdirSync(clone)) rmSync(join(clone, file), { recursive: true });

@@ -11,10 +11,9 @@ import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
 import { isFull, sample } from "../support/size";
-import { startEmulator, startStack, stopStacks } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const options = Object.entries(dialectChoices);
 
@@ -56,7 +55,7 @@ jest.setTimeout(isFull ? 1_800_000 : 300_000);
 const records = sample(45, 45, 400);
 
 test.each(dialects.filter(isExportable))(
-  "an account is taken over by its program and its state, and nothing is written: %j",
+  "an exported account is imported by its program and state, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({
       language: "ts",
@@ -104,7 +103,7 @@ test.each(dialects.filter(isExportable))(
 );
 
 test.each(dialects.filter(isExportable))(
-  "an account is taken over by its program alone, and nothing is written: %j",
+  "an exported account is imported by its program alone, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({ language: "ts", emulator: { dialect } });
     const { emulator, workspace } = stack;
@@ -140,7 +139,7 @@ test.each(dialects.filter(isExportable))(
   },
 );
 
-test("an account is imported into a program in YAML that Pulumi generates, without secrets, and nothing is written", async () => {
+test("an exported account is imported into YAML that Pulumi generates without secrets, and nothing is written", async () => {
   const stack = await startStack({ language: "yaml", emulator: { dialect: { password: "plain" } } });
   const { emulator, workspace } = stack;
   addNasty(emulator, records);

@@ -5,10 +5,8 @@ import { join } from "node:path";
 
 import { limitKinds } from "../support/limits";
 import { fullTest, sample } from "../support/size";
-import { namesIn, startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const teams = 8;
@@ -72,7 +70,7 @@ const interruptions = [
 ] as const;
 
 test.each(interruptions)(
-  "eight stacks, interrupted by %s: each CLI hears of it once, and the next run makes the rest and nothing twice",
+  "eight stacks interrupted by %s: each CLI gets one signal, and the next run creates the rest",
   async (_, signal, isGroup) => {
     const fleet = await startFleet();
     const { emulator } = fleet;

@@ -1,6 +1,5 @@
-import { startEmulator, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { startEmulator } from "../support/emulator";
+import { startStack } from "../support/stack";
 
 const record = {
   name: "Home",
@@ -13,7 +12,7 @@ const record = {
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
 const lines = `const { Domain, Monitor } = require("pulumi-uptime");\n`;
 
-test("an import from its first preview to its last trace: refused, taken, kept, replaced, removed, renamed", async () => {
+test("an import is refused, accepted, kept, replaced, removed and renamed", async () => {
   const { emulator, workspace } = await startStack({
     program: `${lines} new Monitor("home", { ...${args}, interval: 300, pause: true }, { import: "1" });`,
     // So that a preview shows no news of the record that is only read.

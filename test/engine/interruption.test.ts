@@ -3,10 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../../provider/emulator";
 import { processesWith } from "../support/processes";
 import { fullTest, sample } from "../support/size";
-import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
+import { programOf, startStack, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const names = Array.from({ length: 24 }, (_, index) => `Site ${index}`);
 const args = (name: string) => ({ name, url: "https://example.com/", interval: 60 });
@@ -84,7 +82,7 @@ const pressTwice = async (cli: number): Promise<void> => {
 
 const isInterrupted = /Pulumi was interrupted|update canceled/;
 
-describe("after one Ctrl-C, what is on the server is in state, and the next `up` makes the rest", () => {
+describe("after one Ctrl-C, every record is in state, and the next `up` creates the rest", () => {
   test.each(
     sample<[Language, number][]>(
       [["js", 24]],
@@ -110,7 +108,7 @@ describe("after one Ctrl-C, what is on the server is in state, and the next `up`
     await expectRecorded(stack, 0);
   });
 
-  test("of the plugin, which does not send what waits, also not for the rate limit", async () => {
+  test("of the plugin, which sends nothing that waits, for the rate limit or else", async () => {
     const stack = await start("yaml", 8);
     const { output, sent } = await interrupted(stack, "up", slow, 8, press);
     expect(output).toMatch(/interrupted.*POST /);
@@ -129,7 +127,7 @@ describe("after one Ctrl-C, what is on the server is in state, and the next `up`
   });
 });
 
-fullTest("after a second Ctrl-C, uptime:adoptExisting finds what state does not know", async () => {
+fullTest("after a second Ctrl-C, uptime:adoptExisting finds the records that are not in state", async () => {
   const stack = await start("yaml", 24);
   await interrupted(stack, "up", slow, 24, pressTwice);
   expect(Object.keys(await stack.workspace.resources())).toEqual([]);
@@ -139,7 +137,7 @@ fullTest("after a second Ctrl-C, uptime:adoptExisting finds what state does not 
   await expectRecorded(stack, 24);
 });
 
-describe("SIGTERM lets requests that were sent be answered, and their results are in state", () => {
+describe("after SIGTERM, requests that were sent get their answers, which are in state", () => {
   const toProvider = (stack: Stack): void => {
     for (const { pid, command } of processesWith("PULUMI_HOME", stack.workspace.env.PULUMI_HOME ?? ""))
       if (/^\S*node .*(dynamic-provider|provider\.cjs)/.test(command)) process.kill(pid, "SIGTERM");

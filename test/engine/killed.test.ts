@@ -5,10 +5,8 @@ import { canary } from "../support/canary.cjs";
 import { snake } from "../support/oracle";
 import { processesWith } from "../support/processes";
 import { sample } from "../support/size";
-import { type Declared, programOf, startStack, stopStacks } from "../support/stack";
+import { type Declared, programOf, startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const config = { "uptime:adoptExisting": "true" };
 

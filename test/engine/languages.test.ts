@@ -8,11 +8,9 @@ import { parse } from "yaml";
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
 import { examplesIn, schemaFile } from "../support/schema-examples";
-import { changedIn, diffsIn, startStack, stopStacks, yamlOf } from "../support/stack";
+import { changedIn, diffsIn, startStack, yamlOf } from "../support/stack";
 import type { Stack, YamlResource } from "../support/stack";
 import { isFull } from "../support/size";
-
-afterEach(stopStacks);
 
 const run = promisify(execFile);
 const root = join(__dirname, "..", "..");
@@ -20,7 +18,7 @@ const site = { name: "Site", url: "https://example.com/", interval: 60 };
 const program = (options: object = {}) =>
   yamlOf({ home: { type: "uptime:Monitor", properties: site, options: { ...options } } });
 
-test("Pulumi accepts the schema, which the plugin hands out with the package's version", async () => {
+test("Pulumi accepts the schema, which has the package's version", async () => {
   const { workspace } = await startStack({ language: "yaml" });
   expect(await workspace.run(["schema", "check", schemaFile])).toMatchObject({ code: 0 });
   const plugin = join(root, "plugin", "pulumi-resource-uptime");
@@ -31,7 +29,7 @@ test("Pulumi accepts the schema, which the plugin hands out with the package's v
   expect(JSON.parse(stdout)).toMatchObject({ version, resources, functions });
 });
 
-test("the schema's examples in YAML preview as they are", async () => {
+test("the schema's examples in YAML can be previewed", async () => {
   const { emulator, workspace } = await startStack({ language: "yaml" });
   emulator.domains.add({ name: "shop.example" });
   emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
@@ -52,7 +50,7 @@ test("the schema's examples in YAML preview as they are", async () => {
   expect((await workspace.preview()).output).toContain("+ 3 to create");
 });
 
-test("an SDK from the schema's file needs nothing in Pulumi.yaml that Pulumi would look for in its registry", async () => {
+test("an SDK from the schema's file adds nothing to Pulumi.yaml that Pulumi would look for in its registry", async () => {
   const { workspace } = await startStack({ language: "yaml", program: program() });
   const file = join(workspace.project, "Pulumi.yaml");
   const before = await readFile(file, "utf8");
@@ -163,7 +161,7 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
 }
 
 if (isFull) {
-  test("a program in Python lives through its whole life", async () => {
+  test("a program in Python creates, updates, refreshes and destroys", async () => {
     await liveThrough(
       await startPython(),
       (interval) => `import pulumi
@@ -179,7 +177,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     );
   });
 
-  test("examples/python runs as it is when it is copied", async () => {
+  test("a copy of examples/python runs", async () => {
     const { emulator, workspace } = await startPython();
     await cp(join(root, "examples", "python"), workspace.project, { recursive: true });
     // A stack belongs to a project, and the copied one has a name of its own.
@@ -199,7 +197,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     expect(emulator.monitors.all()).toEqual([]);
   });
 
-  test("the schema's examples in Python preview as they are", async () => {
+  test("the schema's examples in Python can be previewed", async () => {
     const { emulator, workspace } = await startPython();
     emulator.domains.add({ name: "shop.example" });
     emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
@@ -244,7 +242,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     }
   });
 
-  test("a program in Go lives through its whole life", async () => {
+  test("a program in Go creates, updates, refreshes and destroys", async () => {
     const { stack, module, tidy } = await startGo();
     const goProgram = (interval: number) => `package main
 

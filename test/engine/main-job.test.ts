@@ -1,8 +1,6 @@
 import { canary } from "../support/canary.cjs";
 import { everything, everythingStored, plainStored as bare, storedOf } from "../support/monitors";
-import { changedIn, type Declared, diffsIn, programOf, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { changedIn, type Declared, diffsIn, programOf, startStack } from "../support/stack";
 
 const site = { name: "Site", url: "https://example.com/", interval: 60 };
 
@@ -228,7 +226,7 @@ describe("drift", () => {
     await workspace.preview("--refresh", "--expect-no-changes");
   });
 
-  test("of one record in 150 is a handful of lines, though every record changes by itself", async () => {
+  test("of one record in 150 is a few lines, though every record changes by itself", async () => {
     const monitors = Array.from({ length: 120 }, (_, index) =>
       monitorOf(`monitor-${index}`, {
         ...site,
@@ -263,7 +261,7 @@ describe("drift", () => {
   });
 });
 
-test("bad input is refused in the preview, with all that is wrong with a resource at once", async () => {
+test("invalid inputs are refused in the preview, all of a resource at once", async () => {
   const { emulator, workspace } = await startStack({
     program: programOf([
       monitorOf("wrong", {

@@ -5,19 +5,11 @@ import { parse } from "yaml";
 
 import { canary } from "../support/canary.cjs";
 import { fullTest } from "../support/size";
-import {
-  changedIn,
-  diffsIn,
-  programOf,
-  startEmulator,
-  startStack,
-  stopStacks,
-  yamlOf,
-} from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { changedIn, diffsIn, programOf, startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // The provider plugin on the real engine, in YAML, which needs no SDK.
-afterEach(stopStacks);
 
 const site = { name: "Site", url: "https://example.com/", interval: 60 };
 const monitor = (more: object = {}, options?: Record<string, unknown>): YamlResource => ({
@@ -101,7 +93,7 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
   expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
 });
 
-test("a refresh shows and repairs what was changed by hand, and finds what is gone", async () => {
+test("a refresh shows drift and missing records, and the up repairs them", async () => {
   const { emulator, workspace } = await start({ home: monitor({ sslAlertDays: 7 }), other: monitor() });
   await workspace.up();
   const before = await workspace.resources();
@@ -126,7 +118,7 @@ test("a refresh shows and repairs what was changed by hand, and finds what is go
   expect((await workspace.resources()).home?.id).not.toBe(id);
 });
 
-test("bad inputs are refused in the preview, without their values if they may be secret", async () => {
+test("invalid inputs are refused in the preview, without values that may be secret", async () => {
   const { workspace } = await start({
     home: monitor({
       interval: 45,
@@ -146,7 +138,7 @@ test("bad inputs are refused in the preview, without their values if they may be
     expect(output).toContain(part);
 });
 
-test("an import by command generates code without secrets, and the next run keeps them", async () => {
+test("`pulumi import` generates code without secrets, and the next run keeps them", async () => {
   const { emulator, workspace } = await start({});
   emulator.monitors.add({
     ...site,
@@ -178,34 +170,46 @@ test("an import by command generates code without secrets, and the next run keep
   ]);
 });
 
-fullTest("an import finds a record of a named account by ACCOUNT/ID, and never deletes it", async () => {
-  const eu = await startEmulator({ apiKey: canary("eu-key") });
-  const { emulator, workspace } = await start({});
-  eu.monitors.add(site);
-  const accounts = JSON.stringify({ eu: { apiKey: canary("eu-key"), baseUrl: eu.url } });
-  await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
-  const file = join(workspace.project, "generated.yaml");
-  const args = ["import", "uptime:index:Monitor", "hand", "eu/1", "--yes", "--protect=false", "--out", file];
-  expect((await workspace.run(args)).output).toContain("1 imported");
-  const { resources } = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
-  expect(resources.hand?.properties).toEqual({ ...site, account: "eu" });
-  await workspace.write(yamlOf(resources));
-  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+fullTest(
+  "`pulumi import` finds a record of a named account by ACCOUNT/ID, and never deletes it",
+  async () => {
+    const eu = await startEmulator({ apiKey: canary("eu-key") });
+    const { emulator, workspace } = await start({});
+    eu.monitors.add(site);
+    const accounts = JSON.stringify({ eu: { apiKey: canary("eu-key"), baseUrl: eu.url } });
+    await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
+    const file = join(workspace.project, "generated.yaml");
+    const args = [
+      "import",
+      "uptime:index:Monitor",
+      "hand",
+      "eu/1",
+      "--yes",
+      "--protect=false",
+      "--out",
+      file,
+    ];
+    expect((await workspace.run(args)).output).toContain("1 imported");
+    const { resources } = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
+    expect(resources.hand?.properties).toEqual({ ...site, account: "eu" });
+    await workspace.write(yamlOf(resources));
+    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
 
-  // State has the id alone, so the option makes Pulumi import once more in place of the same record.
-  await workspace.write(yamlOf({ hand: monitor({ account: "eu" }, { import: "eu/1" }) }));
-  const announced = (await workspace.preview()).output;
-  expect(announced).toMatch(/Monitor hand imports monitor 1 .*Nothing is created or changed\./);
-  expect(announced).not.toContain("warning");
-  await workspace.up();
-  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
-  expect((await workspace.resources()).hand?.id).toBe("1");
-  expect([...emulator.writes(), ...eu.writes()]).toEqual([]);
-  await workspace.destroy();
-  expect(eu.monitors.all()).toEqual([]);
-});
+    // State has the id alone, so the option makes Pulumi import once more in place of the same record.
+    await workspace.write(yamlOf({ hand: monitor({ account: "eu" }, { import: "eu/1" }) }));
+    const announced = (await workspace.preview()).output;
+    expect(announced).toMatch(/Monitor hand imports monitor 1 .*Nothing is created or changed\./);
+    expect(announced).not.toContain("warning");
+    await workspace.up();
+    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+    expect((await workspace.resources()).hand?.id).toBe("1");
+    expect([...emulator.writes(), ...eu.writes()]).toEqual([]);
+    await workspace.destroy();
+    expect(eu.monitors.all()).toEqual([]);
+  },
+);
 
-fullTest("Pulumi's options do what they say", async () => {
+fullTest("Pulumi's options work", async () => {
   const later = (value: string, more = {}) => ({ name: value, ...more });
   const program = (step: 1 | 2) =>
     yamlOf({
@@ -271,7 +275,7 @@ test("an explicit provider has settings of its own, which a preview need not kno
   await workspace.preview("--expect-no-changes");
 });
 
-test("state of the dynamic resources becomes state of the plugin, with nothing to change", async () => {
+test("state of the dynamic resources becomes state of the plugin without changes", async () => {
   const args = {
     ...site,
     sslAlertDays: 14,
@@ -322,7 +326,7 @@ test("state of the dynamic resources becomes state of the plugin, with nothing t
   expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
 });
 
-test("a program in TypeScript uses the plugin by the same classes and lookups", async () => {
+test("a program in TypeScript uses the plugin with the same classes and lookups", async () => {
   const program = (interval: number) => `
     import * as pulumi from "@pulumi/pulumi";
     import { Domain, getMonitor, getMonitorsOutput, Monitor } from "pulumi-uptime/native";

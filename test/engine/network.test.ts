@@ -3,11 +3,10 @@ import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
 import { host, Proxy } from "../support/proxy";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 
 let proxy: Proxy;
-afterEach(async () => {
-  await stopStacks();
+afterEach(() => {
   proxy.stop();
 });
 
@@ -24,7 +23,7 @@ async function reaching(url: string, variable: string): Promise<Record<string, s
   return { UPTIME_BASE_URL: `https://${host}`, NODE_EXTRA_CA_CERTS: authority, [variable]: proxy.url };
 }
 
-test("through a company's proxy, to a server with a certificate by an authority of its own", async () => {
+test("works through a proxy, with a server whose certificate is of a private authority", async () => {
   const { emulator, workspace } = await startStack({ program: program("Home") });
   const { HTTPS_PROXY = "", ...env } = await reaching(emulator.url, "HTTPS_PROXY");
   Object.assign(workspace.env, env);

@@ -1,13 +1,11 @@
-import { programOf, startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { programOf, startStack } from "../support/stack";
 
 const imports = `const pulumi = require("@pulumi/pulumi");
 const { Domain, Monitor, getMonitor, getMonitorOutput } = require("pulumi-uptime");
 const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
 `;
 
-test("Pulumi's options do what they say", async () => {
+test("Pulumi's options work", async () => {
   const program = (step: number) => `${imports}
     const later = ${step} > 1;
     const renamed = (name) => later ? name + " 2" : name;
@@ -90,7 +88,7 @@ test("Pulumi's options do what they say", async () => {
   expect(monitor("protected")).toMatchObject({ name: "protected" });
 });
 
-test("customTimeouts end a create, an update and a delete, and the error names the option", async () => {
+test("customTimeouts ends a create, an update and a delete, and the error names it", async () => {
   const customTimeouts = { create: "2s", update: "2s", delete: "2s" };
   const program = (quick: string) =>
     programOf([
@@ -134,7 +132,7 @@ test("customTimeouts end a create, an update and a delete, and the error names t
   expect(emulator.monitors.size).toBe(2);
 });
 
-test("values that are not known before the `up` can be anywhere", async () => {
+test("any value may be unknown before the `up`", async () => {
   const program = `${imports}
     const source = new Domain("source", { name: "one.example" });
     const of = (value) => source.id.apply((id) => typeof value === "function" ? value(id) : value);

@@ -1,16 +1,16 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { newFolder } from "../support/folder";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
 import { isFull } from "../support/size";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -20,13 +20,9 @@ const { version, scripts, peerDependencies } = JSON.parse(
 let folder: string;
 let packed: ReturnType<typeof pack>;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-packed-"));
+  folder = newFolder();
   packed = pack(folder);
 });
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-afterEach(stopStacks);
 
 /** Puts a program into the project in place of the one that was there. */
 function replace(
@@ -66,7 +62,7 @@ const text: pulumi.Output<string | undefined> = shop.homepageUrl;
 `;
 const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert_condition: "url_text" };
 
-test("the tarball holds the build, its sources, the docs and the changelog, and nothing else", () => {
+test("the tarball has the build, its sources, the docs and the changelog, and nothing else", () => {
   const modulesIn = (folder: string): string[] =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
       file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
@@ -106,7 +102,7 @@ test("the tarball holds the build, its sources, the docs and the changelog, and 
   expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
 });
 
-test("the registry's page has no relative link, and each link of a packed page leads to a file", () => {
+test("the README has no relative link, and each link of a packed page leads to a file", () => {
   execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
   const pages = packed.files.filter((file) => file.endsWith(".md"));
   const broken = pages.flatMap((page) =>
@@ -143,7 +139,7 @@ describe("the archives of the plugin", () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  test("have the names that Pulumi asks for, and the executable of their platform", () => {
+  test("have the names that Pulumi asks for, and their platform's executable", () => {
     const platforms = ["linux", "darwin", "windows"].flatMap((name) => [`${name}-amd64`, `${name}-arm64`]);
     const names = platforms.map((platform) => `pulumi-resource-uptime-v${version}-${platform}.tar.gz`);
     expect(packed.archives.map((archive) => basename(archive))).toEqual(names);
@@ -176,14 +172,14 @@ describe("the archives of the plugin", () => {
   });
 });
 
-test("publint and attw find nothing to mend in the tarball", () => {
+test("publint and attw find no problem in the tarball", () => {
   const bin = (name: string) => join(repository, "node_modules", ".bin", name);
   const options = { cwd: folder, env: cleanEnv, encoding: "utf8" } as const;
   expect(execFileSync(bin("publint"), [packed.tarball, "--strict"], options)).toContain("All good!");
   expect(execFileSync(bin("attw"), [packed.tarball], options)).toContain("No problems found");
 });
 
-test("installed from its packed tarball, it works from every kind of program, with one line of code in state, and types are checked without a compiler of one's own", async () => {
+test("the installed tarball works in every kind of program, with one line of code in state, and with Pulumi's own compiler", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "";
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
@@ -338,7 +334,7 @@ if (isFull)
       600_000,
     );
 
-    test("With a Node.js that is too old, each process says which one is needed", async () => {
+    test("with a Node.js that is too old, each process names the version that it needs", async () => {
       const problem =
         /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
       const env = { PATH: await tools.pathWith("18") };

@@ -4,15 +4,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 import { fullTest } from "../support/size";
-import { startStack, stopStacks, yamlOf } from "../support/stack";
+import { startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
 const plugins: ChildProcess[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const plugin of plugins.splice(0)) plugin.kill("SIGKILL");
-  await stopStacks();
 });
 
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
@@ -77,7 +76,7 @@ describe("a record that another process of the same run has adopted is not delet
   });
 });
 
-test("a plugin that is attached serves one run after the other, also after one that was killed, each with one account", async () => {
+test("an attached plugin serves one run after the other, also after one that was killed", async () => {
   const home = (name: string, options = {}): YamlResource => ({
     type: "uptime:Monitor",
     properties: { name, url: "https://example.com/", interval: 60 },

@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { startStack, stopStacks } from "../support/stack";
-
-afterEach(stopStacks);
+import { startStack } from "../support/stack";
 
 const program = `const pulumi = require("@pulumi/pulumi");
 const { Domain, Monitor, getMonitorOutput, getMonitorsOutput } = require("pulumi-uptime");
@@ -26,7 +24,7 @@ exports.count = getMonitorsOutput({}, { dependsOn: [front, inner] }).length;
 exports.seen = Monitor.get("seen", front.web.id, {}, { parent: front }).name;
 exports.kinds = [Monitor.isInstance(front.web), Domain.isInstance(front.web)];`;
 
-test("the classes and lookups do in the engine what they promise in the program", async () => {
+test("classes and lookups work in a program", async () => {
   const { workspace } = await startStack({
     program,
     config: { "uptime:adoptExisting": " true ", "uptime:apikey": "typo" },
@@ -56,7 +54,7 @@ test("the classes and lookups do in the engine what they promise in the program"
   expect((await workspace.previewChanges()).map(({ op }) => op)).toEqual(["read"]);
 });
 
-test("a mistake in the program is told as a sentence, before anything is sent", async () => {
+test("a mistake in the program is an error in one sentence, before anything is sent", async () => {
   const { emulator, workspace } = await startStack({
     program: `require("pulumi-uptime").Monitor.get("home", "7", { parent: undefined });`,
   });

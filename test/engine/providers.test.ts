@@ -1,8 +1,6 @@
 import { fullTest } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { StackOptions } from "../support/stack";
-
-afterEach(stopStacks);
 
 const monitor = { name: "Home", url: "https://example.com/", interval: 60 };
 
@@ -64,7 +62,7 @@ const [first, second, rotated] = [
   { apiKey: "rotated-key" },
 ];
 
-test("a resource that moves to a provider with another key is replaced, in the preview; a new key of its own replaces nothing", async () => {
+test("a resource that moves to a provider with another key is replaced; a new key of its provider replaces nothing", async () => {
   const { ids, keysOfDeletes, preview, workspace } = await start(program({ first, second }, "first"));
   expect(await preview(program({ first: rotated, second }, "first"))).toEqual(unchanged);
   // Under another name, with the same key and with another one.
@@ -92,7 +90,7 @@ test("a resource of a named account is replaced if that account's key differs, t
   expect(await preview(ofEu("second-key"))).toEqual(replaced);
 });
 
-test("a provider whose key was revoked gets a valid one, and what it still has is deleted then", async () => {
+test("a provider whose key was revoked deletes its resources once it has a valid one", async () => {
   const { failedUp, ids, revoked, workspace } = await start(program({ first }, "first"));
   revoked.add("first-key");
   await workspace.write(program({ second }, "second"));
@@ -123,16 +121,19 @@ fullTest(
   },
 );
 
-fullTest("a key that is not known in the preview replaces nothing in it; the `up` compares it", async () => {
-  const next = program({ first, second: { apiKey: "key-of-${shop.id}" } }, "second").replace(
-    "resources: {",
-    `resources: { shop: { type: "uptime:Domain", properties: { name: "shop.example" }, options: { provider: "\${first}" } },`,
-  );
-  const { ids, preview, workspace } = await start(program({ first }, "first"));
-  expect(await preview(next)).toEqual(["update"]);
-  await workspace.up();
-  expect(ids()).toEqual([2]);
-});
+fullTest(
+  "a key that is unknown in the preview replaces nothing in it, and the `up` compares it",
+  async () => {
+    const next = program({ first, second: { apiKey: "key-of-${shop.id}" } }, "second").replace(
+      "resources: {",
+      `resources: { shop: { type: "uptime:Domain", properties: { name: "shop.example" }, options: { provider: "\${first}" } },`,
+    );
+    const { ids, preview, workspace } = await start(program({ first }, "first"));
+    expect(await preview(next)).toEqual(["update"]);
+    await workspace.up();
+    expect(ids()).toEqual([2]);
+  },
+);
 
 fullTest(
   "another version of the plugin replaces nothing, nor does an explicit provider of the same settings",

@@ -1,12 +1,10 @@
 import { sample } from "../support/size";
-import { programOf, startStack, stopStacks, yamlOf } from "../support/stack";
-
-afterEach(stopStacks);
+import { programOf, startStack, yamlOf } from "../support/stack";
 
 const languages = sample<("js" | "yaml")[]>(["yaml"], ["yaml"], ["yaml", "js"]);
 
 test.each(languages)(
-  "a domain is replaced under the same name, in whatever letter case, or the error says how (%s)",
+  "a domain is replaced by one of the same name, in any letter case, or the error says how (%s)",
   async (language) => {
     const program = (name: string, more: object, options = {}): string => {
       const args = { name, ...more };

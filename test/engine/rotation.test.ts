@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Emulator } from "../../provider/emulator";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const [oldKey, newKey] = ["old-key", "new-key"];
 const monitor = (front: string, name: string): string =>
@@ -48,7 +46,7 @@ async function follow(workspace: Workspace, page: string, section: string): Prom
   }
 }
 
-test("a key is changed as the page says it: what was deleted by hand is known with the new one at once", async () => {
+test("after a new key as the page describes it, records that were deleted by hand are found gone", async () => {
   const { emulator, workspace, before } = await start();
   await follow(workspace, "settings.md", "Change (rotate) the key");
   const after = await fingerprints(workspace);
@@ -62,7 +60,7 @@ test("a key is changed as the page says it: what was deleted by hand is known wi
   expect(emulator.monitors.all()).toEqual([]);
 });
 
-test("if the refresh was forgotten, it works later too, or after saying that the account is the same", async () => {
+test("after a new key without that refresh, a later one works, or uptime:sameAccount", async () => {
   const { emulator, workspace, before } = await start();
   await workspace.setConfig({ "uptime:apiKey": { value: newKey, secret: true } });
   await workspace.up();

@@ -12,10 +12,8 @@ import { kinds } from "../support/calls";
 import type { Kind } from "../support/calls";
 import { urnOf } from "../support/simulated/engine";
 import { sample } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const real = (urn: string): string => urn.replace("stack::project", "test::workspace");
 
@@ -121,7 +119,7 @@ async function compareRuns(scenario: Scenario): Promise<void> {
   });
 }
 
-test("the real engine ends random runs as the modelled one does", async () => {
+test("the real engine ends random runs like the simulated one", async () => {
   await fc.assert(
     fc.asyncProperty(scenarios.map(inOrder), compareRuns),
     // Always the same ones, because each takes long.

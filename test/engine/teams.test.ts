@@ -3,11 +3,9 @@ import { join } from "node:path";
 
 import { blocksOf, commandsIn } from "../support/blocks";
 import { cli } from "../support/cli";
-import { namesIn, startStack, stopStacks } from "../support/stack";
+import { namesIn, startStack } from "../support/stack";
 
-afterEach(stopStacks);
-
-test("docs/teams.md: each block does what the page says of it", async () => {
+test("docs/teams.md: each block does what the page says", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   const at = (name: string): string => join(workspace.project, name);
   const edit = (name: string, change: (text: string) => string): void => {
@@ -70,7 +68,7 @@ test("docs/teams.md: each block does what the page says of it", async () => {
   expect(blocks.filter(({ language }) => language === "sh")).toEqual([]);
 });
 
-test("docs/coming-from.md: what Terraform managed is adopted, and the next preview is empty", async () => {
+test("docs/coming-from.md: Terraform's records are adopted, and the next preview is empty", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   emulator.domains.add({ name: "shop.example" });
   emulator.monitors.add({ name: "Home page", url: "https://shop.example/", interval: 60 });

@@ -2,10 +2,9 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { basename, join } from "node:path";
 
 import { newFolder } from "../support/folder";
-import { startEmulator, startStack, stopStacks } from "../support/stack";
+import { startEmulator } from "../support/emulator";
+import { startStack } from "../support/stack";
 import type { Deployment } from "../support/workspace";
-
-afterEach(stopStacks);
 
 const repository = join(__dirname, "..", "..");
 const corpus = join(repository, "test", "corpus");
@@ -80,7 +79,7 @@ async function serverOf(folder: string) {
   return { emulator, movedFrom: JSON.parse(read(folder, "address.json")) as string };
 }
 
-test("the corpus holds this version", async () => {
+test("the corpus has this version's state", async () => {
   if (process.env.UPDATE_CORPUS === "1")
     for (const [name, front] of Object.entries(fronts)) await record(name, front);
   // If this fails: UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts
@@ -89,7 +88,7 @@ test("the corpus holds this version", async () => {
 
 // Of one version there may be several: what it left with the plugin, or at another time.
 test.each(readdirSync(corpus))(
-  "state that version %s has left: nothing is to be changed, and it can be refreshed, updated and destroyed",
+  "state of version %s has no changes, and can be refreshed, updated and destroyed",
   async (earlier) => {
     const folder = join(corpus, earlier);
     const { emulator, movedFrom } = await serverOf(folder);

@@ -2,10 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import { fullTest } from "../support/size";
-import { startStack, stopStacks } from "../support/stack";
+import { startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
-
-afterEach(stopStacks);
 
 const line = "waiting for the server's rate limit, for 10 seconds so far: 1 request done, 1 waiting";
 
@@ -28,14 +26,14 @@ test.each([
   ["pulumi-uptime", "Stack workspace-test creating"],
   // The plugin knows the URN.
   ["pulumi-uptime/native", "Monitor home creating"],
-])("%s: a long wait for a rate limit is told while it lasts, and not at the end", async (module, place) => {
+])("%s: a long wait for a rate limit is shown while it lasts, and not at the end", async (module, place) => {
   const { workspace } = await startWaiting(module);
   const { output } = await workspace.up();
   expect(output).toMatch(new RegExp(`${place} \\(\\d+s\\) ${line}$`, "m"));
   expect(output).not.toContain("Diagnostics:");
 });
 
-test("`preview --json` has nothing of a wait", async () => {
+test("`preview --json` shows no wait", async () => {
   const { emulator, workspace } = await startWaiting("pulumi-uptime", { import: "1" });
   emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
   const { stdout } = await workspace.preview("--json");
@@ -45,7 +43,7 @@ test("`preview --json` has nothing of a wait", async () => {
 });
 
 // `script` gives the command a terminal.
-fullTest("in a terminal, a wait is told in the resource's row, and not at the end", async () => {
+fullTest("on a terminal, a wait is shown in the resource's row, and not at the end", async () => {
   const { workspace } = await startWaiting("pulumi-uptime/native");
   const command = "pulumi up --yes --skip-preview --color never";
   const { stdout } = await promisify(execFile)("script", ["-qec", command, "/dev/null"], {

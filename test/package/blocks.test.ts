@@ -6,7 +6,7 @@ import { newFolder } from "../support/folder";
 import { anchorOf, blocksOf, commandsIn, pages } from "../support/blocks";
 import type { Block } from "../support/blocks";
 import * as uptime from "../../provider";
-import { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 
 const root = join(__dirname, "..", "..");
 const blocks = pages.flatMap((page) => blocksOf(page));
@@ -59,14 +59,14 @@ function programOf({ code }: Block): string {
 
 const partOfSource = ({ file }: Block) => file?.startsWith("provider/") ?? false;
 
-test("every block says in which language it is, and a test knows that language", () => {
+test("every block names its language, which a test knows", () => {
   // "text" is what a command prints.
   const known = ["ts", "js", "sh", "yaml", "json", "text"];
   expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
 });
 
-test("TypeScript on the pages compiles, and a mistake in it would be found", () => {
+test("TypeScript on the pages compiles, and a mistake is found", () => {
   const programs = inLanguage("ts").filter((block) => !partOfSource(block));
   expect(programs.length).toBeGreaterThan(3);
   const sources = new Map(programs.map((block) => [pathOf(block), programOf(block)]));
@@ -175,62 +175,54 @@ describe("the commands on the pages", () => {
   });
 });
 
-test("the request with which the README begins asks for a list", async () => {
-  const emulator = await Emulator.start();
-  try {
-    const [words = []] = inLanguage("sh")
-      .filter(({ page }) => page === "README.md")
-      .flatMap(({ code }) => commandsIn(code));
-    expect(words[0]).toBe("curl");
-    const variables = new Map([
-      ["UPTIME_BASE_URL", emulator.url],
-      ["UPTIME_API_KEY", emulator.apiKey],
-    ]);
-    const filled = words.map((word) =>
-      word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
-    );
-    const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
-    const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ data: [] });
-  } finally {
-    await emulator.stop();
-  }
+test("the first request in the README reads a list", async () => {
+  const emulator = await startEmulator();
+  const [words = []] = inLanguage("sh")
+    .filter(({ page }) => page === "README.md")
+    .flatMap(({ code }) => commandsIn(code));
+  expect(words[0]).toBe("curl");
+  const variables = new Map([
+    ["UPTIME_BASE_URL", emulator.url],
+    ["UPTIME_API_KEY", emulator.apiKey],
+  ]);
+  const filled = words.map((word) =>
+    word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
+  );
+  const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
+  const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ data: [] });
 });
 
 test("the request in docs/testing.md edits a monitor of the emulator", async () => {
-  const emulator = await Emulator.start({ apiKey: "emulator-key" });
-  try {
-    emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
-    const [words = []] = inLanguage("sh")
-      .filter(({ page }) => page === "docs/testing.md")
-      .flatMap(({ code }) => commandsIn(code))
-      .filter(([command]) => command === "curl");
-    // As curl sends it, which a machine need not have.
-    const after = (flag: string) =>
-      words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
-    const url = words
-      .find((word) => word.startsWith("http://"))
-      ?.replace("http://127.0.0.1:8080", emulator.url);
-    const { status } = await fetch(url ?? "", {
-      method: after("-X").join(),
-      headers: [
-        ...after("-H").map((header): [string, string] => [
-          header.split(": ")[0] ?? "",
-          header.split(": ")[1] ?? "",
-        ]),
-        ["Content-Type", "application/x-www-form-urlencoded"],
-      ],
-      body: after("-d").join("&"),
-    });
-    expect(status).toBe(200);
-    expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
-  } finally {
-    await emulator.stop();
-  }
+  const emulator = await startEmulator();
+  emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
+  const [words = []] = inLanguage("sh")
+    .filter(({ page }) => page === "docs/testing.md")
+    .flatMap(({ code }) => commandsIn(code))
+    .filter(([command]) => command === "curl");
+  // As curl sends it, which a machine need not have.
+  const after = (flag: string) =>
+    words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
+  const url = words
+    .find((word) => word.startsWith("http://"))
+    ?.replace("http://127.0.0.1:8080", emulator.url);
+  const { status } = await fetch(url ?? "", {
+    method: after("-X").join(),
+    headers: [
+      ...after("-H").map((header): [string, string] => [
+        header.split(": ")[0] ?? "",
+        header.split(": ")[1] ?? "",
+      ]),
+      ["Content-Type", "application/x-www-form-urlencoded"],
+    ],
+    body: after("-d").join("&"),
+  });
+  expect(status).toBe(200);
+  expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
 });
 
-test("the unit test in docs/testing.md passes, and fails for another program", () => {
+test("the unit test in docs/testing.md passes for its program and fails for another", () => {
   const folder = newFolder();
   const files = inLanguage("ts").filter(({ page, file }) => page === "docs/testing.md" && file);
   const env = Object.fromEntries(
@@ -255,7 +247,7 @@ test("the unit test in docs/testing.md passes, and fails for another program", (
   expect(passes((code) => code.replace("/health`,", "/wrong`,"))).toBe(false);
 });
 
-test("the field in CONTRIBUTING.md is added by that block alone", async () => {
+test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
   const block = inLanguage("ts").find(partOfSource);
   const file = block?.file;
   if (!block || file === undefined) throw new Error("CONTRIBUTING.md does not show how to add a field.");
@@ -279,7 +271,7 @@ test("the field in CONTRIBUTING.md is added by that block alone", async () => {
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");
 });
 
-test("links between the pages lead somewhere", () => {
+test("links between the pages lead to pages and headings", () => {
   const broken = pages.flatMap((page) => {
     const text = readFileSync(join(root, page), "utf8");
     return [...text.matchAll(/\]\((?!https?:)([^)#\s]+)?(#[^)\s]+)?\)/g)]

@@ -94,7 +94,7 @@ describe("what the workflows for GitHub may do", () => {
     }
   });
 
-  test("two applies wait for each other, none is cancelled, and only what is merged is applied", () => {
+  test("applies run one after the other, none is cancelled, and only what is merged is applied", () => {
     const { concurrency, on } = gitHubWorkflow("apply");
     expect(concurrency).toEqual({ group: "uptime-apply", "cancel-in-progress": false });
     expect(on).toMatchObject({
@@ -139,7 +139,7 @@ const gitLab = (comments: readonly object[], labels: readonly string[] = []) =>
     ],
   });
 
-test("GitLab: a merge request shows the changes in one comment that is kept up to date", async () => {
+test("GitLab: a merge request shows the changes in one comment, which is updated", async () => {
   const shell = newShell();
   shell.replace("npx", commands({ drift: 2, driftReport: edited }));
   shell.replace("pulumi", `return ${JSON.stringify(JSON.stringify({ steps: [update] }))}`);
@@ -176,7 +176,7 @@ test("GitLab: a merge request shows the changes in one comment that is kept up t
   expect(bodyOf(changed)).toMatch(/^<!-- uptime-preview -->\n\n### The preview failed\n/);
 });
 
-describe("what was reviewed is found where nobody else can write it", () => {
+describe("the reviewed digest is read from what only the CI can write", () => {
   const line = `${marker}0123456789abcdef-none -->`;
   const body = `${line}\n\n### What merging this changes\n`;
   const forged = { user: { login: "mallory" }, author: { id: 5 }, body };
@@ -223,7 +223,7 @@ describe("what was reviewed is found where nobody else can write it", () => {
   });
 });
 
-test("GitHub: checks that fail are in the comment, and nothing is previewed", async () => {
+test("GitHub: failed checks are in the comment, and nothing is previewed", async () => {
   const shell = newShell();
   shell.replace("npx", commands({ doctor: 1 }));
   shell.replace("pulumi", "");
@@ -260,7 +260,7 @@ describe("drift by night", () => {
     if (code === 2) expect(bodyOf(made[0])).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
   });
 
-  test("GitHub: an error is neither drift nor none", async () => {
+  test("GitHub: an error opens and closes no issue", async () => {
     const shell = newShell();
     shell.replace("npx", command(1));
     expect(await shell.step("drift", "Look for drift", values)).toMatchObject({ code: 1 });

@@ -10,8 +10,9 @@ import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { scaffold } from "../../provider/cli/shared/scaffold";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { anyCharacter } from "../support/arbitraries";
+import { startEmulator } from "../support/emulator";
 import { cli, declaredBy } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { sample } from "../support/size";
@@ -38,7 +39,7 @@ const anything = fc.oneof(
 );
 
 describe("arguments", () => {
-  test("an unknown option is reported before a missing one, with what was meant", async () => {
+  test('an unknown option is reported before a missing one, with "did you mean"', async () => {
     const misspelt = await run("export", "--jsn");
     expect(misspelt).toMatchObject({ code: 1, stdout: "" });
     expect(misspelt.stderr).toMatch(/^error: unknown option '--jsn'\n\(Did you mean --json\?\)/);
@@ -122,7 +123,7 @@ describe("init", () => {
   });
 });
 
-test("a shell reads any string as the one word that it is", async () => {
+test("a shell reads any quoted string as one word", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -141,12 +142,11 @@ test("a shell reads any string as the one word that it is", async () => {
   );
 });
 
-describe("an export of anything", () => {
+describe("an export of records with any content", () => {
   let emulator: Emulator;
   beforeEach(async () => {
-    emulator = await Emulator.start({ dialect: { ids: "string" } });
+    emulator = await startEmulator({ dialect: { ids: "string" } });
   });
-  afterEach(() => emulator.stop());
 
   const newProject = (): void => {
     rmSync(join(folder, "out"), { recursive: true, force: true });
@@ -180,7 +180,7 @@ describe("an export of anything", () => {
     );
   }
 
-  test("holds nothing but declarations, whatever the API says", async () => {
+  test("has nothing but declarations", async () => {
     const seen = { active: 0, comments: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -223,7 +223,7 @@ describe("an export of anything", () => {
     expect(seen.comments).toBeGreaterThan(0);
   });
 
-  test("an id that is a program is text, also in a comment", async () => {
+  test("keeps an id that looks like code in strings and comments", async () => {
     const id = "5\nrequire('node:fs').writeFileSync('pwned','')//";
     onlyMonitor({ id, name: "x", url: "https://x.example/", interval: 45 });
     const { code } = await exported();
@@ -234,7 +234,7 @@ describe("an export of anything", () => {
         expect(line).toMatch(/^( *\/\/ .*|export const monitors = \{|\};|)$/);
   });
 
-  test("commands for files in any folder name exactly these files", async () => {
+  test("prints commands that name its files, in any folder", async () => {
     emulator.monitors.add({
       name: "Shop",
       url: "https://x.example/",
@@ -253,7 +253,7 @@ describe("an export of anything", () => {
     expect(existsSync(join(folder, secrets))).toBe(false);
   });
 
-  test("each secret has its own key, also beside those of the project", async () => {
+  test("gives each secret a key of its own, also beside those of the project", async () => {
     const header = (key: string, value: string) => ({ request_headers: [{ key, value }] });
     const shop = { url: "https://x.example/", interval: 60 };
     emulator.monitors.add({

@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
+import { startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await startEmulator();
   emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
 });
-afterEach(() => emulator.stop());
 
 const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
 
@@ -21,7 +21,7 @@ test.each<[Partial<Dialect>, RegExp]>([
   [{ paging: "bare", list: "bare", record: "bare" }, /monitors: 1 record\n$/],
   [{ listBrief: true }, /lists leave out interval, .*, so records are read one by one/],
   [{ hidden: ["request_headers"] }, /record 1 does not show requestHeaders; a field that is never shown/],
-])("says how the server answers: %j", async (dialect, said) => {
+])("reports how the server answers: %j", async (dialect, said) => {
   emulator.dialect = dialect;
   const { code, stdout, stderr } = await doctor();
   expect([code, stderr]).toEqual([0, ""]);
@@ -31,7 +31,7 @@ test.each<[Partial<Dialect>, RegExp]>([
   expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
 });
 
-test("says what is wrong: code 1", async () => {
+test("reports what is wrong, with exit code 1", async () => {
   emulator.apiKey = "another";
   const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, __dirname, ["doctor"]);
   expect(refused).toMatchObject({ code: 1, stderr: "Some checks failed; see above.\n" });
@@ -48,7 +48,7 @@ test("says what is wrong: code 1", async () => {
   );
 });
 
-test("says once that the API does not know the key", async () => {
+test("reports a refused key once", async () => {
   emulator.fault = () => ({ kind: "answer", effect: false, status: 401, body: { message: "No." } });
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
@@ -69,7 +69,7 @@ test("checks every kind of record, because a key may have rights to one only", a
 test.each([
   ["3.99.0", 1, "failed   Pulumi CLI 3.99.0 is too old: install 3.200.0 or later\n"],
   ["3.200.0", 0, "ok       Pulumi CLI 3.200.0\n"],
-])("says whether the Pulumi CLI is recent enough: %s", async (version, code, said) => {
+])("reports whether the Pulumi CLI is recent enough: %s", async (version, code, said) => {
   const folder = newFolder();
   const env = withStack(folder, {});
   const program = join(folder, "bin", "pulumi");
@@ -79,7 +79,7 @@ test.each([
   expect(ended).toBe(code);
 });
 
-test("refuses http without encryption, and warns of it if it is allowed", async () => {
+test("refuses plain http, and warns of it if it is allowed", async () => {
   const plain = await doctor("--base-url", "http://192.0.2.1:9");
   expect(plain.stdout).toMatch(/failed .*must begin with https/);
   for (const host of ["uptime.invalid", "localhost.invalid"]) {
@@ -109,7 +109,7 @@ describe("in a project", () => {
   const ran = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
     cli({ url: "", apiKey: "" }, cwd, ["doctor", ...args], { env });
 
-  test("settings are those of the stack that is selected, without being told; a key in plain text is a warning", async () => {
+  test("reads the settings of the selected stack, and warns of a key in plain text", async () => {
     const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
     for (const [place, args] of [
       [folder, []],
@@ -127,36 +127,32 @@ describe("in a project", () => {
     expect(calls.filter((call) => call.startsWith("config "))).toHaveLength(2);
   });
 
-  test("every account of the stack is checked, and the one without a name if it has a key or there is no other", async () => {
-    const theirs = await Emulator.start({ apiKey: "their-key" });
-    try {
-      const server = { baseUrl: theirs.url };
-      const accounts = {
-        eu: { ...server, apiKey: "their-key" },
-        us: { ...server, apiKey: "expired" },
-        void: { ...server },
-      };
-      const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
-      expect(named.code).toBe(1);
-      expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
-      expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
-      expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
-      expect(named.stdout).not.toContain("uptime:apiKey is not set");
-      const right = JSON.stringify({ eu: accounts.eu });
-      const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
-      expect(one).toMatchObject({ code: 0, stderr: "" });
-      const both = await cli(emulator, folder, ["doctor"], {
-        env: withStack(folder, { "uptime:accounts": right }),
-      });
-      expect(both.stdout).toMatch(
-        /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
-      );
-    } finally {
-      await theirs.stop();
-    }
+  test("checks every account of the stack, and the one without a name if it has a key or is the only one", async () => {
+    const theirs = await startEmulator({ apiKey: "their-key" });
+    const server = { baseUrl: theirs.url };
+    const accounts = {
+      eu: { ...server, apiKey: "their-key" },
+      us: { ...server, apiKey: "expired" },
+      void: { ...server },
+    };
+    const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
+    expect(named.code).toBe(1);
+    expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
+    expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
+    expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
+    expect(named.stdout).not.toContain("uptime:apiKey is not set");
+    const right = JSON.stringify({ eu: accounts.eu });
+    const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    const both = await cli(emulator, folder, ["doctor"], {
+      env: withStack(folder, { "uptime:accounts": right }),
+    });
+    expect(both.stdout).toMatch(
+      /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
+    );
   });
 
-  test("without a stack that is said, and the environment is used, unless a stack is asked for or a program", async () => {
+  test("warns if there is no stack and uses the environment, but fails with --stack or --program", async () => {
     const env = withStack(folder, {});
     write(join("bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n", 0o755);
     const unset = await ran(folder, env);
@@ -179,7 +175,7 @@ describe("in a project", () => {
     }
   });
 
-  test("a project in a folder above is not asked, though Pulumi would find it", async () => {
+  test("ignores a project in a folder above, which Pulumi would find", async () => {
     const env = withStack(folder, { "uptime:apiKey": "of-the-project-above" });
     mkdirSync(join(folder, "below"));
     const below = await cli(emulator, join(folder, "below"), ["doctor"], { env });
@@ -190,7 +186,7 @@ describe("in a project", () => {
       );
   });
 
-  test("a project in another language needs no SDK for Node.js", async () => {
+  test("asks for no Node.js SDK in a project in another language", async () => {
     write("Pulumi.yaml", "name: mine\nruntime: yaml\n");
     const { stdout } = await cli(emulator, folder, ["doctor"], { env: withStack(folder, {}) });
     expect(stdout).not.toContain("@pulumi/pulumi");

@@ -3,20 +3,21 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
+import { startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { home } from "../support/monitors";
 import { PluginStack } from "../support/plugin-stack";
 
 let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await startEmulator();
   folder = newFolder();
 });
-afterEach(() => emulator.stop());
 
 type Kind = "monitor" | "domain";
 const labels = { monitor: "Monitor", domain: "Domain" };
@@ -24,7 +25,6 @@ const mark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb4
 /** A secret as Pulumi exports it: in the clear or encrypted. */
 type Form = "plaintext" | "ciphertext";
 const sealed = (value: unknown, form: Form = "plaintext") => ({ ...mark, [form]: JSON.stringify(value) });
-const home = { name: "Home", url: "https://example.com/", interval: 60 };
 const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
 const urnOf = (type: string, name: string): string => `urn:pulumi:test::workspace::${type}::${name}`;
 
@@ -108,7 +108,7 @@ const driftJson = async (...args: string[]): Promise<Record<"drifted" | "errors"
     unknown[]
   >;
 
-test("without drift there is none: code 0, one line, no write anywhere", async () => {
+test("no drift is one line and exit code 0, and nothing is written", async () => {
   emulator.dialect = { shuffle: true, numbers: "string", urlStyle: "normalised", dates: "Z" };
   await state({
     home: [
@@ -131,7 +131,7 @@ test("without drift there is none: code 0, one line, no write anywhere", async (
   expect(readdirSync(folder)).toEqual(["state.json"]);
 });
 
-test("drift is a table of what was declared and what is there: code 2", async () => {
+test("drift is a table of the values in state and in the API, and exit code 2", async () => {
   await state({
     home: ["monitor", { ...home, sslAlertDays: 7, requestHeaders: [{ key: "A", value: "s3cret-1" }] }],
     other: ["monitor", { ...home, name: "Other" }, ["interval"]],
@@ -203,7 +203,7 @@ test("drift is a table of what was declared and what is there: code 2", async ()
   expect(emulator.writes()).toEqual([]);
 });
 
-test("a resource with secrets that are encrypted in the state is an error that says how to get them", async () => {
+test("encrypted secrets in state are an error that names --show-secrets", async () => {
   const secret = { ...home, requestHeaders: [{ key: "A", value: "s3cret-1" }] };
   await state({ home: ["monitor", secret], shop: ["domain", { name: "shop.example" }] }, "ciphertext");
   const { code, stdout, stderr } = await drift();
@@ -214,7 +214,7 @@ test("a resource with secrets that are encrypted in the state is an error that s
   expect(stderr).toMatch(/^home: The state has requestHeaders encrypted, .*--show-secrets.*\n$/);
 });
 
-test("what cannot be compared is an error: code 1, and the rest is told all the same", async () => {
+test("a resource that cannot be compared is an error with exit code 1, beside the drift of the others", async () => {
   await state(monitors(2));
   emulator.monitors.edit(2, { interval: 300 });
   refuse(/\/1$/, 403, { message: "no" });
@@ -233,7 +233,7 @@ test("what cannot be compared is an error: code 1, and the rest is told all the 
   }
 });
 
-test("a refused key is said once for each account, and nothing more is sent with it", async () => {
+test("a refused key is reported once, and not used again", async () => {
   await state({ ...monitors(30), shop: ["domain", { name: "shop.example" }] });
   const refused = (...args: string[]): Promise<Outcome> =>
     driftWith({ url: emulator.url, apiKey: "expired" }, ...args);
@@ -245,7 +245,7 @@ test("a refused key is said once for each account, and nothing more is sent with
   expect(JSON.parse((await refused("--json")).stdout)).toMatchObject({ errors: { length: 31 } });
 });
 
-test("what an account that was emptied is refused for is said once, with the resources' names", async () => {
+test("an empty account is reported once, with the resources' names", async () => {
   await state(monitors(30));
   for (let id = 1; id <= 30; id++) emulator.monitors.remove(id);
   const { code, stdout, stderr } = await drift();
@@ -266,26 +266,22 @@ test("--unmanaged reads each list once", async () => {
   expect(emulator.requests.length).toBeLessThan(12);
 });
 
-test("a state of another server, and a state that is none, are errors", async () => {
+test("state of another server, a missing file and other JSON are errors", async () => {
   await state({ home: ["monitor", home] });
-  const elsewhere = await Emulator.start();
-  try {
-    const { code, stderr } = await driftWith(elsewhere);
-    expect(code).toBe(1);
-    expect(stderr).toContain("State was made with another address");
-  } finally {
-    await elsewhere.stop();
-  }
+  const elsewhere = await startEmulator();
+  expect(await driftWith(elsewhere)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("State was made with another address") as string,
+  });
   expect(await drift("--state", "nothing.json")).toMatchObject({ code: 1 });
   writeFileSync(join(folder, "state.json"), "[]");
-  const { code, stderr } = await drift();
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^\S+state\.json is not a deployment in the form that `pulumi stack export` writes\.\n$/,
-  );
+  expect(await drift()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\S+state\.json is not a deployment/) as string,
+  });
 });
 
-test("without a file, state and settings are those of the stack, each resource's account included", async () => {
+test("without --state, the stack has the state, the settings and the accounts", async () => {
   const resources = await state({
     home: ["monitor", home],
     other: ["monitor", { ...home, name: "Other", account: "other" }],
@@ -313,7 +309,7 @@ test("without a file, state and settings are those of the stack, each resource's
   expect(broken.stderr).toMatch(/^`pulumi config --show-secrets` in \S+ failed: .*\n$/);
 });
 
-test("what state keeps secret is shown nowhere, whatever field it is", async () => {
+test("no secret of state is shown, whatever its field", async () => {
   const entries = await state({
     home: ["monitor", { ...home, url: "https://s3cret-user:s3cret-pw@example.com/" }],
     shop: ["domain", { name: "s3cret-shop.example" }],
@@ -338,7 +334,7 @@ test("what state keeps secret is shown nowhere, whatever field it is", async () 
   }
 });
 
-test("--unmanaged lists the records that no resource has: code 2", async () => {
+test("--unmanaged lists the records that no resource has, with exit code 2", async () => {
   await state({ home: ["monitor", home], shop: ["domain", { name: "shop.example" }] });
   expect(await drift("--unmanaged")).toMatchObject({
     code: 0,
@@ -374,9 +370,8 @@ test("--unmanaged lists the records that no resource has: code 2", async () => {
 describe("a stack with dynamic and native resources, and an explicit provider", () => {
   let elsewhere: Emulator;
   beforeEach(async () => {
-    elsewhere = await Emulator.start({ apiKey: "elsewhere-key" });
+    elsewhere = await startEmulator({ apiKey: "elsewhere-key" });
   });
-  afterEach(() => elsewhere.stop());
 
   const type = "uptime:index:Monitor";
   const providerType = "pulumi:providers:uptime";
@@ -420,7 +415,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     elsewhere.forget();
   }
 
-  test("is compared by the settings of each resource's provider", async () => {
+  test("is compared with the settings of each resource's provider", async () => {
     await mixed();
     expect(await drift()).toEqual({ code: 0, stdout: "4 resources compared, no drift.\n", stderr: "" });
     // An option for the address is about the stack's own server; others are for all.
@@ -462,7 +457,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     });
   });
 
-  test("whose provider's settings are encrypted or missing is an error for its resources alone", async () => {
+  test("reports encrypted or missing settings of a provider for its resources only", async () => {
     await mixed("ciphertext");
     const { code, stdout, stderr } = await drift();
     expect(code).toBe(1);
@@ -476,7 +471,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
 });
 
 test.each(["utf8", "utf16le"] as const)(
-  "a state file may be in %s with a mark, as PowerShell writes it",
+  "a state file may be in %s with a byte order mark, as PowerShell writes it",
   async (encoding) => {
     await state({ home: ["monitor", { ...home, name: "Größe" }] });
     const file = join(folder, "state.json");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "../support/folder";
-import { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 
 const compiled = join(__dirname, "..", "..", "dist", "provider", "emulator");
 
@@ -54,16 +54,15 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("explains itself, and says when a port is taken", async () => {
+test("has help, and reports a port in use", async () => {
   expect(await output(run("--help"))).toMatchObject({
     code: 0,
     out: expect.stringContaining("--dialect JSON") as string,
   });
-  const emulator = await Emulator.start();
+  const emulator = await startEmulator();
   const { port } = new URL(emulator.url);
   expect(await output(run("--port", port))).toMatchObject({
     code: 1,
     err: expect.stringContaining("EADDRINUSE") as string,
   });
-  await emulator.stop();
 });

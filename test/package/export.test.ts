@@ -20,10 +20,11 @@ import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
+import { startEmulator } from "../support/emulator";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
-import { dialectChoices, Emulator } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { dialectChoices } from "../../provider/emulator";
+import type { Dialect, Emulator } from "../../provider/emulator";
 import { addNasty, nastyMonitor } from "../support/nasty";
 import { expected, held, snake } from "../support/oracle";
 
@@ -35,12 +36,11 @@ const nativeType = "uptime:index:Monitor";
 let emulator: Emulator;
 let folder: string;
 beforeEach(async () => {
-  emulator = await Emulator.start();
+  emulator = await startEmulator();
   folder = newFolder();
   mkdirSync(out());
   write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
 });
-afterEach(() => emulator.stop());
 
 const out = (...path: string[]): string => join(folder, "out", ...path);
 const text = (...path: string[]): string => readFileSync(out(...path), "utf8");
@@ -56,9 +56,6 @@ const reported = async (...args: string[]): Promise<Record<string, unknown>> => 
   const { code, stdout, stderr } = await exported("--json", ...args);
   expect([code, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout) as Record<string, unknown>;
-};
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
 };
 const site = (name: string, more: Record<string, unknown> = {}) => ({
   name,
@@ -108,30 +105,7 @@ function tool(name: string, ...args: string[]): string {
 }
 
 describe("the exported program", () => {
-  test("declares every record as it is, whatever it is called", async () => {
-    addNasty(emulator, 120);
-    expect(await exported()).toMatchObject({ code: 0 });
-    const declared = declaredBy(out());
-    expect(declared).toHaveLength(124);
-    expect(new Set(declared.map(({ name }) => name)).size).toBe(124);
-    for (const { kind, args, options } of declared) {
-      const record = (kind === "Monitor" ? emulator.monitors : emulator.domains).get(String(options.import));
-      expect(options).toEqual({ import: String(record?.id), protect: true });
-      expect(args.name).toBe(record?.name);
-      if (kind === "Domain") expect(args).toEqual({ name: record?.name, homepageUrl: record?.homepage_url });
-      else
-        expect(args).toMatchObject({
-          url: record?.url,
-          interval: record?.interval,
-          ...(record?.alert_text_lookup !== null && { alertTextLookup: record?.alert_text_lookup }),
-          ...(record?.pause === true && { pause: true }),
-        });
-    }
-    expect(emulator.writes()).toEqual([]);
-    expect(files()).toEqual(["NEXT-STEPS.md", "Pulumi.yaml", "domains.ts", "monitors.ts"]);
-  });
-
-  test("in a folder without a project comes with one that compiles and is formatted, and has the package beside it", async () => {
+  test("comes with a project that compiles and is formatted, and with the package, if the folder has none", async () => {
     addNasty(emulator, 60);
     addMonitor("refused", { interval: 45, request_headers: [{ key: "A", value: "1" }] });
     emulator.domains.add({ name: "refused", homepage_url: "nowhere" });
@@ -165,7 +139,7 @@ describe("the exported program", () => {
     ["a registry", undefined, `^${version}`],
     ["a registry, by an older range", "~0.1.0", `^${version}`],
     ["a file", "file:../clone", `file:pulumi-uptime-${version}.tgz`],
-  ])("gets the package from where this one came from: %s", (_, source, wanted) => {
+  ])("depends on the package from the same source as this one: %s", (_, source, wanted) => {
     const installed = join(folder, "node_modules", "pulumi-uptime");
     mkdirSync(join(installed, "dist", "provider"), { recursive: true });
     copyFileSync(join(root, "package.json"), join(installed, "package.json"));
@@ -174,7 +148,7 @@ describe("the exported program", () => {
     expect(dependency(join(installed, "dist", "provider"))).toBe(wanted);
   });
 
-  test("declares what the API shows and is not so by default, and nothing else", async () => {
+  test("declares every value except defaults", async () => {
     addMonitor("Home page", { url: "https://home.example/" });
     addMonitor("Full", {
       alert_condition: "url_text",
@@ -190,7 +164,7 @@ describe("the exported program", () => {
       maintenance_start_at: "2030-01-31T22:00:00",
       pause: true,
     });
-    speak({ password: "plain" });
+    emulator.dialect = { password: "plain" };
     await exported();
     expect(text("monitors.ts"))
       .toBe(`// Written by \`pulumi-uptime export\` from the records in the API. You can edit it.
@@ -239,7 +213,7 @@ export const monitors = {
 `);
   });
 
-  test("a record that the provider would refuse is there as a comment with the reason, ready to be mended", async () => {
+  test("has a record that the provider would refuse as a comment with the reason", async () => {
     addMonitor("Odd", { interval: 45, alert_text_lookup: " blank", request_method: "get*/" });
     addMonitor("Shapeless", { ssl_alert_days: { often: true } });
     addMonitor("Two\u2028lines\n", { request_headers: [{ key: "A", value: "1" }] });
@@ -269,7 +243,7 @@ export const monitors = {
     ]);
   });
 
-  test("no secret is quoted from a value that cannot be read", async () => {
+  test("quotes no secret from a value that cannot be read", async () => {
     const shown = { often: [emulator.apiKey, "s3cret-header"] };
     addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
     const { stdout } = await exported();
@@ -286,41 +260,52 @@ export const monitors = {
     { escapeHtml: true, listBrief: true, emptyAs: "absent", headers: "map", channels: "objects" },
     { hidden: ["interval", "request_headers"] },
   ] as const;
-  test.each<Partial<Dialect>>([...single, ...both])("says the same in every dialect: %j", async (dialect) => {
-    // Not PHP's way to show no header, which is that of none of these.
-    for (let index = 0; index < 24; index++) if (index % 11 !== 9) emulator.monitors.add(nastyMonitor(index));
-    emulator.domains.add({ name: "shop.example", not_found_url: "https://shop.example/404?a=1&b=2" });
-    speak(dialect);
-    await reported("--secrets", "secrets.json");
-    const file = join(folder, "secrets.json");
-    const secrets = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<
-      string,
-      string
-    >;
-    const isRefused = "hidden" in dialect || dialect.dates === "+02:00";
-    const declared = declaredBy(out());
-    if (!isRefused) expect(declared).toHaveLength(emulator.monitors.size + 1);
-    for (const { kind, args, options } of declared) {
-      const of = kind === "Monitor" ? "monitor" : "domain";
-      const record = (kind === "Monitor" ? emulator.monitors : emulator.domains).get(String(options.import));
-      if (!record) throw new Error("There is no such record.");
-      if (Array.isArray(args.requestHeaders))
-        args.requestHeaders = (args.requestHeaders as { key: string; value: string }[]).map(
-          ({ key, value }) => ({
-            key,
-            value: secrets[value.replace("config:", "")],
-          }),
-        );
-      const wanted = expected(of, args);
-      expect(held(of, record, wanted)).toEqual(wanted);
-      const whole = Object.keys(definitions[of].fields).filter((key) => {
-        const value = record[snake(key)];
-        const isEmpty = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-        return !isEmpty && value !== false && value !== 0 && value !== "GET" && value !== "url_unavailable";
-      });
-      if (dialect.pauseShown !== "hidden") expect(Object.keys(args).sort()).toEqual(whole.sort());
-    }
-  });
+  const dialects: Partial<Dialect>[] = [{}, ...single, ...both];
+  test.each(dialects)(
+    "declares every record with its values, whatever the name and dialect: %j",
+    async (dialect) => {
+      const count = dialect === dialects[0] ? 120 : 24;
+      // Not PHP's way to show no header, which is that of none of these.
+      for (let index = 0; index < count; index++)
+        if (index % 11 !== 9) emulator.monitors.add(nastyMonitor(index));
+      addNasty(emulator, 0);
+      emulator.domains.add({ name: "docs.example", not_found_url: "https://docs.example/404?a=1&b=2" });
+      emulator.dialect = dialect;
+      await reported("--secrets", "secrets.json");
+      const file = join(folder, "secrets.json");
+      const secrets = (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}) as Record<
+        string,
+        string
+      >;
+      const isRefused = "hidden" in dialect || dialect.dates === "+02:00";
+      const declared = declaredBy(out());
+      if (!isRefused) expect(declared).toHaveLength(emulator.monitors.size + emulator.domains.size);
+      expect(new Set(declared.map(({ name }) => name)).size).toBe(declared.length);
+      expect(emulator.writes()).toEqual([]);
+      for (const { kind, args, options } of declared) {
+        const of = kind === "Monitor" ? "monitor" : "domain";
+        const record = emulator[`${of}s`].get(String(options.import));
+        if (!record) throw new Error("There is no such record.");
+        expect(options).toEqual({ import: String(record.id), protect: true });
+        if (Array.isArray(args.requestHeaders))
+          args.requestHeaders = (args.requestHeaders as { key: string; value: string }[]).map(
+            ({ key, value }) => ({
+              key,
+              value: secrets[value.replace("config:", "")],
+            }),
+          );
+        const wanted = expected(of, args);
+        expect(held(of, record, wanted)).toEqual(wanted);
+        const whole = Object.keys(definitions[of].fields).filter((key) => {
+          const value = record[snake(key)];
+          const isEmpty =
+            value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+          return !isEmpty && value !== false && value !== 0 && value !== "GET" && value !== "url_unavailable";
+        });
+        if (dialect.pauseShown !== "hidden") expect(Object.keys(args).sort()).toEqual(whole.sort());
+      }
+    },
+  );
 });
 
 test.each([
@@ -331,10 +316,10 @@ test.each([
       "`requestAuthPassword`, if it has one (`shop-password`)\n",
   ],
 ])(
-  "secrets are in no file but that of --secrets, and the page says how to set them: %s",
+  "secrets are in the file of --secrets only, and NEXT-STEPS.md has the commands that set them: %s",
   async (language, said) => {
     addNasty(emulator, 30);
-    speak({ password: "plain" });
+    emulator.dialect = { password: "plain" };
     addSecrets();
     rmSync(out("Pulumi.yaml"));
     write("package.json", "{}");
@@ -373,43 +358,40 @@ describe("for another language", () => {
     ["yaml", "imported.yaml", "Pulumi.yaml", false],
     ["python", "imported.py", "__main__.py", true],
     ["go", "imported.go.txt", "main.go", true],
-  ])(
-    "%s: a file for pulumi import, and the commands that follow",
-    async (language, code, program, hasSdk) => {
-      addDomain();
-      for (const name of ["Home-page", "Pulumi"]) addMonitor(name);
-      addMonitor("Odd", { interval: 45 });
-      rmSync(out("Pulumi.yaml"));
-      const { stdout, code: exitCode, stderr } = await exported("--language", language);
-      expect([exitCode, stderr]).toEqual([0, ""]);
-      const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
-      expect(importFile().resources).toEqual([
-        { type: "uptime:index:Domain", name: "shop-example", id: "1" },
-        { type: nativeType, name: "home-page", id: "1" },
-        { type: nativeType, name: pulumi, id: "2" },
-      ]);
-      const commands = [
-        `pulumi new ${language} --force`,
-        "npm install --omit=peer pulumi-uptime",
-        "npx --no pulumi-uptime plugin install",
-        `pulumi config set uptime:baseUrl ${emulator.url}`,
-        "pulumi config set --secret uptime:apiKey",
-        ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"] : []),
-        `pulumi import --file uptime-import.json --out ${code}`,
-        `# Copy the resources in ${code} to ${program}, then:`,
-        "pulumi preview",
-      ];
-      expect(stdout).toContain(`Next, in out:\n${commands.map((command) => `  ${command}\n`).join("")}`);
-      for (const command of commands.filter((one) => !one.startsWith("#")))
-        expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
-      expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
-      expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
-      expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
-      expect(emulator.writes()).toEqual([]);
-    },
-  );
+  ])("%s gets a file for pulumi import, and the next commands", async (language, code, program, hasSdk) => {
+    addDomain();
+    for (const name of ["Home-page", "Pulumi"]) addMonitor(name);
+    addMonitor("Odd", { interval: 45 });
+    rmSync(out("Pulumi.yaml"));
+    const { stdout, code: exitCode, stderr } = await exported("--language", language);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
+    expect(importFile().resources).toEqual([
+      { type: "uptime:index:Domain", name: "shop-example", id: "1" },
+      { type: nativeType, name: "home-page", id: "1" },
+      { type: nativeType, name: pulumi, id: "2" },
+    ]);
+    const commands = [
+      `pulumi new ${language} --force`,
+      "npm install --omit=peer pulumi-uptime",
+      "npx --no pulumi-uptime plugin install",
+      `pulumi config set uptime:baseUrl ${emulator.url}`,
+      "pulumi config set --secret uptime:apiKey",
+      ...(hasSdk ? ["pulumi package add ./node_modules/pulumi-uptime/plugin/schema.json"] : []),
+      `pulumi import --file uptime-import.json --out ${code}`,
+      `# Copy the resources in ${code} to ${program}, then:`,
+      "pulumi preview",
+    ];
+    expect(stdout).toContain(`Next, in out:\n${commands.map((command) => `  ${command}\n`).join("")}`);
+    for (const command of commands.filter((one) => !one.startsWith("#")))
+      expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
+    expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
+    expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
+    expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
+    expect(emulator.writes()).toEqual([]);
+  });
 
-  test("a project that is there is told no more than it needs", async () => {
+  test("an existing project gets only the commands that it needs", async () => {
     for (const name of ["Shop", "Other", "Third"]) addMonitor(name);
     mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });
     const program = `
@@ -437,7 +419,7 @@ resources:
     expect(text("Pulumi.yaml")).toBe(program);
   });
 
-  test("what cannot be is refused, with what to do instead", async () => {
+  test("an impossible combination is refused, with what to do instead", async () => {
     addMonitor("Odd", { interval: 45 });
     const refused = async (...args: string[]): Promise<string> => {
       const { code, stdout, stderr } = await exported(...args);
@@ -467,8 +449,8 @@ resources:
   });
 });
 
-describe("where it writes", () => {
-  test("a second export adds only what is new, and touches nothing", async () => {
+describe("an export into a folder", () => {
+  test("adds only new records the second time, and changes no file", async () => {
     addNasty(emulator, 10);
     await exported();
     const before = files().map((file) => [file, text(file)] as const);
@@ -495,7 +477,7 @@ describe("where it writes", () => {
     expect((await exported()).stdout).toMatch(/^Nothing is new: 16 records known already/);
   });
 
-  test("a project that is there keeps every file, and is told what to add", async () => {
+  test("keeps every file of an existing project, and says what to add", async () => {
     for (const name of ["Shop", "Other"]) addMonitor(name);
     addDomain();
     mkdirSync(out("lib"));
@@ -531,7 +513,7 @@ describe("where it writes", () => {
       "the id of a monitor, not of a domain",
       'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
     ],
-  ])("a record is known if the program has %s", async (_, source) => {
+  ])("skips a record if the program has %s", async (_, source) => {
     addMonitor("Shop");
     addDomain();
     write("index.ts", source);
@@ -543,13 +525,13 @@ describe("where it writes", () => {
     ["another resource's", 'new Monitor("a", { name: "x" }); new other.Thing("b", {}, { import: "1" });'],
     ["another account's", 'new Monitor("a", { account: "b" }, { import: "1" });'],
     ["another kind's", 'new Domain("a", {}, { import: "1" });'],
-  ])("a record is new if the id in the program is %s", async (_, source) => {
+  ])("adds a record if the id in the program is %s", async (_, source) => {
     addMonitor("Shop");
     write("index.ts", source);
     expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
   });
 
-  test("a record is known if the stack has it from an address that it has moved from", async () => {
+  test("skips a record that the stack has from an address in uptime:movedFrom", async () => {
     addMonitor("Shop");
     const old = "https://old.example";
     const __server = createHash("sha256").update(old).digest("hex").slice(0, 8);
@@ -565,7 +547,7 @@ describe("where it writes", () => {
     expect((await exportedFrom({ "uptime:movedFrom": old })).stdout).toMatch(/^Nothing is new: 1 record/);
   });
 
-  test("a program that declares what may exist without its id is told in which order to go", async () => {
+  test("explains what to do first if the program declares resources without an id", async () => {
     addMonitor("Shop");
     write(
       "index.ts",
@@ -577,7 +559,7 @@ describe("where it writes", () => {
     );
   });
 
-  test("the sample of a new project is to be replaced", async () => {
+  test("says to replace the sample of a new project", async () => {
     addMonitor("Shop");
     rmSync(out(), { recursive: true });
     await cli(emulator, folder, ["init", "out"]);
@@ -589,7 +571,7 @@ describe("where it writes", () => {
     expect(text(".gitignore")).toBe("node_modules/\nsecrets.json\nstate.json\n");
   });
 
-  test("a dry run writes nothing", async () => {
+  test("writes nothing with --dry-run", async () => {
     addNasty(emulator, 3);
     rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
@@ -598,29 +580,29 @@ describe("where it writes", () => {
   });
 });
 
-test("a dry run needs no folder, and a name without Latin letters is that of the URL's host and path", async () => {
+test("--dry-run needs no --out, and a name without Latin letters becomes the URL's host and path", async () => {
   addMonitor("мир", { url: "https://h1.example/u?q=1&a=1#frag" });
   const { code, stdout } = await cli(emulator, out(), ["export", "--dry-run", "--json"]);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { resources: [{ name: "h1-example-u" }] }]);
 });
 
-describe("what it reads", () => {
+describe("an export reads", () => {
   test.each([
     [[], "shop-example,shop,other"],
     [["--only", "domains"], "shop-example"],
     [["--only", "monitors"], "shop,other"],
     [["--search", "shop"], "shop-example,shop"],
     [["--search", "nothing"], ""],
-  ])("is what the options select: %j", async (args, names) => {
+  ])("the records that the options select: %j", async (args, names) => {
     for (const name of ["Shop", "Other"]) addMonitor(name);
     addDomain();
     const { resources } = await reported("--dry-run", ...args);
     expect((resources as { name: string }[]).map(({ name }) => name).join()).toBe(names);
   });
 
-  test("is the whole account, or nothing is written", async () => {
+  test("the whole account, or writes nothing", async () => {
     for (let index = 0; index < 250; index++) addMonitor(`Shop ${index}`);
-    speak({ paging: "meta" });
+    emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) =>
       query.some(([name, value]) => name === "page" && value === "3")
         ? { kind: "answer", effect: false, status: 404, body: "" }
@@ -631,41 +613,37 @@ describe("what it reads", () => {
     expect(files()).toEqual(["Pulumi.yaml"]);
   });
 
-  test("is the account that is named, which the program names too", async () => {
+  test("the account that --account names, as the program does", async () => {
     addMonitor("Ours");
-    const theirs = await Emulator.start({ apiKey: "their-key" });
-    try {
-      theirs.monitors.add(site("Theirs"));
-      const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
-      const env = withStack(folder, { "uptime:accounts": accounts });
-      const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
-      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-      expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
-      const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
-        name,
-        account,
-        options.import,
-      ]);
-      expect(declared.sort()).toEqual([
-        ["Ours", undefined, "1"],
-        ["Theirs", "theirs", "1"],
-      ]);
-      expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
-      // As a stack knows it that has imported it.
-      const urn = `urn:pulumi:test::mine::${monitorType}::theirs`;
-      const known = { urn, type: monitorType, id: "1", outputs: { account: "theirs" } };
-      withStack(folder, { "uptime:accounts": accounts }, [known]);
-      for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
-      expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
-      expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-      expect(theirs.writes()).toEqual([]);
-    } finally {
-      await theirs.stop();
-    }
+    const theirs = await startEmulator({ apiKey: "their-key" });
+    theirs.monitors.add(site("Theirs"));
+    const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
+    const env = withStack(folder, { "uptime:accounts": accounts });
+    const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
+    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
+    const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
+      name,
+      account,
+      options.import,
+    ]);
+    expect(declared.sort()).toEqual([
+      ["Ours", undefined, "1"],
+      ["Theirs", "theirs", "1"],
+    ]);
+    expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
+    // As a stack knows it that has imported it.
+    const urn = `urn:pulumi:test::mine::${monitorType}::theirs`;
+    const known = { urn, type: monitorType, id: "1", outputs: { account: "theirs" } };
+    withStack(folder, { "uptime:accounts": accounts }, [known]);
+    for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
+    expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
+    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(theirs.writes()).toEqual([]);
   });
 
-  test("lists that show whole records are believed, though one record shows a field more and others leave out empty ones", async () => {
-    speak({ emptyAs: "absent" });
+  test("lists only, if they show whole records, also if some show more fields than others", async () => {
+    emulator.dialect = { emptyAs: "absent" };
     for (let index = 0; index < 250; index++) addMonitor(`site-${index}`);
     addMonitor("Full", { ssl_alert_days: 7, alert_text_lookup: "x" });
     addDomain();
@@ -677,7 +655,7 @@ describe("what it reads", () => {
     expect(emulator.requests.length).toBeLessThanOrEqual(4 + 2);
   });
 
-  test("a terminal sees how far it is, nobody else does", async () => {
+  test("with progress on a terminal, and without elsewhere", async () => {
     addNasty(emulator, 3);
     const args = ["export", "--out", "out", "--dry-run"];
     const seen = await cli(emulator, folder, args, { isTTY: true });

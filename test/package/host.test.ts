@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
+import { newFolder } from "../support/folder";
 
 const provider = join(__dirname, "..", "..", "dist", "provider", "provider.js");
-const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-host-"));
+const folder = newFolder();
 const script = join(folder, "cmd", "dynamic-provider", "index.js");
 const children: ChildProcess[] = [];
 const servers: Server[] = [];
@@ -36,9 +37,6 @@ beforeAll(() => {
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
   for (const server of servers.splice(0)) server.close();
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 async function startEngine(): Promise<{ address: string; end: () => void }> {
@@ -92,7 +90,7 @@ test("the provider ends at once if the engine was killed before it was loaded", 
 });
 
 test.each(["ended", "ignore"] as const)(
-  "the provider stays with an engine that does not hold its standard input (%s), and ends with it",
+  "the provider ends with an engine that does not hold its standard input (%s), and not before",
   async (stdin) => {
     const engine = await startEngine();
     const child = await startHost(engine.address, stdin);
@@ -103,8 +101,8 @@ test.each(["ended", "ignore"] as const)(
   },
 );
 
-test("a program's lookups are summarized too when it ends", async () => {
-  const emulator = await Emulator.start();
+test("a program that ends prints the summary of its lookups", async () => {
+  const emulator = await startEmulator();
   const config = {
     "uptime:baseUrl": emulator.url,
     "uptime:apiKey": emulator.apiKey,
@@ -117,20 +115,18 @@ test("a program's lookups are summarized too when it ends", async () => {
   let printed = "";
   child.stderr.on("data", (text: Buffer) => (printed += text.toString()));
   await once(child, "close");
-  await emulator.stop();
   expect(printed).toContain("uptime: 1 request (GET 1)\n");
 });
 
 describe("at a signal", () => {
   let emulator: Emulator;
   beforeEach(async () => {
-    emulator = await Emulator.start();
+    emulator = await startEmulator();
     emulator.fault = ({ method }) => (method === "POST" ? { kind: "delay", answerDelayMs: 1500 } : undefined);
   });
-  afterEach(() => emulator.stop());
 
   test.each([[["SIGTERM"]], [["SIGINT"]], [["SIGINT", "SIGTERM"]]] as const)(
-    "a create that was sent gets its answer first, and nothing else begins: %j",
+    "a create that was sent gets its answer, and nothing else begins: %j",
     async (signals) => {
       const engine = await startEngine();
       const child = await startHost(engine.address, "pipe", {

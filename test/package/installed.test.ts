@@ -23,14 +23,14 @@ function printed(env: Record<string, string>): string {
 // As Pulumi's language host sets it.
 const underPulumi = { PULUMI_NODEJS_MONITOR: "127.0.0.1:1" };
 
-test("a program whose library alone depends on this package is told once what to add, and where", () => {
+test("a program whose library depends on this package gets one message about what to add", () => {
   const output = printed(underPulumi);
   expect(output.match(/pulumi-uptime is not found from/g)).toHaveLength(1);
   expect(output).toContain(`from ${folder}, and Pulumi loads the provider from there`);
   expect(output).toContain("`pnpm add pulumi-uptime`");
 });
 
-test("a program from whose folder it is found is told nothing, nor is one that Pulumi does not run", () => {
+test("a program that finds the package gets none, nor does one that Pulumi does not run", () => {
   expect(printed({})).toBe("");
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(repository, join(folder, "node_modules", "pulumi-uptime"));

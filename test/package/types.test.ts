@@ -174,7 +174,7 @@ test.each([monitor, domain])("each input of $label may be an output, and each pa
 });
 
 test.each([monitor, domain])(
-  "the enumerations of $label take the allowed values and others of their type, and nothing else",
+  "the enumerations of $label accept the allowed values and others of their type, and nothing else",
   (definition) => {
     const { label, fields } = definition;
     const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
@@ -268,7 +268,7 @@ describe("programs that do not compile", () => {
 });
 
 describe("in an editor", () => {
-  test("hovering over a property shows what it means", () => {
+  test("hovering over a property shows its description", () => {
     const texts = editor.hovers(`
       new Monitor("a", { name: "a", url: "https://a.example", interv¦al: 60 });
       const interval = 60;
@@ -276,7 +276,7 @@ describe("in an editor", () => {
     expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
   });
 
-  test("hovering over a class shows what it is", () => {
+  test("hovering over a class shows its description", () => {
     const [monitor, domain] = editor.hovers("export type All = Moni¦tor | Dom¦ain;");
     expect(monitor).toContain("An uptime monitor");
     expect(domain).toContain("A domain");
@@ -300,7 +300,7 @@ describe("in an editor", () => {
     ["getMonitors", ["account", "name", "url", "search", "searchBy", "statusPageId", "sortBy", "sort"]],
     ["getDomain", ["id", "account", "name", "search", "searchBy"]],
     ["getDomains", ["account", "name", "search", "searchBy", "sortBy", "sort"]],
-  ])("each argument of %s is offered, and says what it means", (lookup, keys) => {
+  ])("each argument of %s is offered and documented", (lookup, keys) => {
     expect(editor.completions(`void uptime.${lookup}({ ¦ });`).sort()).toEqual([...keys].sort());
     const args = `Parameters<typeof uptime.${lookup}>[0]`;
     const texts = editor.hovers(
@@ -311,7 +311,7 @@ describe("in an editor", () => {
     expect(editor.hovers(`void uptime.¦${lookup}({ name: "a" }, {});`)[0]).toMatch(/^Finds (one|all) /);
   });
 
-  test("the outputs that are not fields say what they mean", () => {
+  test("the outputs that are not fields are documented", () => {
     const texts = editor.hovers(
       `const m = new Monitor("a", { ${home} }); export const of = [m.¦account, m.¦attributes]; void Monitor.¦get("a", "7");`,
     );
@@ -331,7 +331,7 @@ describe("in an editor", () => {
   });
 });
 
-test("the examples compile with TypeScript 3.8.3, which Pulumi brings for programs without their own", () => {
+test("the examples compile with TypeScript 3.8.3, which Pulumi brings along", () => {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const old = require("@pulumi/pulumi/vendor/typescript@3.8.3/typescript.js") as typeof ts;
   expect(old.version).toBe("3.8.3");

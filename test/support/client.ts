@@ -1,6 +1,7 @@
 import { Client } from "../../provider/api/client";
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
+import { UptimeError } from "../../provider/api/errors";
 import { Log } from "../../provider/api/log";
 import { readSettings } from "../../provider/api/settings";
 import { httpTransport } from "../../provider/api/transport";
@@ -16,4 +17,12 @@ export function clientOf(
   const settings = readSettings({ get: (key) => given[key] }, {});
   const log = new Log(settings.logLevel, () => undefined, clock);
   return new Client(settings.baseUrl, settings, { clock, log, transport });
+}
+
+/** What an operation of a client fails with. */
+export async function errorOf(operation: Promise<unknown>): Promise<UptimeError> {
+  const error: unknown = await operation.catch((reason: unknown) => reason);
+  if (!(error instanceof UptimeError)) throw new Error(`It is no error of ours: ${String(error)}`);
+  expect(error.message.isWellFormed()).toBe(true);
+  return error;
 }

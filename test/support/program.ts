@@ -1,96 +1,12 @@
-import { Emulator } from "../../provider/emulator";
-import type { EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { silenceHost, startDynamic } from "./calls";
+import { startDynamic } from "./calls";
 import type { Kind, Provider, Settings } from "./calls";
-import { NetworkClock } from "./clock";
-import { failureOf } from "./emulator";
 import { ModelStack } from "./model";
 import { PluginProcess } from "./plugin-calls";
-
-export { kinds } from "./calls";
-export type { Kind } from "./calls";
-export { answer, failureOf } from "./emulator";
+import { clock, failureOf, settingsOf } from "./server";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
-
-/** The server of the present test. */
-export let server: Server;
-
-/** Gives each test of the file, or of its describe, a server of its own. */
-export function withServer(options: EmulatorOptions = {}): void {
-  silenceHost();
-  beforeEach(async () => {
-    server = await Server.start(options);
-  });
-  afterEach(() => server.stop());
-}
-
-/** A server on a clock of its own that takes every key, as that of one account with several people does. */
-class Server {
-  readonly clock = new NetworkClock();
-  /** Asked for each request; undefined to behave. */
-  fault: ((request: ReceivedRequest) => Fault | undefined) | undefined;
-
-  private constructor(readonly emulator: Emulator) {}
-
-  static async start(options: EmulatorOptions): Promise<Server> {
-    const holder: { server?: Server } = {};
-    const emulator = await Emulator.start({
-      settled: true,
-      sleep: async (...args) => holder.server?.clock.hold(...args),
-      ...options,
-    });
-    const server = (holder.server = new Server(emulator));
-    emulator.fault = (request) => {
-      emulator.apiKey = request.headers.authorization?.replace("Bearer ", "") ?? "";
-      return server.fault?.(request);
-    };
-    return server;
-  }
-
-  async stop(): Promise<void> {
-    this.clock.stop();
-    await this.emulator.stop();
-  }
-
-  /** How many pages of a list were asked for. */
-  get lists(): number {
-    return this.emulator.requests.filter(isList).length;
-  }
-
-  /** The requests as lines, such as `GET /api/v1/monitors/1`. */
-  get sent(): string[] {
-    return this.emulator.requests.map(({ method, path }) => `${method} ${path}`);
-  }
-
-  get posts(): number {
-    return this.emulator.writes().filter(({ method }) => method === "POST").length;
-  }
-
-  ids(kind: Kind = "monitor"): string[] {
-    return this.emulator[`${kind}s`].all().map(({ id }) => String(id));
-  }
-
-  removeAll(): void {
-    this.emulator.monitors.clear();
-    this.emulator.domains.clear();
-  }
-
-  /** The first creates misbehave, each in its way; undefined behaves. */
-  onCreates(...faults: (Fault | undefined)[]): void {
-    const left = [...faults];
-    this.fault = ({ method }) => (method === "POST" ? left.shift() : undefined);
-  }
-}
-
-export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
-  method === "GET" && /\/(monitors|domains)$/.test(path);
-
-/** The key that this run of Pulumi has. */
-export const myKey = "my-key";
-export const otherKey = "other-key";
 
 /** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
 export class Program {
@@ -101,18 +17,17 @@ export class Program {
   private readonly resources: ModelStack[] = [];
 
   constructor(
-    private readonly server: Server,
     readonly front: Front,
     settings: Settings = {},
     private readonly surroundings: Surroundings = {},
   ) {
-    this.settings = { "uptime:baseUrl": server.emulator.url, "uptime:apiKey": myKey, ...settings };
+    this.settings = settingsOf(settings);
     this.nextRun();
   }
 
   /** A resource of the stack that is in no state yet. */
   resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, {}, options, this.server.clock, () => this.providers);
+    const one = new ModelStack(kind, {}, options, clock, () => this.providers);
     this.resources.push(one);
     return one;
   }
@@ -120,7 +35,7 @@ export class Program {
   /** Another run, with some settings changed. */
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
-    const surroundings = { clock: this.server.clock, ...this.surroundings };
+    const surroundings = { clock, ...this.surroundings };
     this.process = this.front === "plugin" ? new PluginProcess(surroundings) : undefined;
     this.begin(this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings));
   }

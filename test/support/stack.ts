@@ -1,4 +1,5 @@
-import { Emulator, type EmulatorOptions } from "../../provider/emulator";
+import type { Emulator, EmulatorOptions } from "../../provider/emulator";
+import { startEmulator } from "./emulator";
 import { Workspace, type WorkspaceOptions } from "./workspace";
 
 export interface StackOptions extends Partial<WorkspaceOptions> {
@@ -11,27 +12,17 @@ export interface Stack {
   workspace: Workspace;
 }
 
-const emulators: Emulator[] = [];
 const workspaces: Workspace[] = [];
 
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await Emulator.start(options);
-  emulators.push(emulator);
-  return emulator;
-}
+afterEach(() => Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose())));
 
+/** Starts both; they are ended after the test. */
 export async function startStack({ emulator: options, ...rest }: StackOptions): Promise<Stack> {
   const emulator = await startEmulator(options);
   const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
   const workspace = await Workspace.create({ program: "", env, ...rest });
   workspaces.push(workspace);
   return { emulator, workspace };
-}
-
-/** For afterEach: ends what the test has started. */
-export async function stopStacks(): Promise<void> {
-  await Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose()));
-  await Promise.all(emulators.splice(0).map((emulator) => emulator.stop()));
 }
 
 /** The names of the records in a table of the emulator, in the order of the alphabet. */

@@ -1,7 +1,7 @@
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
 import type { Front } from "../support/program";
-import { urnOf } from "../support/simulated/engine";
+import { answer, emulator, failureOf, posts, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const adopting = { "uptime:adoptExisting": "true" };
@@ -9,10 +9,24 @@ const adopting = { "uptime:adoptExisting": "true" };
 withServer();
 
 const add = (fields: Record<string, unknown> = {}): string =>
-  String(server.emulator.monitors.add({ ...home, ...fields }).id);
+  String(emulator.monitors.add({ ...home, ...fields }).id);
 
 const resource = (front: Front, settings = {}): ModelStack =>
-  new Program(server, front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
+  new Program(front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
+
+async function expectAdoption(front: Front, id: string, inputs = home): Promise<void> {
+  const one = resource(front);
+  await one.up(inputs);
+  expect([one.state?.id, emulator.writes()]).toEqual([id, []]);
+}
+
+/** The error of a create that finds records and adopts none. */
+async function refusalOf(front: Front, inputs = home): Promise<string> {
+  const one = resource(front);
+  const failure = await failureOf(one.up(inputs));
+  expect([one.state, emulator.writes()]).toEqual([undefined, []]);
+  return failure;
+}
 
 describe.each(fronts)("with uptime:adoptExisting, a record of the same name and URL (%s)", (front) => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -21,11 +35,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["whatever the letter case of the host", { url: "https://EXAMPLE.com" }, {}],
     ["in lists, in any order", { alert_channel_ids: [2, 1] }, { alertChannelIds: [1, 2] }],
   ])("that is equal %s is adopted, and nothing is written", async (_, fields, inputs) => {
-    const id = add(fields);
-    const one = resource(front);
-    await one.up({ ...home, ...inputs });
-    expect(one.state?.id).toBe(id);
-    expect(server.emulator.writes()).toEqual([]);
+    await expectAdoption(front, add(fields), { ...home, ...inputs });
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -38,45 +48,42 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
       { request_headers: [{ key: "X-A", value: "secret" }] },
     ],
   ])(
-    "is adopted, and what a create does not send or a record not show is sent: %s",
+    "is adopted, and an update sends what a create does not send or the record does not show: %s",
     async (name, inputs, stored) => {
       const hidden = Object.keys(stored);
-      server.emulator.dialect = { hidden: name === "pause" ? [] : hidden };
+      emulator.dialect = { hidden: name === "pause" ? [] : hidden };
       const id = add();
       const one = resource(front);
       await one.up({ ...home, ...inputs });
       expect(one.state?.id).toBe(id);
-      expect(server.emulator.monitors.all()).toMatchObject([{ ...home, ...stored }]);
-      expect(server.posts).toBe(0);
+      expect(emulator.monitors.all()).toMatchObject([{ ...home, ...stored }]);
+      expect(posts()).toBe(0);
     },
   );
 
-  test("is adopted, and what it does not show is sent by the next up if it could not be sent", async () => {
+  test("is adopted, and the next up sends what it does not show if this one could not", async () => {
     const id = add();
     const one = resource(front);
     const inputs = { ...home, requestAuthPassword: "secret" };
-    server.fault = ({ method }) => (method === "GET" ? undefined : answer(422));
+    emulator.fault = ({ method }) => (method === "GET" ? undefined : answer(422));
     expect(await failureOf(one.up(inputs))).toContain("422");
-    server.fault = undefined;
+    emulator.fault = undefined;
     await one.refresh();
     await one.up(inputs);
     expect(one.state?.id).toBe(id);
-    expect(server.emulator.monitors.all()).toMatchObject([{ request_auth_password: "secret" }]);
+    expect(emulator.monitors.all()).toMatchObject([{ request_auth_password: "secret" }]);
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string[]]>([
     ["in a declared field", { interval: 900 }, {}, ["interval"]],
     ["in a default", { alert_condition: "url_text", alert_text_lookup: "ok" }, {}, ["alertCondition"]],
     ["in several", { interval: 300, ssl_alert_days: 7 }, { sslAlertDays: 14 }, ["interval", "sslAlertDays"]],
-  ])("that differs %s: nothing is created, and an error names it", async (_, fields, inputs, keys) => {
+  ])("that differs %s is an error that names it, and nothing is created", async (_, fields, inputs, keys) => {
     const id = add(fields);
-    const one = resource(front);
-    const failure = await failureOf(one.up({ ...home, ...inputs }));
+    const failure = await refusalOf(front, { ...home, ...inputs });
     expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
     for (const key of keys) expect(failure).toContain(key);
     for (const way of [/\bimport\b/, /\bname\b/, /uptime:adoptExisting/]) expect(failure).toMatch(way);
-    expect(one.state).toBeUndefined();
-    expect(server.emulator.writes()).toEqual([]);
   });
 
   test.each([
@@ -86,30 +93,20 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   ])(
     "whose name is shown with an HTML entity is adopted: declared %s, escaped %j",
     async (name, escapeHtml) => {
-      server.emulator.dialect = { escapeHtml };
-      const id = add({ name: "Q&amp;A" });
-      const one = resource(front);
-      await one.up({ ...home, name });
-      expect([one.state?.id, server.emulator.writes()]).toEqual([id, []]);
+      emulator.dialect = { escapeHtml };
+      await expectAdoption(front, add({ name: "Q&amp;A" }), { ...home, name });
     },
   );
 
   test("that is equal is adopted, also beside others that differ", async () => {
     add({ interval: 900 });
-    const id = add();
-    const one = resource(front);
-    await one.up(home);
-    expect(one.state?.id).toBe(id);
-    expect(server.emulator.writes()).toEqual([]);
+    await expectAdoption(front, add());
   });
 
-  test("that is not the only equal one: nothing is created, and an error names them", async () => {
+  test("that is not the only equal one is an error that names them, and nothing is created", async () => {
     const ids = [add(), add()];
-    const one = resource(front);
-    const failure = await failureOf(one.up(home));
+    const failure = await refusalOf(front);
     for (const id of ids) expect(failure).toMatch(new RegExp(`\\b${id}\\b`));
-    expect(one.state).toBeUndefined();
-    expect(server.emulator.writes()).toEqual([]);
   });
 
   test.each<Record<string, unknown>>([
@@ -117,15 +114,15 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     { url: "https://other.example/" },
     { name: { en: home.name } },
     { name: true },
-  ])("must agree in both: one with %j is left alone, and a new one is created", async (fields) => {
+  ])("is not one with %j, and a new one is created", async (fields) => {
     add(fields);
     const one = resource(front);
     await one.up(home);
     expect(one.state?.id).toBe("2");
   });
 
-  test("that another resource has is none of those that are looked for", async () => {
-    const program = new Program(server, front);
+  test("that another resource has is not adopted", async () => {
+    const program = new Program(front);
     const [one, two, three] = [program.resource(), program.resource(), program.resource()];
     await one.up(home);
     program.nextRun(adopting);
@@ -135,25 +132,23 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect([one, two, three].map(({ state }) => state?.id)).toEqual(["1", "2", "3"]);
   });
 
-  test("that two resources could have is adopted by one", async () => {
+  test("that two resources could adopt is adopted by one of them", async () => {
     add();
-    const program = new Program(server, front, adopting);
+    const program = new Program(front, adopting);
     const all = [program.resource(), program.resource()];
     await Promise.all(all.map((one) => one.up(home)));
     expect(all.map(({ state }) => state?.id).sort()).toEqual(["1", "2"]);
   });
 
   test("is read by itself if the list shows less than the record", async () => {
-    server.emulator.dialect = { listBrief: true };
+    emulator.dialect = { listBrief: true };
     const id = add({ interval: 900 });
-    expect(await failureOf(resource(front).up(home))).toContain("interval");
-    server.emulator.monitors.edit(id, { interval: 60 });
-    const one = resource(front);
-    await one.up(home);
-    expect(one.state?.id).toBe(id);
+    expect(await refusalOf(front)).toContain("interval");
+    emulator.monitors.edit(id, { interval: 60 });
+    await expectAdoption(front, id);
   });
 
-  test("is looked for with the setting only", async () => {
+  test("is ignored without the setting", async () => {
     add({ interval: 900 });
     const one = resource(front, { "uptime:adoptExisting": "false" });
     await one.up(home);
@@ -162,56 +157,21 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
 });
 
 describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)", (front) => {
-  const domain = (): ModelStack => new Program(server, front, adopting).resource("domain");
+  const domain = (): ModelStack => new Program(front, adopting).resource("domain");
 
   test("is adopted if it is equal", async () => {
-    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
     const one = domain();
     await one.up({ name: "Shop.Example" });
     expect(one.state?.id).toBe("1");
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 
   test("is an error if it differs", async () => {
-    server.emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
     expect(
       await failureOf(domain().up({ name: "shop.example", homepageUrl: "https://b.example/" })),
     ).toContain("homepageUrl");
-    expect(server.emulator.writes()).toEqual([]);
-  });
-});
-
-describe("the old record is deleted before its replacement is created", () => {
-  const order = (): string[] => server.sent.filter((line) => /^(POST|DELETE)/.test(line));
-  const replaceOnChanges = ["homepageUrl"];
-  const first = { name: "a.example", homepageUrl: "https://a.example/" };
-
-  test("if it is a domain whose name stays, in whatever letter case", async () => {
-    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
-    await one.up(first);
-    expect(await one.up({ name: "A.Example", homepageUrl: "https://www.a.example/" })).toBe("replace");
-    expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
-  });
-
-  test("also by the plugin, which does not hear of replaceOnChanges", async () => {
-    const program = new Program(server, "plugin");
-    const one = program.resource("domain");
-    await one.up(first);
-    if (!one.state) throw new Error("It was not created.");
-    const { id, inputs, outputs } = one.state;
-    const news = { ...inputs, homepageUrl: "https://www.a.example/" };
-    const urn = urnOf({ kind: "domain", name: one.name });
-    expect(await program.providers.domain.diff(urn, id, outputs, inputs, news, {})).toEqual({
-      changes: true,
-      replaces: false,
-      deleteBeforeReplace: true,
-    });
-  });
-
-  test("but not if a domain has a new name", async () => {
-    const one = new Program(server, "dynamic").resource("domain", { replaceOnChanges });
-    await one.up(first);
-    expect(await one.up({ ...first, name: "b.example" })).toBe("replace");
-    expect(order()).toEqual(["POST /api/v1/domains", "POST /api/v1/domains", "DELETE /api/v1/domains/1"]);
+    expect(emulator.writes()).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { FrontSession } from "../../provider/engine/front-session";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider, Properties } from "../support/calls";
+import { home as valid } from "../support/monitors";
 
 /** Nothing listens there, so what asks the API fails. */
 const settings = { "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" };
@@ -21,22 +22,20 @@ async function check(provider: HostedProvider, olds: Properties, news: Propertie
   return { inputs: revealed(inputs), problems };
 }
 
-const valid = { name: "Home", url: "https://example.com/", interval: 60 };
-
 const refused = async (inputs: object): Promise<Record<string, string>> => {
   const { problems } = await check(monitors, {}, { ...valid, ...inputs });
   expect(new Set(problems.map(({ property }) => property)).size).toBe(problems.length);
   return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
 };
 
-test("valid inputs are taken, and documented defaults are filled in", async () => {
+test("valid inputs are accepted, and documented defaults are filled in", async () => {
   expect(await check(monitors, {}, valid)).toEqual({
     inputs: { ...valid, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false },
     problems: [],
   });
 });
 
-test("a URL with letters such as ü is taken, and still is when thousands have been checked", async () => {
+test("a URL with letters such as ü is accepted, also after thousands of others", async () => {
   // As the engine hands it over, one byte to a letter.
   const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
   for (let index = 0; index < 5000; index++) {
@@ -45,7 +44,7 @@ test("a URL with letters such as ü is taken, and still is when thousands have b
   }
 });
 
-test("a removed field is managed as empty, and stays so; one with a default goes back to it", async () => {
+test("a removed field is managed as empty from then on, and one with a default goes back to it", async () => {
   const first = (await check(monitors, {}, { ...valid, pause: true, sslAlertDays: 7, requestMethod: "POST" }))
     .inputs;
   const second = (await check(monitors, first, valid)).inputs;
@@ -64,40 +63,29 @@ test("a removed field is managed as empty, and stays so; one with a default goes
   });
 });
 
-test("null is not declared: a default takes its place, and a field without one is not managed", async () => {
+test("null counts as not declared", async () => {
   const inputs = { ...valid, alertCondition: null, requestMethod: undefined, sslAlertDays: null };
   const { inputs: checked } = await check(monitors, {}, inputs);
   expect(checked).toEqual((await check(monitors, {}, valid)).inputs);
 });
 
-test("a field that is declared anew is a change, even when its value is that of an empty one", async () => {
+test("declaring a field is a change, even with the value of an empty one", async () => {
   const { inputs } = await check(monitors, {}, valid);
   const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
   for (const [key, value] of Object.entries(declared))
     expect(await monitors.diff("1", inputs, { ...inputs, [key]: value })).toMatchObject({ changes: true });
 });
 
+// What a person is likely to mistake is in docs/errors.md, whose test compares each message.
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
-  [{ interval: "60" }, { interval: /^is the string "60"; write 60 without quotes$/ }],
   [{ interval: "5m" }, { interval: /not "5m"$/ }],
-  [{ interval: "3600" }, { interval: /^is the string "3600"; write 3600 without quotes$/ }],
   [{ interval: [60] }, { interval: /not \[60\]$/ }],
-  [
-    { interval: undefined, url: null },
-    { interval: /^is required$/, url: /^is required$/ },
-  ],
   [{ alertCondition: "url_unavailble" }, { alertCondition: /the nearest is "url_unavailable"$/ }],
-  [{ requestMethod: "get" }, { requestMethod: /the nearest is "GET"$/ }],
   [{ requestMethod: { a: 1 } }, { requestMethod: /, not \{"a":1\}$/ }],
   [{ sslAlertDays: 5 }, { sslAlertDays: /must be one of 0, 1, 2, 3, 7, 14, 30, 60, not 5/ }],
   [{ domainAlertDays: 10000 }, { domainAlertDays: /the nearest is 60$/ }],
   [{ cacheBuster: 1 }, { cacheBuster: /^must be true or false, not 1$/ }],
-  [{ pause: "true" }, { pause: /^must be true or false, not "true"$/ }],
-  [{ name: "" }, { name: /^must not be empty$/ }],
-  [{ name: " a" }, { name: /^must not begin or end with spaces, not " a"$/ }],
-  [{ name: 5 }, { name: /^must be a string, not 5$/ }],
-  [{ url: "example.com" }, { url: /^must be an absolute URL that begins with http/ }],
   [{ url: "https://" }, { url: /absolute URL/ }],
   [{ url: "https://a b/" }, { url: /absolute URL/ }],
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
@@ -106,23 +94,15 @@ test.each([
     { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"]] },
     Object.fromEntries([1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /must be an id/])),
   ],
-  [{ alertChannelIds: "1" }, { alertChannelIds: /^must be a list of ids/ }],
   [
     { requestHeaders: [{ key: "X Y", value: "a\r\nB: c" }] },
     { "requestHeaders[0].key": /name of a header/, "requestHeaders[0].value": /one line/ },
   ],
-  [{ requestHeaders: { "X-A": "b" } }, { requestHeaders: /list of \{ key, value \}/ }],
   [{ requestHeaders: [{ key: "A" }] }, { "requestHeaders[0].value": /./ }],
-  [{ requestHeaders: ["A: b"] }, { "requestHeaders[0]": /^must be \{ key, value \}, both strings$/ }],
-  [
-    { requestHeaders: [{ key: "A", value: "b " }] },
-    { "requestHeaders[0].value": /begin or end with spaces/ },
-  ],
   [
     { requestHeaders: [{ name: "A", value: "b" }] },
     { "requestHeaders[0].key": /./, "requestHeaders[0].name": /key and value/ },
   ],
-  [{ maintenanceStartAt: "2030-02-30T00:00:00" }, { maintenanceStartAt: /date that exists/ }],
   [{ maintenanceStartAt: "2030-02-20 00:00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [{ maintenanceStartAt: "2030-02-20T00:00" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [{ maintenanceStartAt: "2030-02-20T00:00:00.000" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
@@ -130,26 +110,17 @@ test.each([
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
     { maintenanceStartAt: /without a time zone, not "2030-02-20T00:00:00\+02:00"$/ },
   ],
-  [
-    { maintenanceStartAt: "2030-02-20T00:00:00", maintenanceEndAt: "2030-02-19T00:00:00" },
-    {
-      maintenanceEndAt:
-        /^must be later than maintenanceStartAt \(2030-02-20T00:00:00\), not 2030-02-19T00:00:00$/,
-    },
-  ],
-  [{ alertCondition: "url_text" }, { alertTextLookup: /must be set when alertCondition is "url_text"/ }],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
-  [{ intervall: 60 }, { intervall: /^is not a property of Monitor; did you mean interval\?$/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
   [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],
   [{ colour: "red" }, { colour: /^is not a property of Monitor, which has name, url, interval, / }],
-])("%j is refused, property by property", async (inputs, expected) => {
+])("%j is refused, with each property and its reason", async (inputs, expected) => {
   const problems = await refused(inputs);
   expect(Object.keys(problems).sort()).toEqual(Object.keys(expected).sort());
   for (const [property, reason] of Object.entries(expected)) expect(problems[property]).toMatch(reason);
 });
 
-test("all problems of a resource are told at once", async () => {
+test("all problems of a resource are reported at once", async () => {
   expect(
     Object.keys(await refused({ name: "", url: "x", interval: 1, sslAlertDays: 5, nonsense: 1 })),
   ).toHaveLength(5);
@@ -161,7 +132,7 @@ test("a long value is cut after a hundred characters", async () => {
   expect((await refused({ name: text(101) })).name).toMatch(/, not "a{98} …$/);
 });
 
-test("a secret's value is not in the reason for which it is refused", async () => {
+test("a secret is refused without its value", async () => {
   const problems = await refused({
     requestAuthPassword: " canary-1 ",
     requestHeaders: [{ key: "canary 2", value: "canary\n3" }],
@@ -196,7 +167,7 @@ test("parts of lists may be unknown, while the known parts are checked", async (
     expect(await monitors.diff("1", { ...inputs, [key]: [] }, inputs)).toMatchObject({ changes: true });
 });
 
-test("rules between fields wait until all of them are known", async () => {
+test("rules between fields are checked once all of the fields are known", async () => {
   expect(await refused({ alertCondition: "url_text", alertTextLookup: unknownValue })).toEqual({});
   expect(await refused({ alertCondition: unknownValue })).toEqual({});
   expect(
@@ -210,7 +181,7 @@ test.each<[object, boolean, string[]]>([
   [{ name: "A.Example" }, false, []],
   [{ name: "a.example", homepageUrl: "https://a.example/" }, true, []],
 ])(
-  "of a domain a new name replaces it, known or not, and a new letter case is no change: %j",
+  "a new name replaces a domain, also one that is unknown, and a new letter case changes nothing: %j",
   async (news, changes, replaces) => {
     const old = { name: "a.example", attributes: {} };
     expect(await domains.diff("1", old, { ...news })).toMatchObject({ changes, replaces });
@@ -224,7 +195,7 @@ test.each(["a b", "https://a.example", "a.example/x", "a.example:80", ""])(
   },
 );
 
-test("replaceOnChanges replaces for what it names, whole or in part", async () => {
+test("replaceOnChanges replaces for a change of a property or a part of it", async () => {
   const outputs = (await check(monitors, {}, { ...valid, requestHeaders: [{ key: "A", value: "1" }] }))
     .inputs;
   for (const [path, change, replaces] of [

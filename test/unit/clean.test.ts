@@ -143,7 +143,7 @@ describe("an error", () => {
 });
 
 describe("attributes", () => {
-  test("hold no field with the name of a secret one, however deep, and no value with a secret", () => {
+  test("have no field with the name of a secret one, however deep, and no value with a secret", () => {
     const attributes = {
       request_auth_password: "x",
       note: "pass hunter22 on",
@@ -180,7 +180,7 @@ describe("attributes", () => {
     expect(attributesOf({ pin: 123, port: 1234 }, "123")).toEqual({ pin: notice, port: 1234 });
   });
 
-  test("without a secret are those of the record", () => {
+  test("without a secret stay as they are", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (attributes) => {
         expect(attributesOf(attributes, "a secret that occurs nowhere")).toBe(attributes);
@@ -189,7 +189,7 @@ describe("attributes", () => {
   });
 });
 
-test("other texts do not change, but for what is not well-formed Unicode", () => {
+test("other strings stay as they are, except that they become well-formed Unicode", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
       expect(messageText([text], ["a secret that occurs nowhere"])).toBe(text.toWellFormed());
@@ -222,7 +222,7 @@ test.each([
   ["one letter", "a"],
   ["the beginnings of a secret", "corr"],
   ["most of a secret", "correct horse battery stapl"],
-])("a large record is cleaned in time in proportion to its size: of %s", (_what, part) => {
+])("cleaning a large record takes time in proportion to its size: of %s", (_what, part) => {
   const [short = 0, long = 0] = [2 ** 14, 2 ** 18].map((length) => {
     const text = part.repeat(Math.ceil(length / part.length));
     return secondsOf(() =>

@@ -1,44 +1,23 @@
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-
 import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { LostAnswerError, TimeIsOverError, UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, TimeIsOverError } from "../../provider/api/errors";
+import type { UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
-import { clientOf } from "../support/client";
+import { clientOf, errorOf } from "../support/client";
 import { instantClock } from "../support/clock";
+import { answering, serve } from "../support/http-server";
 
 const undici = jest.requireActual<typeof Undici>("undici");
 const { request: original } = undici;
 const request = jest.spyOn(undici, "request");
 
 const key = "12|abc/def";
-const open: (() => void)[] = [];
 afterEach(() => {
-  for (const close of open.splice(0)) close();
   request.mockReset().mockImplementation(original);
 });
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  open.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A server that answers everything so. */
-const answering = (status: number, body: unknown, headers: Record<string, string> = {}): Promise<string> =>
-  serve((_request, response) => {
-    response.writeHead(status, headers);
-    response.end(typeof body === "string" ? body : JSON.stringify(body));
-  });
 
 const clientAt = (url: string, more: Record<string, string> = {}, clock?: Clock): Client =>
   clientOf({ "uptime:baseUrl": url, "uptime:apiKey": key, "uptime:maxRetries": "0", ...more }, clock);
@@ -50,16 +29,6 @@ function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer
     operation: new Operation(),
     ...message,
   });
-}
-
-async function errorOf(operation: Promise<unknown>): Promise<UptimeError> {
-  const error: unknown = await operation.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof UptimeError)) throw new Error(`not an error of ours: ${String(error)}`);
-  expect(error.message.isWellFormed()).toBe(true);
-  return error;
 }
 
 describe("an error of the connection", () => {
@@ -81,7 +50,7 @@ describe("an error of the connection", () => {
     { code: "CERT_HAS_EXPIRED" },
     { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
     { code: "ERR_TLS_CERT_ALTNAME_INVALID" },
-  ])("that comes from connecting (%j) is no lost answer", async (error) => {
+  ])("while connecting (%j) does not lose an answer", async (error) => {
     failing(error);
     expect(await post()).not.toBeInstanceOf(LostAnswerError);
   });
@@ -96,19 +65,19 @@ describe("an error of the connection", () => {
     { code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED" },
     { code: "UND_ERR_SOCKET" },
     {},
-  ])("that may come after the request (%j) loses the answer of a create", async (error) => {
+  ])("that may come after the request (%j) loses the answer to a create", async (error) => {
     failing(error);
     expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "search first" });
   });
 
-  test("is sent again if nothing was sent", async () => {
+  test("repeats a request that was not sent", async () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
-    const client = clientAt(await answering(201, { id: 1 }), { "uptime:maxRetries": "1" });
+    const client = clientAt(await answering({ id: 1 }, {}, 201), { "uptime:maxRetries": "1" });
     expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
   });
 });
 
-test("an error of our own while a refusal is described is thrown as it is, not taken for a cut connection", async () => {
+test("a bug in describing a refusal is thrown, not taken for a cut connection", async () => {
   const own = new TypeError("it failed");
   const headers = {
     get "retry-after"(): string {
@@ -124,7 +93,7 @@ test("an error of our own while a refusal is described is thrown as it is, not t
   await expect(send(client, { method: "POST", form: [] })).rejects.toBe(own);
 });
 
-describe("a clock that somebody sets", () => {
+describe("setting the machine's clock", () => {
   /** With a date that is some hours off from a moment on. */
   function settable(): { clock: Clock; set: (hours: number) => void } {
     const clock = instantClock();
@@ -136,9 +105,9 @@ describe("a clock that somebody sets", () => {
     };
   }
 
-  test.each([-1, 1, -24_000])("by %i hours changes nothing of requestsPerMinute", async (hours) => {
+  test.each([-1, 1, -24_000])("by %i hours does not affect uptime:requestsPerMinute", async (hours) => {
     const { clock, set } = settable();
-    const client = clientAt(await answering(200, []), { "uptime:requestsPerMinute": "3" }, clock);
+    const client = clientAt(await answering([]), { "uptime:requestsPerMinute": "3" }, clock);
     const again = () => send(client, { operation: new Operation({ clock, timeout: 10_000 }) });
     await again();
     set(hours);
@@ -150,7 +119,7 @@ describe("a clock that somebody sets", () => {
   });
 
   test.each([-1, 1])(
-    "by %i hours changes nothing of a time in Retry-After or X-RateLimit-Reset",
+    "by %i hours does not affect a date in Retry-After or X-RateLimit-Reset",
     async (hours) => {
       for (const headers of [
         () => ({ "retry-after": new Date(Date.now() + 1000).toUTCString() }),

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
@@ -7,14 +6,12 @@ import fc from "fast-check";
 import { anyCharacter } from "../support/arbitraries";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
+import { newFolder } from "../support/folder";
 import { sample } from "../support/size";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-comment-"));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = newFolder();
 });
 
 const type = "pulumi-nodejs:dynamic/uptime:Monitor";
@@ -90,7 +87,7 @@ function writeLargeStack(): void {
   });
 }
 
-test("1000 monitors, 30 changed and 20 drifted: the comment holds every change, below GitHub's limit", async () => {
+test("a comment for 1000 monitors, 30 changed and 20 drifted, shows every change within GitHub's limit", async () => {
   writeLargeStack();
   const { code, stdout, stderr } = await comment();
   expect([code, stderr]).toEqual([0, ""]);
@@ -124,7 +121,7 @@ test("1000 monitors, 30 changed and 20 drifted: the comment holds every change, 
   expect(stdout.indexOf("monitor-0")).toBeLessThan(stdout.indexOf("monitor-100"));
 });
 
-test("what does not fit is left out as a whole, and the comment says how much and where it is", async () => {
+test("a change that does not fit is left out as a whole, and the comment says how many and where they are", async () => {
   writeLargeStack();
   const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/run/7?a=b");
   expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(4000);
@@ -146,7 +143,7 @@ test("what does not fit is left out as a whole, and the comment says how much an
   expect(full.stdout).toContain("lorem ipsum ".repeat(300));
 });
 
-test("if not all fits, drift has half of the space at least, and more if the program's changes leave it", async () => {
+test("if not everything fits, drift gets at least half of the space, and what the program's changes leave", async () => {
   const changes = (count: number): object[] =>
     Array.from({ length: count }, (_, index) =>
       step("update", `changed-${index}`, inputs("a"), inputs("a", { interval: 300 })),
@@ -174,7 +171,7 @@ test("if not all fits, drift has half of the space at least, and more if the pro
   expect(all).toBeLessThan(1500);
 });
 
-test("no limit is ever exceeded, and no code block or fold is left open", async () => {
+test("no comment exceeds its limit or leaves a code block or fold open", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -208,7 +205,7 @@ test("no limit is ever exceeded, and no code block or fold is left open", async 
   );
 });
 
-test("a thousand imports do not hide the one create: what is lost and made comes first and open, imports last and folded", async () => {
+test("replacements, deletes and creates come first, a thousand imports last and folded", async () => {
   const imports = Array.from({ length: 1000 }, (_, index) =>
     step("create", `hand-${index}`, undefined, inputs(`hand-${index}`, { importId: String(index) })),
   );
@@ -228,7 +225,7 @@ test("a thousand imports do not hide the one create: what is lost and made comes
   expect(places[0]).toBeLessThan(stdout.indexOf("<details>"));
 });
 
-test("imports, replacements, secrets and state that holds drift are told apart", async () => {
+test("imports, replacements, changed secrets and drift in state are shown as such", async () => {
   const imported = inputs("imported", { importId: "42" });
   write(
     "preview.json",
@@ -257,7 +254,7 @@ test("imports, replacements, secrets and state that holds drift are told apart",
   expect(stdout).not.toContain("__provider");
 });
 
-test("native resources: an import names its record, and a changed secret its property", async () => {
+test("for native resources, an import names its record, and a changed secret its property", async () => {
   const native = (op: string, name: string, before?: object, after?: object) =>
     JSON.parse(JSON.stringify(step(op, name, before, after)).replaceAll(type, "uptime:index:Monitor")) as {
       newState: object;
@@ -308,7 +305,7 @@ test("a delete names its record, and a replacement says if the old record is del
   expect(other).toContain("! Monitor moved: replace, the old one is deleted first\n");
 });
 
-test("a result is found below the lines of a wrapper, and one that is cut short is not printed", async () => {
+test("a preview is found below the lines of a wrapper, and one that is cut short is reported", async () => {
   const planned = preview([step("create", "made", undefined, inputs("made"))]);
   const text = JSON.stringify(planned, undefined, 2);
   write("preview.json", `\n> team@ preview\n> pulumi preview --json\n\n${text}\n`);
@@ -324,7 +321,7 @@ test("a result is found below the lines of a wrapper, and one that is cut short 
   expect(cut.stdout.split("\n").length).toBeLessThan(60);
 });
 
-test("a preview that fails, checks that fail, and drift that could not be looked for are said first", async () => {
+test("a failed preview, failed checks and drift that was not looked for come first", async () => {
   const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
   write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });
   write("drift.json", "");
@@ -359,7 +356,7 @@ test("a preview that fails, checks that fail, and drift that could not be looked
   expect(await comment("--limit", "10")).toMatchObject({ code: 1, stdout: "" });
 });
 
-describe("the digest of what would be done", () => {
+describe("the digest of the changes", () => {
   const bucket = (op: string, more: object = {}) => ({
     op,
     urn: "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs",
@@ -409,7 +406,7 @@ describe("the digest of what would be done", () => {
     ["what is hidden", changed(2, step("delete", "c", inputs("c", { __provider: "other" }))), edits],
     ["values of other packages", changed(4, bucket("create", { tags: "b" })), edits],
     ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))], edits],
-  ])("is not another for %s", async (_, steps, found) => {
+  ])("does not depend on %s", async (_, steps, found) => {
     expect(await digestOf(steps, report(found))).toBe(await digestOf(changes));
   });
 
@@ -426,14 +423,14 @@ describe("the digest of what would be done", () => {
     ["another package's property", changed(4, bucket("create", { acl: "public" }))],
     ["a change more", [...changes, step("delete", "x", inputs("x"))]],
     ["a change less", changes.slice(1)],
-  ])("is another for %s, and the same for the drift", async (_, steps) => {
+  ])("changes with %s, while that of the drift stays", async (_, steps) => {
     const [program, drift] = (await digestOf(changes)).split("-");
     const [present, same] = (await digestOf(steps)).split("-");
     expect(present).not.toBe(program);
     expect(same).toBe(drift);
   });
 
-  test("is another for other drift, and the same for the program; none-none without changes and drift", async () => {
+  test("changes with the drift, while that of the program stays, and is none-none without either", async () => {
     const [program, drift] = (await digestOf(changes)).split("-");
     for (const other of [[drifted("e", 901), edits[1]], [edits[0]], [...edits, drifted("g", 900)]]) {
       const [same, present] = (await digestOf(changes, report(other as object[]))).split("-");
@@ -455,7 +452,7 @@ describe("the digest of what would be done", () => {
     ["nothing was to change", changes, edits, () => "none-none", others + otherDrift],
     ["no drift any more", changes, [], (digest) => digest, ""],
     ["nothing to do", [], [], () => "", ""],
-  ])("is compared with the reviewed one: %s", async (_, steps, found, given, fault) => {
+  ])("is compared with the reviewed one by --reviewed: %s", async (_, steps, found, given, fault) => {
     const reviewed = given(await digestOf(changes));
     const digest = await digestOf(steps, report(found));
     const { code, stdout, stderr } = await comment("--reviewed", reviewed);
@@ -471,7 +468,7 @@ describe("the digest of what would be done", () => {
     ["as a share", "50%", true],
     ["as a share", "49%", false],
     ["none", "0", false],
-  ])("deletes and replacements have a limit: %s, %s", async (_, most, isAllowed) => {
+  ])("--max-deletes limits deletes and replacements, %s: %s", async (_, most, isAllowed) => {
     const steps = [
       step("delete", "a", inputs("a")),
       step("replace", "b", inputs("b"), update),
@@ -484,7 +481,7 @@ describe("the digest of what would be done", () => {
     expect(stderr).toMatch(isAllowed ? /^$/ : fault);
   });
 
-  test.each(["many", "-1", "20 %", ""])("a limit that is none is refused: %s", async (most) => {
+  test.each(["many", "-1", "20 %", ""])("--max-deletes refuses %j", async (most) => {
     await digestOf(changes);
     expect(await comment("--max-deletes", most)).toMatchObject({ code: 1, stdout: "" });
   });
@@ -496,7 +493,7 @@ describe("the digest of what would be done", () => {
     ["the preview printed nothing", "", report()],
     ["drift was not looked for", preview(changes), ""],
     ["something was not compared", preview(changes), report([], uncompared)],
-  ])("is none if not everything is known: %s", async (_, printed, drift) => {
+  ])("is missing if not everything is known: %s", async (_, printed, drift) => {
     write("preview.json", printed);
     write("drift.json", drift);
     expect((await comment()).stdout).toMatch(/^<!-- uptime-preview -->\n/);

@@ -6,11 +6,11 @@ import { monitor } from "../../provider/definitions/monitor";
 import { openRunNote } from "../../provider/engine/run-note";
 import { FrontSession } from "../../provider/engine/front-session";
 import { hosted } from "../support/calls";
-import { settingsOf, withEmulator } from "../support/emulator";
+import { settingsOf, withServer } from "../support/server";
 import { newFolder } from "../support/folder";
 import { home } from "../support/monitors";
 
-withEmulator();
+withServer();
 afterEach(() => jest.restoreAllMocks());
 
 /** The modules above the definitions of which a function is called meanwhile. */

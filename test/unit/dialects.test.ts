@@ -1,10 +1,9 @@
-import type { Dialect } from "../../provider/emulator";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { home } from "../support/monitors";
 
-withEmulator();
+withServer();
 
 function stack(
   kind: "monitor" | "domain" = "monitor",
@@ -14,9 +13,6 @@ function stack(
   return new ModelStack(kind, settingsOf(config), options, clock);
 }
 
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
-};
 const bodies = (): string[][] =>
   emulator.writes().map(({ body }) => body.map(([name, value]) => `${name}=${value}`));
 const only = (): Readonly<Record<string, unknown>> => {
@@ -59,14 +55,14 @@ describe("wire forms", () => {
       "cache_buster=1",
     ];
     expect(bodies()).toEqual([fields, [...fields, "pause=1"]]);
-    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(sentRequests()).toEqual([
       "GET /api/v1/monitors",
       "POST /api/v1/monitors",
       "PATCH /api/v1/monitors/1",
     ]);
   });
 
-  test("a removed field is sent as empty, a text as `field=`, a list as one empty entry, pause as 0", async () => {
+  test("of a removed field are empty: `field=` for a string, one empty entry for a list, 0 for pause", async () => {
     const one = stack();
     await one.up({
       ...home,
@@ -95,9 +91,9 @@ describe("wire forms", () => {
   });
 
   test.each(["bracketsRefused", "bracketsIgnored"] as const)(
-    "with %s, an empty list is sent in the other form, which is kept",
+    "of an empty list are the other ones if the server has %s, which is remembered",
     async (emptyLists) => {
-      speak({ emptyLists });
+      emulator.dialect = { emptyLists };
       const one = stack();
       const lists = { alertChannelIds: [1], requestHeaders: [{ key: "A", value: "1" }] };
       await one.up({ ...home, ...lists });
@@ -113,8 +109,8 @@ describe("wire forms", () => {
     },
   );
 
-  test("a create that is refused with an empty list is sent in the other form, from then on at once", async () => {
-    speak({ emptyLists: "bracketsRefused" });
+  test("of an empty list are learned by a create too", async () => {
+    emulator.dialect = { emptyLists: "bracketsRefused" };
     const one = stack();
     await one.up({ ...home, alertChannelIds: [] });
     emulator.forget();
@@ -122,8 +118,8 @@ describe("wire forms", () => {
     expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([true]);
   });
 
-  test("if PATCH is refused with 405, PUT is sent, from then on at once", async () => {
-    speak({ patch: "405" });
+  test("a PATCH that is answered with 405 is sent as PUT, which is remembered", async () => {
+    emulator.dialect = { patch: "405" };
     const one = stack();
     await one.up(home);
     await one.up({ ...home, interval: 300 });
@@ -132,8 +128,8 @@ describe("wire forms", () => {
     expect(only()).toMatchObject({ interval: 600 });
   });
 
-  test("updates that are refused PATCH at the same time all go on with PUT", async () => {
-    speak({ patch: "405" });
+  test("several updates whose PATCH is refused at the same time all go on with PUT", async () => {
+    emulator.dialect = { patch: "405" };
     const one = stack();
     const all = [one, one.beside(), one.beside(), one.beside()];
     await Promise.all(all.map((each) => each.up(home)));
@@ -143,9 +139,9 @@ describe("wire forms", () => {
 });
 
 describe("a create whose answer does not tell the id", () => {
-  test("is found, and two equal ones are told apart, as is somebody else's", async () => {
+  test("is found beside equal ones, of the program and of somebody else", async () => {
     emulator.monitors.add({ ...home, interval: 60 });
-    speak({ createAnswer: "empty", listBrief: true });
+    emulator.dialect = { createAnswer: "empty", listBrief: true };
     const one = stack();
     const two = one.beside();
     await Promise.all([one.up(home), two.up(home), one.beside().up({ ...home, interval: 300 })]);
@@ -153,8 +149,8 @@ describe("a create whose answer does not tell the id", () => {
     expect([one.state?.id, two.state?.id].sort()).toEqual(equal.map(({ id }) => String(id)));
   });
 
-  test("is not one that declares more, whichever is looked for first", async () => {
-    speak({ createAnswer: "empty", uniqueDomainNames: false });
+  test("is not mistaken for one that declares more, in either order", async () => {
+    emulator.dialect = { createAnswer: "empty", uniqueDomainNames: false };
     const all = [
       { name: "one.example" },
       { name: "One.Example", homepageUrl: "https://a.example/" },
@@ -174,8 +170,13 @@ describe("a create whose answer does not tell the id", () => {
     }
   });
 
-  test("is not one that has more than a brief list shows", async () => {
-    speak({ createStatus: 204, createAnswer: "empty", listBrief: true, uniqueDomainNames: false });
+  test("is not mistaken for one with fields that a brief list does not show", async () => {
+    emulator.dialect = {
+      createStatus: 204,
+      createAnswer: "empty",
+      listBrief: true,
+      uniqueDomainNames: false,
+    };
     const plain = stack("domain");
     const more = plain.beside();
     await Promise.all([
@@ -186,8 +187,8 @@ describe("a create whose answer does not tell the id", () => {
     expect(homepages).toEqual([null, "https://a.example/"]);
   });
 
-  test("is taken from the Location header if there is one", async () => {
-    speak({ createAnswer: "empty", createLocation: true, listBrief: true });
+  test("is read from the Location header if there is one", async () => {
+    emulator.dialect = { createAnswer: "empty", createLocation: true, listBrief: true };
     const one = stack();
     await one.up(home);
     expect(one.state?.id).toBe("1");
@@ -195,72 +196,65 @@ describe("a create whose answer does not tell the id", () => {
   });
 });
 
-describe("a value that the API takes and does not store", () => {
-  test("on create: an error with property, sent and stored value; the id is kept, the next up goes on", async () => {
-    speak({ notStored: ["ssl_alert_days"] });
+describe("a value that the API accepts and does not store", () => {
+  test("fails the create, naming property and both values, and the next up goes on with its id", async () => {
+    emulator.dialect = { notStored: ["ssl_alert_days"] };
     const one = stack();
     const declared = { ...home, sslAlertDays: 7 };
-    await expect(one.up(declared)).rejects.toThrow(
-      "The Monitor was created with the id 1, but the API took these properties and did not store them: " +
-        "sslAlertDays was sent as 7 and is null.",
-    );
+    expect(await failureOf(one.up(declared))).toMatch(/sslAlertDays.*7.*null/);
     expect(one.state).toMatchObject({ id: "1", outputs: { sslAlertDays: null } });
-    await expect(one.up(declared)).rejects.toThrow("sslAlertDays was sent as 7 and is null");
-    speak({ notStored: [] });
+    expect(await failureOf(one.up(declared))).toContain("sslAlertDays");
+    emulator.dialect = { notStored: [] };
     expect(await one.up(declared)).toBe("update");
     expect(only()).toMatchObject({ ssl_alert_days: 7 });
     expect(await one.up(declared)).toBe("same");
   });
 
-  test("is found out if a create answers with the id alone", async () => {
-    speak({ createAnswer: "id", notStored: ["ssl_alert_days"] });
-    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(
-      "sslAlertDays was sent as 7 and is null",
-    );
+  test("fails a create that is answered with the id alone", async () => {
+    emulator.dialect = { createAnswer: "id", notStored: ["ssl_alert_days"] };
+    expect(await failureOf(stack().up({ ...home, sslAlertDays: 7 }))).toMatch(/sslAlertDays.*7.*null/);
   });
 
-  test("makes a create that is answered with nothing an error, which names the record that may be it", async () => {
-    speak({ createAnswer: "empty", notStored: ["ssl_alert_days"] });
+  test("fails a create that is answered with nothing, naming the record that may be it", async () => {
+    emulator.dialect = { createAnswer: "empty", notStored: ["ssl_alert_days"] };
     await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(/may be it[^]*1 \("Home"/);
   });
 
-  test("on update: the same, and state shows what is there", async () => {
+  test("fails the update, and state has what is there", async () => {
     const one = stack();
     await one.up({ ...home, requestAuthUsername: "bob" });
-    speak({ notStored: ["request_auth_username"] });
-    await expect(one.up({ ...home, requestAuthUsername: "eve", interval: 300 })).rejects.toThrow(
-      'requestAuthUsername was sent as "eve" and is "bob"',
-    );
+    emulator.dialect = { notStored: ["request_auth_username"] };
+    const failure = await failureOf(one.up({ ...home, requestAuthUsername: "eve", interval: 300 }));
+    expect(failure).toMatch(/requestAuthUsername.*"eve".*"bob"/);
     expect(outputsOf(one)).toMatchObject({ requestAuthUsername: "bob", interval: 300 });
   });
 
-  test("is named without the value that was sent and the one that is there, if it is a secret", async () => {
+  test("is named without the two values if it is a secret", async () => {
     const one = stack();
     const declared = (value: string) => ({ ...home, requestHeaders: [{ key: "X-A", value }] });
     await one.up(declared("canary-stored"));
-    speak({ notStored: ["request_headers"] });
+    emulator.dialect = { notStored: ["request_headers"] };
     const failure = await failureOf(one.up(declared("canary-sent")));
     expect(failure).toContain("requestHeaders");
     expect(failure).not.toContain("canary");
   });
 
   test("a date with an offset other than +00:00 is an error that names the offset", async () => {
-    speak({ dates: "+02:00" });
-    await expect(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" })).rejects.toThrow(
-      'is "2030-01-01T00:00:00+02:00" (an offset other than +00:00 is not supported)',
-    );
+    emulator.dialect = { dates: "+02:00" };
+    const failure = await failureOf(stack().up({ ...home, maintenanceStartAt: "2030-01-01T00:00:00" }));
+    expect(failure).toMatch(/maintenanceStartAt.*\+02:00/);
   });
 });
 
 describe.each([
   [202, /^$/, { accepted: 202 }],
   [204, /^$/, { createStatus: 204 }],
-  [200, /interval was sent as 300 and is 60/, { createStatus: 200 }],
+  [200, /interval.*300.*60/, { createStatus: 200 }],
 ] as const)(
-  "what is answered with %i and no body may take effect a moment later: %s",
+  "after an answer with %i and no body, a write that takes effect later leads to %s",
   (status, failure, dialect) => {
     test("a create", async () => {
-      speak({ createAnswer: "empty", createLocation: true, ...dialect });
+      emulator.dialect = { createAnswer: "empty", createLocation: true, ...dialect };
       let reads = 0;
       emulator.fault = ({ method, path }) => {
         if (method === "GET" && path.endsWith("/1"))
@@ -286,9 +280,9 @@ describe.each([
 
 describe("pause", () => {
   test.each(["pause", "paused", "paused_at", "hidden"] as const)(
-    "shown as %s: set in one up with the create, resumed when removed",
+    "shown as %s is set in the up that creates, and ends when it is removed",
     async (pauseShown) => {
-      speak({ pauseShown });
+      emulator.dialect = { pauseShown };
       const one = stack();
       await one.up({ ...home, pause: true });
       expect(only()).toMatchObject({ pause: true });
@@ -302,14 +296,12 @@ describe("pause", () => {
   );
 
   test.each(["pause", "hidden"] as const)(
-    "whose update fails keeps the id, also over a refresh, and the next up finishes (shown as %s)",
+    "whose update fails keeps the id over a refresh, and the next up finishes (shown as %s)",
     async (pauseShown) => {
-      speak({ pauseShown });
+      emulator.dialect = { pauseShown };
       const one = stack("monitor", { "uptime:maxRetries": "0" });
       failUpdates();
-      await expect(one.up({ ...home, pause: true })).rejects.toThrow(
-        /^The Monitor was created with the id 1, but PATCH .*status 500/,
-      );
+      expect(await failureOf(one.up({ ...home, pause: true }))).toContain("status 500");
       expect(one.state?.id).toBe("1");
       emulator.fault = () => undefined;
       await one.refresh();
@@ -321,7 +313,7 @@ describe("pause", () => {
 });
 
 describe("attributes", () => {
-  test("hold what is not managed under the API's names, and follow a refresh if that is set", async () => {
+  test("have what is not managed under the API's names, and follow a refresh with uptime:refreshAttributes", async () => {
     const one = stack("monitor", { "uptime:refreshAttributes": "true" });
     await one.up(home);
     emulator.monitors.edit(1, { uptime: 99.5, ssl_alert_days: 7, extra: { deep: [{ null: null }] } });
@@ -336,7 +328,7 @@ describe("attributes", () => {
     expect(await one.up(home)).toBe("same");
   });
 
-  test("stay as they are in a refresh, but for those of an operation that failed half-way", async () => {
+  test("stay as they are in a refresh, except after an operation that failed half-way", async () => {
     const one = stack("monitor", { "uptime:maxRetries": "0" });
     failUpdates();
     await expect(one.up({ ...home, pause: true })).rejects.toThrow("status 500");
@@ -348,7 +340,7 @@ describe("attributes", () => {
     }
   });
 
-  test("keep awkward keys and numbers, and rename what the engine claims for itself", async () => {
+  test("keep any keys and numbers, except the engine's own marks", async () => {
     const one = stack("monitor", { "uptime:refreshAttributes": "true" });
     await one.up(home);
     const record =
@@ -396,7 +388,7 @@ describe("refusals", () => {
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
     ["", /status 422$/],
     ["{", /status 422: \{$/],
-  ])("with the body %j are told in the API's own words", async (body, message) => {
+  ])("with the body %j are shown in the API's own words", async (body, message) => {
     refuseCreates(422, body);
     await expect(stack().up(home)).rejects.toThrow(message);
   });
@@ -406,13 +398,13 @@ test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
   ['"text"', /not answered with a list of monitors: ""text""/],
   ['{"data":[{"name":"no id"}]}', /not answered with a list of monitors/],
-])("an answer such as %j is a clear error, and nothing is created", async (body, message) => {
+])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
   await expect(stack().up(home)).rejects.toThrow(message);
 });
 
-test("ignoreChanges leaves an edit by hand alone, and what the API resets is sent as it is there", async () => {
-  speak({ resetOnUpdate: true });
+test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {
+  emulator.dialect = { resetOnUpdate: true };
   const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
   const declared = { ...home, requestAuthUsername: "bob", requestMethod: "POST" };
   await one.up(declared);
@@ -424,13 +416,12 @@ test("ignoreChanges leaves an edit by hand alone, and what the API resets is sen
   expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
 });
 
-test("a domain that is found under another name is another record: neither read, updated nor deleted", async () => {
+test("a domain that has another name in the API is neither read, updated nor deleted", async () => {
   const one = stack("domain");
   await one.up({ name: "a.example" });
   emulator.domains.edit(1, { name: "b.example" });
   emulator.forget();
-  const problem =
-    /Domain 1 has the name "b\.example" in the API and "a\.example" in state: it is another record/;
+  const problem = /"b\.example".*"a\.example".*another record/;
   await expect(one.refresh()).rejects.toThrow(problem);
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
   await expect(one.destroy()).rejects.toThrow(problem);

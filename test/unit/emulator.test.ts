@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { defaultApiKey, type Dialect, Emulator, type EmulatorOptions } from "../../provider/emulator";
+import { defaultApiKey, type Dialect, type Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { plainStored } from "../support/monitors";
 
@@ -10,15 +11,6 @@ import { plainStored } from "../support/monitors";
 const headers = { authorization: `Bearer ${defaultApiKey}`, accept: "application/json" };
 const required = "name=Site&url=https://example.com&interval=60";
 const site = { name: "Site", url: "https://example.com", interval: 60 };
-const running: Emulator[] = [];
-
-async function start(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await Emulator.start(options);
-  running.push(emulator);
-  return emulator;
-}
-
-afterEach(() => Promise.all(running.splice(0).map((emulator) => emulator.stop())));
 
 /** Sends a request such as `PATCH /monitors/1 pause=1`; returns the status and what the body holds. */
 async function ask(
@@ -39,7 +31,7 @@ async function ask(
 }
 
 test("a monitor is stored with the documented defaults, shown, updated and deleted", async () => {
-  const emulator = await start({ settled: true, now: () => new Date("2030-01-01T00:00:00Z") });
+  const emulator = await startEmulator({ settled: true, now: () => new Date("2030-01-01T00:00:00Z") });
   const [status, created] = await ask(emulator, `POST /monitors ${required}`);
   const record = {
     id: 1,
@@ -60,8 +52,8 @@ test("a monitor is stored with the documented defaults, shown, updated and delet
   expect((await ask(emulator, `POST /monitors ${required}`))[1]).toMatchObject({ data: { id: 2 } });
 });
 
-test("every field of a monitor is stored as what it means", async () => {
-  const emulator = await start();
+test("every field of a monitor is stored as a value of its type", async () => {
+  const emulator = await startEmulator();
   const form =
     "name=A&url=u&interval=3600&alert_condition=url_text&alert_text_lookup=ok&alert_channel_ids[]=9" +
     "&alert_channel_ids[]=2&request_method=PATCH&request_headers[3][key]=X-A&request_headers[3][value]=1" +
@@ -94,7 +86,7 @@ test.each([
   ["pause=0", { pause: false }],
   ["pause=false", { pause: false }],
 ])("an update with %s empties the field and leaves the others", async (form, cleared) => {
-  const emulator = await start();
+  const emulator = await startEmulator();
   const { updated_at: _, ...before } = emulator.monitors.add({
     ...{ name: "A", url: "u", interval: 60, alert_condition: "url_text", alert_text_lookup: "t" },
     ...{ request_method: "PUT", cache_buster: 1, ssl_alert_days: 7, pause: true, alert_channel_ids: [1] },
@@ -129,8 +121,8 @@ test.each([
   ["a header with an index that is none", "request_headers[a][key]=1", "request_headers[a][key]"],
   ["a list where there is none", "alert_text_lookup[]=1", "alert_text_lookup[]"],
   ["a field that is sent twice", "alert_text_lookup=1&alert_text_lookup=2", "alert_text_lookup"],
-])("%s is refused by its name on the wire", async (_, part, field) => {
-  const emulator = await start();
+])("%s is refused, naming the field as it was sent", async (_, part, field) => {
+  const emulator = await startEmulator();
   const form = new URLSearchParams(required);
   for (const name of new URLSearchParams(part).keys()) form.delete(name);
   const errors = { [field]: [expect.stringContaining(field)] };
@@ -139,8 +131,8 @@ test.each([
   expect(emulator.monitors.size).toBe(0);
 });
 
-test("a create without its required fields names them all, an update needs none", async () => {
-  const emulator = await start();
+test("a create names all required fields that are missing, an update needs none", async () => {
+  const emulator = await startEmulator();
   const errors = Object.fromEntries(
     ["name", "url", "interval"].map((name) => [name, [`The ${name} field is required.`]]),
   );
@@ -170,7 +162,7 @@ test.each<[string, number, Record<string, string>]>([
   ),
   ["GET /domains?search_by=url", 422, {}],
 ])("%s is answered %i with the headers %j", async (request, expected, more) => {
-  const emulator = await start();
+  const emulator = await startEmulator();
   emulator.monitors.add(site);
   const [status, answer] = await ask(emulator, request, { headers: { ...headers, ...more } });
   expect([status, answer]).toEqual([
@@ -188,7 +180,7 @@ test.each([
   ["search=b&search_by=url", ["c"]],
   ["status_page_id=4", ["b"]],
 ])("a list with %j is searched, filtered and sorted, by default the newest first", async (query, names) => {
-  const emulator = await start({ dialect: { paging: "none" } });
+  const emulator = await startEmulator({ dialect: { paging: "none" } });
   emulator.monitors.add({ name: "b", url: "http://one", status_page_id: 4 });
   emulator.monitors.add({ name: "Ab", url: "http://two" });
   emulator.monitors.add({ name: "c", url: "http://three/b" });
@@ -197,7 +189,7 @@ test.each([
 });
 
 test("the last page has no next one, and the one after it is empty", async () => {
-  const emulator = await start();
+  const emulator = await startEmulator();
   for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });
   const last = { data: [{ id: 2 }, { id: 1 }], links: { next: null } };
   expect((await ask(emulator, "GET /domains?page=2"))[1]).toMatchObject(last);
@@ -261,7 +253,7 @@ test.each<[Partial<Dialect>, Record<string, unknown>]>([
   [{ hidden: ["url", "uptime"] }, { url: undefined, uptime: undefined }],
   [{ extraFields: { team: { id: 1 }, tag: null } }, { team: { id: 1 }, tag: null }],
 ])("a record is shown in the dialect %j", async (dialect, expected) => {
-  const emulator = await start({ dialect: { ...dialect, record: "bare" } });
+  const emulator = await startEmulator({ dialect: { ...dialect, record: "bare" } });
   emulator.monitors.add(stored);
   const [, shown] = await ask(emulator, "GET /monitors/1");
   for (const [name, value] of Object.entries(expected))
@@ -305,7 +297,7 @@ test.each<[Partial<Dialect>, string, number, object]>([
   [{ envelope: "jsonApi", listBrief: true, paging: "none" }, "GET /domains", 200, { data: [jsonApi] }],
   [{ behindLastPage: 404 }, "GET /domains?page=2", 404, { message: "Invalid page." }],
 ])("in the dialect %j, %s is answered %i", async (dialect, request, expected, body) => {
-  const emulator = await start({ dialect });
+  const emulator = await startEmulator({ dialect });
   emulator.domains.add({ name: "old" });
   const [status, answer] = await ask(emulator, request);
   expect(status).toBe(expected);
@@ -320,13 +312,13 @@ test.each([
   ["job", "{url}/api/v1/jobs/700001"],
 ] as const)("Location names the %s: %s", async (location, expected) => {
   const dialect = { createLocation: true, location, accepted: 202 } as const;
-  const emulator = await start({ dialect, pathPrefix: "p" });
+  const emulator = await startEmulator({ dialect, pathPrefix: "p" });
   const [, , answered] = await ask(emulator, "POST /domains name=a");
   expect(answered.get("location")).toBe(expected.replace("{url}", emulator.url));
 });
 
-test("the dialect changes while the emulator runs, and one that does not exist is an error", async () => {
-  const emulator = await start({ dialect: { record: "bare" } });
+test("the dialect can be changed at any time, and an unknown one is an error", async () => {
+  const emulator = await startEmulator({ dialect: { record: "bare" } });
   emulator.domains.add({ name: "a" });
   emulator.dialect.ids = "string";
   expect((await ask(emulator, "GET /domains/1"))[1]).toMatchObject({ id: "1" });
@@ -341,9 +333,9 @@ test("the dialect changes while the emulator runs, and one that does not exist i
 });
 
 test.each([true, false])(
-  "a monitor has a new check in every answer but the first, and nothing else changes, unless it is settled: %j",
+  "every answer shows a monitor with a new check, unless the emulator is settled: %j",
   async (settled) => {
-    const emulator = await start({ settled });
+    const emulator = await startEmulator({ settled });
     const [, created] = await ask(emulator, `POST /monitors ${required}`);
     expect(created).toMatchObject({ data: { status: null, last_checked_at: null, uptime: null } });
     const reads: Record<string, unknown>[] = [];
@@ -359,23 +351,23 @@ test.each([true, false])(
 
 test("the file keeps records and the next id over a restart", async () => {
   const file = join(newFolder(), "state.json");
-  const first = await start({ file });
+  const first = await startEmulator({ file });
   for (const request of ["POST /domains name=a", "POST /domains name=b", "DELETE /domains/2"])
     await ask(first, request);
   first.monitors.add({ ...site, request_headers: [{ key: "a", value: "b" }] });
   await first.stop();
-  const second = await start({ file });
+  const second = await startEmulator({ file });
   const all = ({ domains, monitors }: Emulator) => [domains.all(), monitors.all()];
   expect(all(second)).toEqual(all(first));
   expect(second.domains.add().id).toBe(3);
 });
 
 test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
-  "a file of another content is refused: %s",
+  "a file with other content is refused: %s",
   async (content) => {
     const file = join(newFolder(), "other.json");
     writeFileSync(file, content);
-    await expect(start({ file })).rejects.toThrow("is not a file of the emulator");
+    await expect(startEmulator({ file })).rejects.toThrow("is not a file of the emulator");
     expect(readFileSync(file, "utf8")).toBe(content);
   },
 );

@@ -131,32 +131,35 @@ const different: [property: string, declared: Value, shown: unknown][] = [
   ["name", "Shop", "shop"],
 ];
 
-test.each(same)("%s declared as %j is what %j shows, and stays as declared", (property, declared, shown) => {
-  expect(compared(field(property), declared, shown)).toEqual({ outcome: "same", value: declared });
-});
+test.each(same)(
+  "%s declared as %j equals %j in the API, and stays as declared",
+  (property, declared, shown) => {
+    expect(compared(field(property), declared, shown)).toEqual({ outcome: "same", value: declared });
+  },
+);
 
-test.each(different)("%s declared as %j is not what %j shows", (property, declared, shown) => {
+test.each(different)("%s declared as %j differs from %j in the API", (property, declared, shown) => {
   const comparison = compared(field(property), declared, shown);
   expect(comparison.outcome).toBe("differs");
   expect(comparison).not.toHaveProperty("value", declared);
 });
 
-test("the punycode of an internationalised domain name is the same name", () => {
+test("an internationalised domain name equals its punycode", () => {
   expect(compared(domainName, "b\u00fccher.example", "xn--bcher-kva.example").outcome).toBe("same");
   expect(compared(domainName, "xn--bcher-kva.example", "B\u00dcCHER.example").outcome).toBe("same");
   expect(compared(domainName, "b\u00fccher.example", "buecher.example").outcome).toBe("differs");
 });
 
-test("letter case of a domain's name means nothing", () => {
+test("the letter case of a domain's name makes no difference", () => {
   expect(compared(domainName, "Example.com", "example.COM").outcome).toBe("same");
   expect(compared(domainName, "example.com", "example.org").outcome).toBe("differs");
 });
 
-test("two declared texts are compared as written: entities are decoded in what the API shows alone", () => {
+test("HTML entities are decoded in the API's values only, not in declared ones", () => {
   expect(equal(field("alertTextLookup"), "a & b", "a &amp; b")).toBe(false);
 });
 
-test("what the API shows otherwise is read with one level of entities decoded", () => {
+test("one level of HTML entities is decoded", () => {
   const shown = compared(field("alertTextLookup"), "x", "a &amp;amp; b");
   expect(shown).toEqual({ outcome: "differs", value: "a &amp; b" });
 });
@@ -182,6 +185,6 @@ test.each([
   ["pause", "1700000000 s", 'pause as "1700000000 s", but true, false'],
   ["pause", ["1700000000"], 'pause as ["1700000000"], but true, false'],
   ["name", { first: "a" }, "but a string"],
-])("a record that shows %s as %j is a clear error", (property, shown, message) => {
+])("a record that shows %s as %j is an error", (property, shown, message) => {
   expect(() => shownValue(field(property), showing(field(property), shown))).toThrow(message);
 });

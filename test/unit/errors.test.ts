@@ -1,18 +1,18 @@
 import dns from "node:dns";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { unknownValue } from "../../provider/definitions/marks";
-import { Emulator } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
+import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front-session";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
@@ -24,7 +24,7 @@ beforeAll(() => {
     Reflect.deleteProperty(process.env, name);
 });
 
-withEmulator();
+withServer();
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });
@@ -219,14 +219,10 @@ const cases: Case[] = [
     cause: "State was made with another address",
     todo: "If you have already corrected the address, [run the program](drift.md#run-the-program-with-every-refresh). If the server has moved, set `uptime:movedFrom`. Otherwise change the address back.",
     provoke: later(async (one) => {
-      const moved = await Emulator.start();
-      try {
-        const other = stack({ "uptime:baseUrl": moved.url });
-        other.state = one.state;
-        await other.refresh();
-      } finally {
-        await moved.stop();
-      }
+      const moved = await startEmulator();
+      const other = stack({ "uptime:baseUrl": moved.url });
+      other.state = one.state;
+      await other.refresh();
     }),
   },
   {
@@ -299,7 +295,7 @@ const cases: Case[] = [
     cause: "A value is accepted, and not stored",
     todo: "Declare what the server stores. The resource is in state, and the next `pulumi up` continues with it.",
     provoke: () => {
-      emulator.dialect = { ...emulator.dialect, notStored: ["ssl_alert_days"] };
+      emulator.dialect = { notStored: ["ssl_alert_days"] };
       return stack().up({ ...home, sslAlertDays: 7 });
     },
   },
@@ -335,7 +331,7 @@ const cases: Case[] = [
     cause: "Two resources import one record",
     todo: "Keep the option in one of them only.",
     provoke: async () => {
-      emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+      emulator.monitors.add(home);
       const first = stack();
       const declared = { ...home, importId: "1" };
       await first.preview({ ...declared, __options: { importer: "home" } });
@@ -416,12 +412,19 @@ function plain(message: string): string {
     .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com");
 }
 
+const isWriting = process.env.UPDATE_DOCS === "1";
+const documented = readFileSync(file, "utf8");
 const messages = new Map<string, string>();
+
+function addMessage(cause: string, message: string): void {
+  messages.set(cause, plain(message));
+  if (!isWriting) expect(documented).toContain(`# ${cause}\n\n\`\`\`text\n${plain(message)}\n`);
+}
 
 test.each(cases)("$cause", async ({ cause, provoke }) => {
   const message = await failureOf(provoke());
   expect(message).not.toContain(emulator.apiKey);
-  messages.set(cause, plain(message));
+  addMessage(cause, message);
 });
 
 test.each(refusals)("$cause", async ({ cause, kind, declared }) => {
@@ -429,7 +432,7 @@ test.each(refusals)("$cause", async ({ cause, kind, declared }) => {
   const one = new ModelStack(kind ?? "monitor", settingsOf(), {}, clock);
   const message = await failureOf(one.preview({ __options: { importer: "home" }, ...right, ...declared }));
   expect(emulator.requests).toEqual([]);
-  messages.set(cause, plain(message));
+  addMessage(cause, message);
 });
 
 test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
@@ -454,6 +457,6 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
     ...refusals.flatMap(({ cause }) => entry("###", cause)),
     ...cases.flatMap(({ cause, todo }) => entry("##", cause, todo, "")),
   ].join("\n");
-  if (process.env.UPDATE_DOCS === "1") writeFileSync(file, text);
-  expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(text);
+  if (isWriting) writeFileSync(file, text);
+  else expect(documented).toBe(text);
 });

@@ -1,54 +1,52 @@
-import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
-import { addImported } from "../../provider/cli/export/imported-state";
-import type { Definition } from "../../provider/definitions/field";
-import { monitor } from "../../provider/definitions/monitor";
-import { Emulator } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
-import { Session } from "../../provider/lifecycle/session";
-import type { Connect } from "../../provider/lifecycle/record-scope";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { keyFingerprintOf } from "../../provider/api/settings";
+import type { Emulator, Fault } from "../../provider/emulator";
+import { kinds } from "../support/calls";
+import type { Kind, Properties } from "../support/calls";
+import { cli, withStack } from "../support/cli";
+import { startEmulator } from "../support/emulator";
+import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
+import { home as record } from "../support/monitors";
+import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
+import type { Front } from "../support/program";
 import {
   answer,
-  destroyAll,
-  each,
+  clock,
+  emulator,
   failureOf,
-  fronts,
   isList,
-  kinds,
+  lists,
   myKey,
   otherKey,
-  Program,
-  refreshAll,
-  server,
-  times,
+  sentRequests,
+  storedIds,
   withServer,
-} from "../support/program";
-import type { Front, Kind } from "../support/program";
+} from "../support/server";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
-const home = {
-  name: "Home",
-  url: "https://example.com/",
-  interval: 60,
-  alertCondition: "url_unavailable",
-  requestMethod: "GET",
-  cacheBuster: false,
-};
-const record = { name: "Home", url: "https://example.com/", interval: 60 };
+const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 const sameAccount = { "uptime:sameAccount": "true" };
 
-withServer();
+withServer({ anyKey: true });
 
 const declared = (kind: Kind, number: number) =>
   kind === "monitor"
     ? { ...home, name: `Home ${number}`, url: `https://${number}.example/` }
     : { name: `${number}.example` };
 
+const writes: [string, (one: ModelStack) => Promise<unknown>][] = [
+  ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
+  ["a delete", (one) => one.destroy()],
+];
+
 type Several = [ModelStack, ...ModelStack[]];
 
-/** So many new resources of a program, which state has with the digits of the program's present key. */
+/** So many new resources of a program, which state has with the fingerprint of the program's present key. */
 async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<Several> {
   const all = Array.from({ length: count }, () => program.resource(kind));
   await each([...all.entries()], ([number, one]) => one.up(declared(kind, number + 1)));
@@ -61,10 +59,10 @@ async function createdByOthers(
   count: number,
   kind: Kind = "monitor",
 ): Promise<[Several, Program]> {
-  const program = new Program(server, front, others);
+  const program = new Program(front, others);
   const all = await created(program, count, kind);
   program.nextRun(mine);
-  server.emulator.forget();
+  emulator.forget();
   return [all, program];
 }
 
@@ -74,78 +72,83 @@ async function createdBefore(
   count: number,
   kind: Kind = "monitor",
 ): Promise<[Several, Program]> {
-  const program = new Program(server, front);
+  const program = new Program(front);
   const all = await created(program, count, kind);
   program.nextRun();
-  server.emulator.forget();
+  emulator.forget();
   return [all, program];
 }
 
 /** By hand, in the web UI. */
 function remove(...all: (ModelStack | undefined)[]): void {
-  for (const one of all) server.emulator.monitors.remove(one?.state?.id ?? "");
+  for (const one of all) emulator.monitors.remove(one?.state?.id ?? "");
+}
+
+function removeEverything(): void {
+  emulator.monitors.clear();
+  emulator.domains.clear();
 }
 
 /** So that the list is never without records. */
-const addStranger = (): unknown =>
-  server.emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+const addStranger = (server = emulator): unknown =>
+  server.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
-const fingerprintOf = (key: string, url = server.emulator.url): string => keyFingerprintOf({ url }, key);
+const fingerprintOf = (key: string, url = emulator.url): string => keyFingerprintOf({ url }, key);
 
 describe.each(fronts)("with the present key (%s)", (front) => {
   describe("a refresh", () => {
-    test("takes what is 404 out of state if the list does not hold it, however many they are", async () => {
+    test("removes a missing record from state if the list does not hold it, however many are missing", async () => {
       const [all] = await createdBefore(front, 6);
       remove(...all);
       addStranger();
       expect(await refreshAll(all)).toEqual(times(6, "gone"));
     });
 
-    test("of twelve, of which the first eight are gone and eight are read at a time, keeps the others", async () => {
+    test("keeps the others if the first eight of twelve are missing and eight are read at a time, without waiting", async () => {
       const [all] = await createdBefore(front, 12);
       remove(...all.slice(0, 8));
-      const begun = server.clock.now();
+      const begun = clock.now();
       expect(await refreshAll(all, 8)).toEqual([...times(8, "gone"), ...times(4, "there")]);
       // Nobody waits for news of others.
-      expect(server.clock.now()).toBe(begun);
+      expect(clock.now()).toBe(begun);
     });
 
-    test("reads one list for many that are gone, and another one after a minute", async () => {
+    test("reads one list for many missing records, and another one after a minute", async () => {
       const [all] = await createdBefore(front, 16);
       remove(...all);
       addStranger();
       await refreshAll(all.slice(0, 12), 8);
-      expect(server.lists).toBe(1);
-      await server.clock.sleep(61_000);
+      expect(lists()).toBe(1);
+      await clock.sleep(61_000);
       await refreshAll(all.slice(12), 8);
-      expect(server.lists).toBe(2);
+      expect(lists()).toBe(2);
     });
 
-    test("is an error for what the list holds, and deleting the resource still works", async () => {
+    test("fails for a record that the list holds, and deleting the resource still works", async () => {
       const [all, program] = await createdBefore(front, 2);
-      server.fault = ({ method, path }) =>
+      emulator.fault = ({ method, path }) =>
         method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
       expect(await refreshAll(all)).toEqual(["error", "error"]);
       program.nextRun();
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     });
 
     test("reads the list once more if it is older than the 404", async () => {
       const [all] = await createdBefore(front, 3);
       remove(all[0]);
       expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
-      await server.clock.sleep(1000);
+      await clock.sleep(1000);
       remove(all[1]);
       expect(await refreshAll(all.slice(1, 2))).toEqual(["gone"]);
-      expect(server.lists).toBe(2);
-      await server.clock.sleep(1000);
-      server.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
+      expect(lists()).toBe(2);
+      await clock.sleep(1000);
+      emulator.fault = ({ path }) => (path.endsWith("/3") ? answer(404) : undefined);
       expect(await refreshAll(all.slice(2))).toEqual(["error"]);
-      expect(server.lists).toBeLessThanOrEqual(4);
+      expect(lists()).toBeLessThanOrEqual(4);
     });
 
-    test("is an error if the list has no records at all and more than one was heard of", async () => {
+    test("fails if the list is empty and the process knows several records", async () => {
       const [all, program] = await createdBefore(front, 3);
       remove(...all);
       expect(await refreshAll(all)).toEqual(times(3, "error"));
@@ -156,48 +159,54 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(await refreshAll(all)).toEqual(times(3, "gone"));
     });
 
-    test("of the only one of its kind needs no other record", async () => {
-      const program = new Program(server, front);
+    test("removes the only record of its kind if the list is empty", async () => {
+      const program = new Program(front);
       const [one] = await created(program, 1);
       const domains = front === "dynamic" ? await created(program, 2, "domain") : [];
       program.nextRun();
-      server.removeAll();
+      removeEverything();
       addStranger();
       expect(await refreshAll(domains)).toEqual(times(domains.length, "error"));
-      server.removeAll();
+      removeEverything();
       program.nextRun();
       expect(await refreshAll([one])).toEqual(["gone"]);
     });
   });
 
   describe("a delete", () => {
-    test.each(kinds)("of a %s that is 404 is done, however many are, and asks for no list", async (kind) => {
+    test.each(kinds)("of a %s that answers 404 succeeds without reading the list", async (kind) => {
       const [all] = await createdBefore(front, 6, kind);
-      server.removeAll();
+      removeEverything();
       expect(await destroyAll(all)).toEqual(times(6, "deleted"));
-      expect(server.lists).toBe(0);
+      expect(lists()).toBe(0);
     });
 
-    test("that is 404 is done even if the list holds the record", async () => {
+    test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
-      server.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
+      emulator.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
     });
 
     test("whose answer was lost is finished by the next run", async () => {
       const [all, program] = await createdBefore(front, 8);
-      server.fault = ({ method }) =>
+      emulator.fault = ({ method }) =>
         method === "DELETE" ? { kind: "answer", effect: true, status: 504, body: "" } : undefined;
       await destroyAll(all);
-      server.fault = undefined;
+      emulator.fault = undefined;
       program.nextRun();
       const left = all.filter(({ state }) => state);
       expect(await destroyAll(left)).toEqual(times(left.length, "deleted"));
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     });
   });
 
-  test("an update of what is gone is an error that says how to create it again, and leaves it in state", async () => {
+  test.each(writes)("%s reads nothing first", async (_, operation) => {
+    const [[one]] = await createdBefore(front, 1);
+    await operation(one);
+    expect(sentRequests()[0]).not.toMatch(/^GET/);
+  });
+
+  test("updating a missing record fails, says how to create it again, and keeps it in state", async () => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
     expect(await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }))).toMatch(
@@ -206,7 +215,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(one.state).toBeDefined();
   });
 
-  test("state without digits, as version 0.1.0 has left it, counts as the present account", async () => {
+  test("state of 0.1.0, without a key fingerprint, counts as the present account", async () => {
     const [all] = await createdByOthers(front, 3);
     for (const one of all) forgetKey(one);
     remove(...all);
@@ -216,7 +225,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   });
 });
 
-describe.each(fronts)("what says that a record is gone (%s)", (front) => {
+describe.each(fronts)("a record is gone (%s)", (front) => {
   test.each<[string, Fault, Record<string, string>]>([
     ["404", answer(404), {}],
     ["410", answer(410), {}],
@@ -224,31 +233,37 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     ["204", answer(204, ""), {}],
     ["200 without a body", answer(200, ""), {}],
     ["200 with nothing in it", answer(200, { data: null }), {}],
-    ["deleted_at", answer(200, { data: { id: 1, ...record, deleted_at: "2030-01-01T00:00:00Z" } }), {}],
-    ["trashed_at", answer(200, { data: { id: 1, ...record, trashed_at: "2030-01-01 00:00:00" } }), {}],
-    ["deleted", answer(200, { data: { id: 1, ...record, deleted: true } }), {}],
-    ["is_deleted", answer(200, { data: { id: 1, ...record, is_deleted: true } }), {}],
-    ["trashed", answer(200, { data: { id: 1, ...record, trashed: true } }), {}],
-  ])("is %s to a GET", async (_, fault, settings) => {
-    const program = new Program(server, front, settings);
+  ])("if a GET is answered with %s", async (_, fault, settings) => {
+    const program = new Program(front, settings);
     const all = await created(program, 1);
     remove(all[0]);
     addStranger();
     program.nextRun();
-    server.fault = ({ path }) => (path.endsWith("/1") ? fault : undefined);
+    emulator.fault = ({ path }) => (path.endsWith("/1") ? fault : undefined);
     expect(await refreshAll(all)).toEqual(["gone"]);
   });
 
-  test.each(["deleted_at", "is_deleted"])("is not a record whose %s is not set", async (mark) => {
-    const [all] = await createdBefore(front, 1);
-    server.emulator.dialect = { extraFields: { [mark]: mark.endsWith("at") ? null : false } };
-    expect(await refreshAll(all)).toEqual(["there"]);
+  test.each([
+    { deleted_at: "2030-01-01T00:00:00Z" },
+    { trashed_at: 1_893_456_000 },
+    { deleted: true },
+    { is_deleted: 1 },
+    { trashed: "1" },
+  ])("if it is marked as deleted, also in the list: %j", async (mark) => {
+    const [all] = await createdBefore(front, 2);
+    // Which counts the record all the same.
+    emulator.dialect = { paging: "meta" };
+    emulator.monitors.edit(1, mark);
+    expect(await refreshAll(all)).toEqual(["gone", "there"]);
   });
 
-  test("is not contradicted by a list that holds the record as deleted", async () => {
-    const [all] = await createdBefore(front, 2);
-    server.emulator.monitors.edit(1, { deleted_at: "2030-01-01T00:00:00Z" });
-    expect(await refreshAll(all)).toEqual(["gone", "there"]);
+  test.each([
+    { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
+    { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
+  ])("but not if the mark is not set: %j", async (mark) => {
+    const [all] = await createdBefore(front, 1);
+    emulator.monitors.edit(1, mark);
+    expect(await refreshAll(all)).toEqual(["there"]);
   });
 
   const faults: [string, Fault][] = [
@@ -262,26 +277,26 @@ describe.each(fronts)("what says that a record is gone (%s)", (front) => {
     ["a connection that is cut", { kind: "cut", effect: false }],
   ];
 
-  test.each(faults)("is never %s, to a GET or a DELETE", async (_, fault) => {
+  test.each(faults)("but not if a GET or a DELETE is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
-    server.removeAll();
+    removeEverything();
     addStranger();
-    server.fault = () => fault;
+    emulator.fault = () => fault;
     expect(await refreshAll(all)).toEqual(["error", "error"]);
     const isDone = fault.kind === "answer" && fault.status === 200;
     if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
-  test.each(faults)("is not 404 in a refresh whose list is answered with %s", async (_, fault) => {
+  test.each(faults)("but not for a refresh whose list is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
-    server.removeAll();
-    server.fault = (request) => (isList(request) ? fault : undefined);
+    removeEverything();
+    emulator.fault = (request) => (isList(request) ? fault : undefined);
     expect(await refreshAll(all)).toEqual(["error", "error"]);
   });
 });
 
 describe.each(fronts)("with another key (%s)", (front) => {
-  test("what is 404 stays in state if no record is found that state knows", async () => {
+  test("keeps a missing record in state if no known record was found", async () => {
     const [all] = await createdByOthers(front, 2);
     remove(...all);
     addStranger();
@@ -290,37 +305,37 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(all.every(({ state }) => state)).toBe(true);
   });
 
-  test.each(kinds)("it is gone if the list holds a %s that state knows", async (kind) => {
+  test.each(kinds)("removes a missing record if the list holds another %s that state knows", async (kind) => {
     const [all] = await createdByOthers(front, 3, kind);
-    server.emulator[`${kind}s`].remove(1);
-    server.emulator[`${kind}s`].remove(2);
+    emulator[`${kind}s`].remove(1);
+    emulator[`${kind}s`].remove(2);
     // The third is heard of, and nothing more.
     await all[2]?.preview(declared(kind, 3));
     expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
     expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
   });
 
-  test("it is gone if such a record was found singly, whatever the list holds", async () => {
+  test("removes a missing record if a record that state knows was read, whatever the list holds", async () => {
     const [all] = await createdByOthers(front, 2);
     remove(all[1]);
-    server.fault = (request) =>
+    emulator.fault = (request) =>
       isList(request) ? answer(200, { data: [{ id: 77, ...record, name: "A stranger's" }] }) : undefined;
     expect(await refreshAll(all, 1)).toEqual(["there", "gone"]);
   });
 
-  test.each<[string, Record<string, string>, string]>([
-    ["another name and URL", { name: "Other", url: "https://other.example/" }, "error"],
-    ["another name and the same URL", { name: "Other" }, "gone"],
-    ["the same name and another URL", { url: "https://other.example/" }, "gone"],
-  ])("a record with the same id, %s, as evidence: %#", async (_, edit, expected) => {
+  test.each<[string, string, Record<string, string>]>([
+    ["another name and URL", "error", { name: "Other", url: "https://other.example/" }],
+    ["another name and the same URL", "gone", { name: "Other" }],
+    ["the same name and another URL", "gone", { url: "https://other.example/" }],
+  ])("a record with the same id, %s, leads to: %s", async (_, expected, edit) => {
     const [all] = await createdByOthers(front, 2);
     remove(all[0]);
     await all[1]?.preview(declared("monitor", 2));
-    server.emulator.monitors.edit(2, edit);
+    emulator.monitors.edit(2, edit);
     expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
   });
 
-  test("uptime:sameAccount says that the account is the one that state means, and errors name it", async () => {
+  test("removes missing records with uptime:sameAccount, which the errors name", async () => {
     const [all, program] = await createdByOthers(front, 4);
     remove(...all);
     for (const one of all) expect(await failureOf(one.refresh())).toContain("uptime:sameAccount");
@@ -330,59 +345,51 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await destroyAll(all.slice(2))).toEqual(["deleted", "deleted"]);
   });
 
-  test("a delete of a record that the list holds is an error, which says that it works with uptime:sameAccount", async () => {
+  test("a delete of a record that the list holds fails, and names uptime:sameAccount, with which it works", async () => {
     const [all, program] = await createdByOthers(front, 2);
-    server.fault = ({ method, path }) => (method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined);
+    emulator.fault = ({ method, path }) =>
+      method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
     const failure = await failureOf(all[0].destroy());
     expect(failure).toContain("but the list of monitors holds 1");
     expect(failure).toContain("uptime:sameAccount");
     program.nextRun(sameAccount);
     expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
-    expect(server.ids()).toEqual([]);
+    expect(storedIds()).toEqual([]);
   });
 
-  describe.each<[string, (one: ModelStack) => Promise<unknown>]>([
-    ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
-    ["a delete", (one) => one.destroy()],
-  ])("%s", (_, operation) => {
+  describe.each(writes)("%s", (_, operation) => {
     test.each([{}, { name: "Other" }, { url: "https://other.example/" }])(
-      "reads the record first, and is done if it agrees in name or URL: %j",
+      "reads the record first, and succeeds if it agrees in name or URL: %j",
       async (edit) => {
         const [[one]] = await createdByOthers(front, 1);
-        server.emulator.monitors.edit(1, edit);
+        emulator.monitors.edit(1, edit);
         await operation(one);
-        expect(server.sent[0]).toBe("GET /api/v1/monitors/1");
-        expect(server.emulator.writes()).toHaveLength(1);
+        expect(sentRequests()[0]).toBe("GET /api/v1/monitors/1");
+        expect(emulator.writes()).toHaveLength(1);
       },
     );
 
-    test("of a record with another name and URL is an error until uptime:sameAccount", async () => {
+    test("of a record with another name and URL fails until uptime:sameAccount is set", async () => {
       const [[one], program] = await createdByOthers(front, 1);
-      server.emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
+      emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
       expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
-      expect(server.emulator.writes()).toEqual([]);
+      expect(emulator.writes()).toEqual([]);
       program.nextRun(sameAccount);
       await operation(one);
-      expect(server.emulator.writes()).toHaveLength(1);
-    });
-
-    test("with the present key reads nothing first", async () => {
-      const [[one]] = await createdBefore(front, 1);
-      await operation(one);
-      expect(server.sent[0]).not.toMatch(/^GET/);
+      expect(emulator.writes()).toHaveLength(1);
     });
   });
 
-  test("a read renews the digits in state, and refuses a record with another name and URL", async () => {
+  test("a read renews the fingerprint, and refuses a record with another name and URL", async () => {
     const [all] = await createdByOthers(front, 2);
-    server.emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
+    emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
     expect(await refreshAll(all)).toEqual(["there", "error"]);
-    // Otherwise a second refresh would find that name in state, and take the record over.
+    // Otherwise a second refresh would find that name in state, and accept the record.
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     expect(all.map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
-  test("once they are renewed, the present key is enough", async () => {
+  test("removes missing records once a refresh has renewed their fingerprints", async () => {
     const [all, program] = await createdByOthers(front, 3);
     await refreshAll(all);
     program.nextRun();
@@ -391,8 +398,8 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(times(3, "gone"));
   });
 
-  test("several people with a key each are judged by the digits that each has left", async () => {
-    const program = new Program(server, front);
+  test("of several people with a key each, only the one who wrote the state removes a missing record", async () => {
+    const program = new Program(front);
     const own = await created(program, 2);
     program.nextRun(others);
     const colleagues = await created(program, 1);
@@ -409,28 +416,27 @@ describe.each(fronts)("with another key (%s)", (front) => {
 describe.each(fronts)("at another address (%s)", (front) => {
   let moved: Emulator;
   beforeEach(async () => {
-    moved = await Emulator.start({ apiKey: myKey, sleep: server.clock.hold, settled: true });
+    moved = await startEmulator({ apiKey: myKey, sleep: clock.hold, settled: true });
   });
-  afterEach(() => moved.stop());
 
   /** Monitors of a server that has moved since, in a run with movedFrom unless told otherwise. */
   async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {
-    const program = new Program(server, front, settings);
+    const program = new Program(front, settings);
     const all = await created(program, 3);
-    for (const one of server.emulator.monitors.all()) moved.monitors.add(one);
-    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": server.emulator.url });
+    for (const one of emulator.monitors.all()) moved.monitors.add(one);
+    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": emulator.url });
     return [all, program];
   }
 
-  test("everything is an error until uptime:movedFrom names the old one", async () => {
+  test("every operation fails until uptime:movedFrom names the old address", async () => {
     const [all, program] = await createdElsewhere(mine);
     program.nextRun({ "uptime:movedFrom": "" });
     expect(await failureOf(all[0].refresh())).toContain("uptime:movedFrom");
     expect(await destroyAll(all)).toEqual(times(3, "error"));
   });
 
-  test("what a program adds there neither hides nor frees the record of a resource with the same id", async () => {
-    const program = new Program(server, front, mine);
+  test("a new record with the same id does not hide that the old one needs uptime:movedFrom", async () => {
+    const program = new Program(front, mine);
     const [old] = await created(program, 1);
     program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
     expect(await failureOf(old.preview(declared("monitor", 1)))).toContain("uptime:movedFrom");
@@ -439,7 +445,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(await failureOf(old.drop())).toContain("uptime:movedFrom");
   });
 
-  test("the digits are compared with those of the old address", async () => {
+  test("the fingerprint is compared with that of the old address", async () => {
     const [all] = await createdElsewhere(mine);
     moved.monitors.remove(1);
     moved.monitors.remove(2);
@@ -449,30 +455,30 @@ describe.each(fronts)("at another address (%s)", (front) => {
     expect(all.slice(2).map(keyOf)).toEqual([fingerprintOf(myKey, moved.url)]);
   });
 
-  test("another key is another one there too", async () => {
+  test("another key counts as another key at the new address too", async () => {
     const [all] = await createdElsewhere(others);
     moved.monitors.clear();
-    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    addStranger(moved);
     expect(await refreshAll(all)).toEqual(times(3, "error"));
   });
 
-  test("records of one address are no evidence at another", async () => {
+  test("records found at one address prove nothing about another", async () => {
     const apart = { ...others, "uptime:monitorsBaseUrl": moved.url };
     moved.apiKey = otherKey;
-    const program = new Program(server, "dynamic", apart);
+    const program = new Program("dynamic", apart);
     const [monitors, domains] = [await created(program, 2), await created(program, 1, "domain")];
     moved.apiKey = myKey;
     program.nextRun(mine);
     expect(await refreshAll(domains)).toEqual(["there"]);
     moved.monitors.clear();
-    moved.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+    addStranger(moved);
     expect(await refreshAll(monitors)).toEqual(["error", "error"]);
   });
 });
 
-test("accounts at one address, each with a key of its own, are judged apart", async () => {
+test("records found with one account's key prove nothing about another account at the same address", async () => {
   const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
-  const program = new Program(server, "dynamic", { ...accounts, ...others });
+  const program = new Program("dynamic", { ...accounts, ...others });
   const [own, team] = [program.resource(), program.resource()];
   await own.up(declared("monitor", 1));
   await team.up({ ...declared("monitor", 2), account: "team" });
@@ -481,23 +487,24 @@ test("accounts at one address, each with a key of its own, are judged apart", as
   remove(own);
   // What the team has is found with its key, and says nothing of ours.
   expect(await refreshAll([team])).toEqual(["there"]);
-  server.fault = (request) => (isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined);
+  emulator.fault = (request) =>
+    isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined;
   expect(await refreshAll([own])).toEqual(["error"]);
 });
 
-describe("the digits of address and key in state", () => {
+describe("the fingerprint of address and key in state", () => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a refresh that finds nothing new", (one) => one.refresh()],
     [
       "a refresh that finds drift",
       (one) => {
-        server.emulator.monitors.edit(1, { interval: 900 });
+        emulator.monitors.edit(1, { interval: 900 });
         return one.refresh();
       },
     ],
     ["a replacement", (one) => one.replace(declared("monitor", 1))],
-  ])("are written by a create, and anew by %s", async (_, operation) => {
+  ])("is written by a create, and again by %s", async (_, operation) => {
     const [[one]] = await createdByOthers("dynamic", 1);
     expect(keyOf(one)).toBe(fingerprintOf(otherKey));
     const address = one.state?.outputs.__server;
@@ -506,20 +513,20 @@ describe("the digits of address and key in state", () => {
     expect(one.state?.outputs.__server).toBe(address);
   });
 
-  test("are written by an import and an adoption", async () => {
-    const importId = String(server.emulator.monitors.add(record).id);
-    const imports = new Program(server, "dynamic").resource("monitor", { importer: "home" });
+  test("is written by an import and an adoption", async () => {
+    const importId = String(emulator.monitors.add(record).id);
+    const imports = new Program("dynamic").resource("monitor", { importer: "home" });
     await imports.up({ ...home, importId });
     const adopting = { ...others, "uptime:adoptExisting": "true" };
-    const adopts = new Program(server, "dynamic", adopting).resource("monitor", { importer: "home" });
+    const adopts = new Program("dynamic", adopting).resource("monitor", { importer: "home" });
     await adopts.up(home);
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
     expect([imports, adopts].map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
-  test("are written by an operation that has failed half-way, and by the read of a record that is not managed", async () => {
-    server.emulator.dialect = { notStored: ["request_auth_username"] };
-    const program = new Program(server, "dynamic");
+  test("is written by an operation that failed half-way, and by the read of a record that is not managed", async () => {
+    emulator.dialect = { notStored: ["request_auth_username"] };
+    const program = new Program("dynamic");
     const one = program.resource();
     expect(await failureOf(one.up({ ...home, requestAuthUsername: "me" }))).toContain("requestAuthUsername");
     expect(one.state?.outputs).toMatchObject({ __partial: true, __key: fingerprintOf(myKey) });
@@ -528,43 +535,31 @@ describe("the digits of address and key in state", () => {
     expect(read?.outputs).toMatchObject({ __readOnly: true, __key: fingerprintOf(otherKey) });
   });
 
-  test("are written by `export --state`", async () => {
-    const program = new Program(server, "dynamic");
-    const all = [1, 2].map((number) => {
-      server.emulator.monitors.add({ ...record, name: `M${number}` });
-      return program.resource();
+  test("is written by `export --state`", async () => {
+    const program = new Program("dynamic");
+    for (const number of [1, 2]) emulator.monitors.add({ ...record, name: `M${number}` });
+    const folder = newFolder();
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+    const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": myKey });
+    const args = ["export", "--out", ".", "--stack", "prod", "--state", "state.json"];
+    await cli({ url: "", apiKey: "" }, folder, args, { env });
+    const { deployment } = JSON.parse(readFileSync(join(folder, "state.json"), "utf8")) as {
+      deployment: { resources: { id: string; type: string; outputs: Properties }[] };
+    };
+    const exported = deployment.resources.filter(({ type }) => type.endsWith(":Monitor"));
+    const all = exported.map(({ id, outputs }) => {
+      const one = program.resource();
+      one.state = { id, outputs, inputs: {}, unfinished: false };
+      return one;
     });
-    const session = new Session({ clock: server.clock });
-    const connectTo = (definition: Definition): Connect =>
-      session.connector(definition, (account) => {
-        const settings: Record<string, string> = { "uptime:baseUrl": server.emulator.url, ...mine };
-        return readSettings({ get: (key) => settings[key] }, {}, account);
-      });
-    const records = all.map((_, index) => ({
-      definition: monitor,
-      name: `m${index}`,
-      record: { id: String(index + 1), shown: {} },
-      values: new Map(Object.entries({ ...home, name: `M${index + 1}` })),
-      problems: [],
-    }));
-    const empty = { version: 3, deployment: {} };
-    const source = { connectTo, account: undefined, keys: session.keys };
-    const { deployment } = await addImported(empty, { stack: "s", project: "p" }, records, source);
-    // The stack and the dynamic host come first.
-    const exported = deployment.resources?.slice(2) ?? [];
-    expect(exported).toHaveLength(2);
-    for (const [index, { id = "", outputs = {} }] of exported.entries()) {
-      expect(outputs.__key).toBe(fingerprintOf(myKey));
-      const one = all[index];
-      if (one) one.state = { id, outputs: { ...outputs }, inputs: {}, unfinished: false };
-    }
+    expect(all.map(keyOf)).toEqual(times(2, fingerprintOf(myKey)));
     expect(await refreshAll(all)).toEqual(["there", "there"]);
   });
 
   test.each<[string, string | undefined]>([
-    ["missing, as in state of version 0.1.0", undefined],
-    ["other ones", "0000"],
-  ])("are no change in any preview if they are %s", async (_, key) => {
+    ["missing, as in state of 0.1.0", undefined],
+    ["another one", "0000"],
+  ])("is no change in any preview if it is %s", async (_, key) => {
     const [[one], program] = await createdBefore("dynamic", 1);
     for (const operation of ["preview", "up", "refresh"] as const) {
       forgetKey(one, key);
@@ -575,28 +570,28 @@ describe("the digits of address and key in state", () => {
       expect(await one.preview(declared("monitor", 1))).toBe("same");
     }
     expect(keyOf(one)).toBe(fingerprintOf(myKey));
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 });
 
 describe.each(fronts)("a record that is only read (%s)", (front) => {
-  test.each(kinds)("must be there when a program asks for a %s first", async (kind) => {
-    const provider = new Program(server, front).providers[kind];
+  test.each(kinds)("is an error if there is no such %s when a program first asks for it", async (kind) => {
+    const provider = new Program(front).providers[kind];
     expect(await failureOf(provider.read("urn", "77", {}, {}))).toMatch(
       new RegExp(`^${kind} 77 does not exist`, "i"),
     );
   });
 
-  test("leaves state if it is gone, and not for any other answer", async () => {
-    const program = new Program(server, front);
-    for (let number = 0; number < 3; number++) server.emulator.monitors.add(record);
+  test("is removed from state if it is gone, and not for any other answer", async () => {
+    const program = new Program(front);
+    for (let number = 0; number < 3; number++) emulator.monitors.add(record);
     const read = (id: string, outputs = {}) =>
       program.providers.monitor.read("urn", id, { __provider: "text", ...outputs }, {});
     const first = await read("1");
-    server.emulator.monitors.remove(1);
-    server.fault = () => answer(500);
+    emulator.monitors.remove(1);
+    emulator.fault = () => answer(500);
     expect(await failureOf(read("1", first?.outputs))).toContain("status 500");
-    server.fault = undefined;
+    emulator.fault = undefined;
     expect(await read("1", first?.outputs)).toBeUndefined();
   });
 });

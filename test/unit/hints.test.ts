@@ -1,12 +1,13 @@
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, fronts, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
+import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const hint = "use the settings of the last `up` unless you add --run-program";
 
-withServer();
+withServer({ anyKey: true });
 
-describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of the error (%s)", (front) => {
+describe.each(fronts)("an error says that Pulumi uses the settings of the last `up` (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
   const drop: Operation = (one) => one.drop();
@@ -16,13 +17,13 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
   async function failuresOf(operation: Operation, { declares = false } = {}): Promise<string[]> {
     const failures = [];
     for (const status of [401, 403, undefined]) {
-      const program = new Program(server, front);
+      const program = new Program(front);
       const one = program.resource();
-      server.fault = undefined;
+      emulator.fault = undefined;
       await one.up(home);
-      program.nextRun(status ? {} : { "uptime:baseUrl": `${server.emulator.url}/moved` });
+      program.nextRun(status ? {} : { "uptime:baseUrl": `${emulator.url}/moved` });
       if (declares) await program.resource().preview({ ...home, name: "Other" });
-      if (status) server.fault = () => answer(status);
+      if (status) emulator.fault = () => answer(status);
       const failure = await failureOf(operation(one));
       expect(failure).toContain(status ? `status ${status}` : "State was made with another address");
       failures.push(failure);
@@ -41,7 +42,7 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
     ["an update", change],
     ["a refresh", refresh],
     ["a delete", drop],
-  ])("not if %s fails in a run of the program", async (_, operation) => {
+  ])("but not if %s fails in a run of the program", async (_, operation) => {
     for (const failure of await failuresOf(operation, { declares: true }))
       expect(failure).not.toContain(hint);
   });
@@ -49,20 +50,20 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
   test.each([
     [404, true],
     [409, false],
-  ])("if everything is answered with %i to a refresh: %j", async (status, isSaid) => {
-    const program = new Program(server, front);
+  ])("if a refresh gets nothing but %i: %j", async (status, isSaid) => {
+    const program = new Program(front);
     const one = program.resource();
     await one.up(home);
     program.nextRun();
-    server.fault = () => answer(status);
+    emulator.fault = () => answer(status);
     expect((await failureOf(one.refresh())).includes(hint)).toBe(isSaid);
   });
 
-  test("not of a create, nor of what the program reads", async () => {
-    server.fault = () => answer(401);
+  test("but not for a create or a read by the program", async () => {
+    emulator.fault = () => answer(401);
     const failures = [
-      await failureOf(new Program(server, front).resource().up(home)),
-      await failureOf(new Program(server, front).providers.monitor.read("urn::type::name", "1", {}, {})),
+      await failureOf(new Program(front).resource().up(home)),
+      await failureOf(new Program(front).providers.monitor.read("urn::type::name", "1", {}, {})),
     ];
     for (const failure of failures) {
       expect(failure).toContain("status 401");
@@ -72,10 +73,10 @@ describe.each(fronts)("that Pulumi uses the settings of the last `up` is part of
 });
 
 test.each(fronts)(
-  "what to do about a refused key is said once for each key, not by each resource (%s)",
+  "the way out of a refused key is said once for each key, not by each resource (%s)",
   async (front) => {
     const accounts = JSON.stringify({ team: { apiKey: "team-key" } });
-    const program = new Program(server, front, { "uptime:accounts": accounts });
+    const program = new Program(front, { "uptime:accounts": accounts });
     const all = Array.from({ length: 12 }, () => program.resource());
     const inputs = (index: number) => ({
       ...home,
@@ -84,7 +85,7 @@ test.each(fronts)(
     });
     await Promise.all(all.map((one, index) => one.up(inputs(index))));
     program.nextRun();
-    server.fault = () => answer(401, { message: "Unauthenticated." });
+    emulator.fault = () => answer(401, { message: "Unauthenticated." });
     const failures = await Promise.all(all.map((one) => failureOf(one.refresh())));
     for (const source of ["uptime:apiKey", "uptime:accounts.team.apiKey"]) {
       const named = failures.filter((failure) => failure.includes(`the key from ${source}`));

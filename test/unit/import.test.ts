@@ -6,13 +6,23 @@ import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
-import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { times } from "../support/program";
+import {
+  clock,
+  emulator,
+  failureOf,
+  lists,
+  sentRequests,
+  settingsOf,
+  storedIds,
+  withServer,
+} from "../support/server";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
 
-withEmulator();
+withServer();
 let warnings: string[];
 beforeEach(() => {
   warnings = [];
@@ -20,13 +30,11 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const record = { ...home, alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
-
 const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
   new ModelStack(kind, settingsOf(more), { importer }, clock);
 
 function add(fields: Inputs = {}): string {
-  return String(emulator.monitors.add({ ...record, ...fields }).id);
+  return String(emulator.monitors.add({ ...home, ...fields }).id);
 }
 
 describe("many imports", () => {
@@ -43,14 +51,13 @@ describe("many imports", () => {
       expect(await one.up(declared)).toBe("create");
       expect(one.state).toMatchObject({ id: ids[number], outputs: all[number] });
     }
-    const lists = emulator.requests.filter(({ path }) => path.endsWith("/monitors"));
-    expect(lists).toHaveLength(pages);
+    expect(lists()).toBe(pages);
     // A handful before there are many; the model of the engine checks each twice, once for the preview.
-    expect(emulator.requests.length - lists.length).toBeLessThanOrEqual(9);
+    expect(emulator.requests.length - pages).toBeLessThanOrEqual(9);
     expect(emulator.writes()).toEqual([]);
   });
 
-  test("compare what a list does not show with the record itself", async () => {
+  test("read the record itself for a field that the list leaves out", async () => {
     emulator.dialect = { listBrief: true };
     const first = resource();
     for (let number = 0; number < 20; number++) {
@@ -65,7 +72,7 @@ describe("many imports", () => {
   });
 });
 
-test("the first nineteen imports and adoptions are told one by one, the others in one line", async () => {
+test("the first nineteen imports and adoptions are announced one by one, the others in one line", async () => {
   const printed: string[] = [];
   const session = new FrontSession({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf({ "uptime:adoptExisting": "true" }), session);
@@ -80,19 +87,15 @@ test("the first nineteen imports and adoptions are told one by one, the others i
   }
   expect(warnings).toHaveLength(19);
   expect(warnings[17]).toMatch(/^Monitor m18 imports monitor 18 /);
-  expect(warnings[18]).toBe(
-    'Monitor m19 adopts monitor 19 ("Monitor 19", "https://example.com/"). Nothing is created.',
-  );
+  expect(warnings[18]).toMatch(/\badopts\b.*\b19\b/);
   expect(printed).toEqual([]);
   session.endLogs();
-  expect(printed).toEqual([
-    "uptime: 2 more records imported or adopted; pulumi-uptime doctor --program lists all imports.",
-  ]);
+  expect(printed).toEqual([expect.stringMatching(/\b2\b.*imported or adopted/)]);
   session.endLogs();
   expect(printed).toHaveLength(1);
 });
 
-test("a refusal says at the end, once, where everything is listed", async () => {
+test("after a refusal, the last line says once which command lists everything", async () => {
   const printed: string[] = [];
   const session = new FrontSession({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf(), session);
@@ -102,13 +105,11 @@ test("a refusal says at the end, once, where everything is listed", async () => 
   for (const interval of [61, 62]) await provider.check({}, { ...home, interval });
   session.endLogs();
   session.endLogs();
-  expect(printed).toEqual([
-    "uptime: pulumi-uptime doctor --program lists everything that the preview refuses.",
-  ]);
+  expect(printed).toEqual([expect.stringContaining("pulumi-uptime doctor --program")]);
 });
 
 describe("an import", () => {
-  test("takes the record over and writes nothing; the option can stay, and be removed", async () => {
+  test("adds the record to state and writes nothing, with the option kept or removed", async () => {
     const importId = add({ ssl_alert_days: 7, name: "Home &amp; garden" });
     const declared = { ...home, name: "Home & garden" };
     const one = resource();
@@ -126,30 +127,22 @@ describe("an import", () => {
     expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
   });
 
-  test("needs no other read than the one that the inputs are compared with", async () => {
+  test("reads the record once, and announces that nothing is created", async () => {
     const importId = add();
     await resource().up({ ...home, importId });
     // The model of the engine checks twice, once for the preview.
-    expect(emulator.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
-      Array(2).fill(`GET /api/v1/monitors/${importId}`),
-    );
-    expect(warnings).toEqual(
-      Array(2).fill(
-        'Monitor home imports monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
-      ),
-    );
+    expect(sentRequests()).toEqual(times(2, `GET /api/v1/monitors/${importId}`));
+    expect(warnings).toEqual(times(2, expect.stringMatching(/\bimports\b.*\b1\b.*Nothing is created/)));
   });
 
-  test("of a domain is told with its name", async () => {
+  test("of a domain is announced with the domain's name", async () => {
     const importId = String(emulator.domains.add({ name: "first.example" }).id);
     await resource("domain").preview({ name: "first.example", importId });
-    expect(warnings).toEqual([
-      'Domain home imports domain 1 ("first.example"). Nothing is created or changed.',
-    ]);
+    expect(warnings).toEqual([expect.stringMatching(/\bimports\b.*\b1\b.*"first\.example"/)]);
   });
 
   test.each<"monitor" | "domain">(["monitor", "domain"])(
-    "of a %s that is equal is taken, whatever the dialect, and no preview after it has anything to do",
+    "of an equal %s succeeds in every dialect, and later previews show no changes",
     async (kind) => {
       const inputs = kind === "monitor" ? monitorInputs : domainInputs;
       const table = kind === "monitor" ? emulator.monitors : emulator.domains;
@@ -179,7 +172,7 @@ describe("an import", () => {
 });
 
 describe("an import is refused in the preview", () => {
-  test("with every property that differs, both values, and the values that check refuses", async () => {
+  test("with every property that differs, both values, and every invalid value", async () => {
     const importId = add({
       name: "Other",
       interval: 300,
@@ -221,7 +214,7 @@ describe("an import is refused in the preview", () => {
     expect(message).toMatch(/interval .*"often"/);
   });
 
-  test("but for what ignoreChanges names", async () => {
+  test("but not for a property in ignoreChanges", async () => {
     const importId = add({ interval: 300 });
     const one = new ModelStack(
       "monitor",
@@ -233,7 +226,7 @@ describe("an import is refused in the preview", () => {
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
 
-  test("when the record cannot be read, and what else is wrong is told beside it", async () => {
+  test("when the record cannot be read, together with every invalid value", async () => {
     const one = resource("monitor", "home", { "uptime:apiKey": "other-key" });
     const message = await failureOf(one.preview({ ...home, interval: 61, importId: add() }));
     expect(message).toMatch(/^: interval .*61/m);
@@ -248,7 +241,7 @@ describe("an import is refused in the preview", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("when two resources of the program have it, or one has the record already", async () => {
+  test("when another resource imports the record or already has it", async () => {
     const importId = add();
     const one = resource();
     const two = one.beside({ importer: "two" });
@@ -274,13 +267,13 @@ describe("an import is refused in the preview", () => {
   });
 });
 
-test("the announcement of an import has the whole name, which may contain `::`", async () => {
+test("an import is announced with the resource's whole name, which may contain `::`", async () => {
   const importId = add();
   await resource("monitor", "my:site:Front$uptime:index:Monitor::team::web").preview({ ...home, importId });
   expect(warnings).toEqual([expect.stringMatching(/^Monitor team::web imports monitor 1 /)]);
 });
 
-test("the error about two resources with one record tells both with the types of their parents", async () => {
+test("the error about two resources with one record names both, with the types of their parents", async () => {
   const importId = add();
   const ownerIn = (parent: string): string => `${parent}$uptime:index:Monitor::web`;
   const one = resource("monitor", ownerIn("my:site:Front"));
@@ -302,15 +295,14 @@ test("an id may be a number, and null is no id", async () => {
   expect(two.state?.id).toBe("2");
 });
 
-test("what the API does not show is said, and sent with the first update", async () => {
+test("a declared field that the API does not show is announced, and sent with the first update", async () => {
   const importId = add({ request_auth_password: "old" });
   const declared = { ...home, requestAuthPassword: "canary-1" };
   const one = resource();
   await one.up({ ...declared, importId });
   expect(warnings.slice(0, 2)).toEqual([
-    'Monitor home imports monitor 1 ("Home", "https://example.com/"). Nothing is created or changed.',
-    "Monitor home: the API does not show requestAuthPassword of monitor 1, so the import cannot compare it; " +
-      "what the program declares is sent with the first update.",
+    expect.stringMatching(/\bimports\b.*\b1\b/),
+    expect.stringContaining("requestAuthPassword"),
   ]);
   expect(await one.up({ ...declared, importId })).toBe("same");
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "old" });
@@ -318,7 +310,7 @@ test("what the API does not show is said, and sent with the first update", async
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "canary-1" });
 });
 
-test("what is not known in the preview is compared when it is, and a difference leaves nothing behind", async () => {
+test("a value that is unknown in the preview is compared in the up, and nothing is written if it differs", async () => {
   const importId = add();
   const provider = hosted(monitor, settingsOf(), new FrontSession({ clock }));
   const declared = { ...home, importId, __options: { importer: "home" } };
@@ -338,18 +330,23 @@ test("what is not known in the preview is compared when it is, and a difference 
   expect(emulator.writes()).toEqual([]);
 });
 
-describe("with the option kept, no record is lost", () => {
+describe("if the option import is kept", () => {
   const names = (): unknown[] => emulator.monitors.all().map(({ name }) => name);
 
-  test("by a replacement: it makes a new record, and the next run has nothing to do", async () => {
-    const importId = add();
-    const declared = { ...home, importId };
+  /** A resource that a former run has imported, and what its program declares. */
+  async function imported(): Promise<[ModelStack, Inputs & { importId: string }]> {
+    const declared = { ...home, importId: add() };
     const one = resource();
     await one.up(declared);
     one.nextRun();
+    return [one, declared];
+  }
+
+  test("a replacement creates a new record, and the next run changes nothing", async () => {
+    const [one, declared] = await imported();
     await one.replace(declared);
     expect(one.state?.id).toBe("2");
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(storedIds()).toEqual(["2"]);
     one.nextRun();
     expect(await one.up(declared)).toBe("same");
     await one.refresh();
@@ -367,7 +364,7 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by new names of a domain, one after the other", async () => {
+  test("each new name of a domain replaces its record", async () => {
     const importId = String(emulator.domains.add({ name: "first.example" }).id);
     const one = resource("domain");
     await one.up({ name: "first.example", importId });
@@ -377,57 +374,45 @@ describe("with the option kept, no record is lost", () => {
       one.nextRun();
       expect(await one.up({ name, importId })).toBe("same");
       expect(emulator.domains.all()).toMatchObject([{ name }]);
-      expect(one.state?.id).toBe(String(emulator.domains.all()[0]?.id));
+      expect(storedIds("domain")).toEqual([one.state?.id]);
     }
   });
 
-  test("by a replacement that comes after the record was deleted in the same run", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
-    one.nextRun();
+  test("a record that was deleted in the same run is created again", async () => {
+    const [one, declared] = await imported();
     await one.destroy();
-    expect(await one.up({ ...home, importId })).toBe("create");
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(await one.up(declared)).toBe("create");
+    expect(storedIds()).toEqual(["2"]);
   });
 
-  test("by a kill between the deletion and the creation of a replacement", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
+  test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {
+    const [one, declared] = await imported();
     // The deletion was not written into state any more.
-    emulator.monitors.remove(importId);
-    one.nextRun();
-    expect(await one.up({ ...home, importId })).toBe("same");
+    emulator.monitors.remove(declared.importId);
+    expect(await one.up(declared)).toBe("same");
     one.nextRun();
     await one.refresh();
     expect(one.state).toBeUndefined();
     one.nextRun();
-    expect(await failureOf(one.up({ ...home, importId }))).toContain("remove the option import");
+    expect(await failureOf(one.up(declared))).toContain("remove the option import");
     await one.up(home);
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by a deletion by hand: the run whose refresh finds the record gone creates it again", async () => {
-    const importId = add();
-    const one = resource();
-    await one.up({ ...home, importId });
-    emulator.monitors.remove(importId);
-    one.nextRun();
+  test("a record that was deleted by hand is created again by the run whose refresh finds it gone", async () => {
+    const [one, declared] = await imported();
+    emulator.monitors.remove(declared.importId);
     await one.refresh();
     expect(one.state).toBeUndefined();
-    expect(await one.up({ ...home, importId })).toBe("create");
+    expect(await one.up(declared)).toBe("create");
     expect(names()).toEqual(["Home"]);
-    expect(await one.up({ ...home, importId })).toBe("same");
+    expect(await one.up(declared)).toBe("same");
   });
 
-  test("by a new name of the resource in Pulumi: the old one lets the record go, also after a kill in between", async () => {
-    const importId = add();
-    const old = resource();
-    await old.up({ ...home, importId });
+  test("a resource that is renamed keeps its record, also if the run was killed before the old one was deleted", async () => {
+    const [old, declared] = await imported();
     const renamed = old.beside({ importer: "renamed" });
-    old.nextRun(renamed);
-    await renamed.up({ ...home, importId });
+    await renamed.up(declared);
     // Killed before the old one was deleted; the option may go meanwhile.
     old.nextRun(renamed);
     expect(await renamed.up(home)).toBe("same");
@@ -438,18 +423,14 @@ describe("with the option kept, no record is lost", () => {
     expect(names()).toEqual([]);
   });
 
-  test("by another resource of the name that it was imported under, before it got a new one by alias", async () => {
-    const importId = add();
-    const former = resource();
-    await former.up({ ...home, importId });
-    const again = former.beside();
-    former.nextRun(again);
-    await again.up({ ...home, importId });
+  test("a new resource under the former name of an imported one keeps the record", async () => {
+    const [former, declared] = await imported();
+    await former.beside().up(declared);
     await former.drop();
     expect(names()).toEqual(["Home"]);
   });
 
-  test("by a new name of a resource that was not imported, in one run", async () => {
+  test("a resource that was not imported can be renamed and imported in one run", async () => {
     const old = new ModelStack("monitor", settingsOf(), {}, clock);
     await old.up(home);
     const renamed = old.beside({ importer: "renamed" });
@@ -460,23 +441,19 @@ describe("with the option kept, no record is lost", () => {
     expect(await renamed.up({ ...home, importId: renamed.state?.id })).toBe("same");
   });
 
-  test("by another id: as in Pulumi, it is a replacement, by the record of that id", async () => {
-    const [first, second] = [add(), add({ interval: 300 })];
-    const one = resource();
-    await one.up({ ...home, importId: first });
-    one.nextRun();
-    expect(await failureOf(one.up({ ...home, importId: second }))).toContain(
-      "interval is 60 in the program and 300",
-    );
+  test("another id replaces the resource by the record of that id", async () => {
+    const [one] = await imported();
+    const other = { ...home, importId: add({ interval: 300 }) };
+    expect(await failureOf(one.up(other))).toMatch(/interval.*60.*300/);
     expect(names()).toEqual(["Home", "Home"]);
     one.nextRun();
-    expect(await one.up({ ...home, interval: 300, importId: second })).toBe("replace");
-    expect(one.state?.id).toBe(second);
-    expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2]);
+    expect(await one.up({ ...other, interval: 300 })).toBe("replace");
+    expect(one.state?.id).toBe(other.importId);
+    expect(storedIds()).toEqual([other.importId]);
   });
 });
 
-test("with uptime:adoptExisting the import comes first, and nobody else adopts its record", async () => {
+test("with uptime:adoptExisting, no other resource adopts an imported record", async () => {
   const [first, second] = [add(), add()];
   const one = resource("monitor", "home", { "uptime:adoptExisting": "true" });
   await one.up({ ...home, importId: second });
@@ -505,21 +482,18 @@ test.each<["monitor" | "domain", Inputs, Inputs]>([
     { name: "a.example", homepage_url: "https://a.example/" },
     { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
   ],
-])(
-  "a %s that is only read has every field as an output, and its inputs stay what the program says",
-  async (kind, fields, outputs) => {
-    const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-    const definition = kind === "monitor" ? monitor : domain;
-    const provider = hosted(definition, settingsOf(), new FrontSession({ clock }));
-    const id = String(table.add(fields).id);
-    const first = await provider.read(id, {});
-    const again = await provider.read(id, first.props);
-    for (const { props, inputs } of [first, again]) {
-      expect(props).toMatchObject(outputs);
-      expect(Object.keys(props ?? {})).toEqual(expect.arrayContaining(Object.keys(definition.fields)));
-      expect(inputs).toEqual({});
-    }
-    table.edit(id, { name: "renamed.example" });
-    expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
-  },
-);
+])("a %s read with `get` has every field as an output, and no inputs", async (kind, fields, outputs) => {
+  const table = kind === "monitor" ? emulator.monitors : emulator.domains;
+  const definition = kind === "monitor" ? monitor : domain;
+  const provider = hosted(definition, settingsOf(), new FrontSession({ clock }));
+  const id = String(table.add(fields).id);
+  const first = await provider.read(id, {});
+  const again = await provider.read(id, first.props);
+  for (const { props, inputs } of [first, again]) {
+    expect(props).toMatchObject(outputs);
+    expect(Object.keys(props ?? {})).toEqual(expect.arrayContaining(Object.keys(definition.fields)));
+    expect(inputs).toEqual({});
+  }
+  table.edit(id, { name: "renamed.example" });
+  expect((await provider.read(id, again.props)).props).toMatchObject({ name: "renamed.example" });
+});

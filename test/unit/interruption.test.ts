@@ -1,19 +1,31 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, isList, Program, server, withServer, times } from "../support/program";
+import { Program, times } from "../support/program";
+import {
+  answer,
+  clock,
+  emulator,
+  failureOf,
+  isList,
+  lists,
+  posts,
+  sentRequests,
+  storedIds,
+  withServer,
+} from "../support/server";
 import { home } from "../support/monitors";
 
 const slow = { kind: "delay", answerDelayMs: 5000 } as const;
 
 withServer();
 
-const pluginWith = (settings = {}): Program => new Program(server, "plugin", settings);
+const pluginWith = (settings = {}): Program => new Program("plugin", settings);
 
 /** Waits until so many requests of a method have come, and sends Cancel then. */
 async function cancelAfter(program: Program, method: string, count = 1): Promise<void> {
-  const came = (): number => server.emulator.requests.filter((request) => request.method === method).length;
+  const came = (): number => emulator.requests.filter((request) => request.method === method).length;
   while (came() < count) await new Promise(setImmediate);
-  server.emulator.forget();
+  emulator.forget();
   await program.cancel();
 }
 
@@ -27,7 +39,7 @@ async function created(settings = {}): Promise<[ModelStack, Program]> {
   const one = program.resource();
   await one.up(home);
   program.nextRun();
-  server.emulator.forget();
+  emulator.forget();
   return [one, program];
 }
 
@@ -45,46 +57,46 @@ async function cancelled(
   operation = (one: ModelStack): Promise<unknown> => one.up(home),
   [one, program] = fresh(),
 ): Promise<{ failure: string; waited: number; one: ModelStack; program: Program }> {
-  server.fault = on(method, fault);
+  emulator.fault = on(method, fault);
   const running = failureOf(operation(one));
   await cancelAfter(program, method);
-  const begun = server.clock.now();
-  return { failure: await running, waited: server.clock.now() - begun, one, program };
+  const begun = clock.now();
+  return { failure: await running, waited: clock.now() - begun, one, program };
 }
 
 describe("after Cancel, a request that was sent gets its answer", () => {
-  test("and each of several creates in flight is recorded: none is made again", async () => {
+  test("and each of several creates in flight is in state", async () => {
     const program = pluginWith();
     const all = Array.from({ length: 4 }, () => program.resource());
-    server.fault = on("POST", slow);
+    emulator.fault = on("POST", slow);
     const names = all.map((_, index) => ({ ...home, name: `Home ${index}` }));
     const running = all.map((one, index) => failureOf(one.up(names[index] ?? home)));
     await cancelAfter(program, "POST", 4);
     expect(await Promise.all(running)).toEqual(times(4, ""));
-    expect(all.map(({ state }) => state?.id).sort()).toEqual(server.ids().sort());
+    expect(all.map(({ state }) => state?.id).sort()).toEqual(storedIds().sort());
     program.nextRun();
     for (const [index, one] of all.entries()) expect(await one.up(names[index] ?? home)).toBe("same");
-    expect(server.ids()).toHaveLength(4);
+    expect(storedIds()).toHaveLength(4);
   });
 
   test.each(["id", "empty"] as const)(
-    "and is recorded with the reads that this needs: %s",
+    "and the reads that are needed to record it: %s",
     async (createAnswer) => {
-      server.emulator.dialect = { createAnswer, createLocation: true };
+      emulator.dialect = { createAnswer, createLocation: true };
       const { failure, one } = await cancelled("POST", slow);
       expect(failure).toBe("");
       expect(one.state).toMatchObject({ id: "1", unfinished: false });
     },
   );
 
-  test("as does an update, which is verified", async () => {
-    server.emulator.dialect = { updateAnswer: "empty" };
+  test("also if it is an update, which is verified", async () => {
+    emulator.dialect = { updateAnswer: "empty" };
     const { failure, one } = await cancelled("PATCH", slow, update, await created());
     expect(failure).toBe("");
     expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
   });
 
-  test("as does a delete", async () => {
+  test("also if it is a delete", async () => {
     const { failure, one } = await cancelled("DELETE", slow, (each) => each.destroy(), await created());
     expect(failure).toBe("");
     expect(one.state).toBeUndefined();
@@ -94,20 +106,20 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     const { failure, one } = await cancelled("POST", { kind: "cut", effect: true, answerDelayMs: 5000 });
     expect(failure).toBe("");
     expect(one.state?.id).toBe("1");
-    expect(server.lists).toBe(1);
+    expect(lists()).toBe(1);
   });
 
-  test("and a create that is not found is not sent again: the error warns that it may exist", async () => {
+  test("and a create that is not found is not sent again, with an error that warns that it may exist", async () => {
     const { failure, waited } = await cancelled("POST", { kind: "cut", effect: false, answerDelayMs: 5000 });
     expect(failure).toMatch(/may exist[^]*uptime:adoptExisting/);
     expect(waited).toBeLessThanOrEqual(5000);
-    expect([server.posts, server.lists]).toEqual([0, 1]);
+    expect([posts(), lists()]).toEqual([0, 1]);
   });
 
-  test("and reads that this needs are not sent again if they fail: the create is a partial failure with its id", async () => {
-    server.emulator.dialect = { createAnswer: "id" };
+  test("and reads that fail are not sent again: the create is a partial failure with its id", async () => {
+    emulator.dialect = { createAnswer: "id" };
     const [one, program] = fresh();
-    server.fault = ({ method, path }) => {
+    emulator.fault = ({ method, path }) => {
       if (method === "POST") return slow;
       return path.endsWith("/1") ? { kind: "cut", effect: true } : undefined;
     };
@@ -115,20 +127,20 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     await cancelAfter(program, "POST");
     expect(await running).toMatch(/interrupted/i);
     // Whether it has the id, and what is there.
-    expect(server.sent).toEqual(times(2, "GET /api/v1/monitors/1"));
+    expect(sentRequests()).toEqual(times(2, "GET /api/v1/monitors/1"));
     expect(one.state).toMatchObject({ id: "1", unfinished: true });
   });
 
-  test("and a create whose second part was not sent is a partial failure with its id", async () => {
+  test("and a create whose follow-up update was not sent is a partial failure with its id", async () => {
     const paused = { ...home, pause: true };
     const { failure, one, program } = await cancelled("POST", slow, (each) => each.up(paused));
     expect(failure).not.toBe("");
     expect(one.state).toMatchObject({ id: "1", unfinished: true });
-    expect(server.emulator.writes()).toEqual([]);
-    server.fault = undefined;
+    expect(emulator.writes()).toEqual([]);
+    emulator.fault = undefined;
     program.nextRun();
     expect(await one.up(paused)).toBe("update");
-    expect(server.emulator.monitors.all()).toMatchObject([{ id: 1, pause: true }]);
+    expect(emulator.monitors.all()).toMatchObject([{ id: 1, pause: true }]);
   });
 });
 
@@ -137,14 +149,14 @@ describe("after Cancel, a wait ends at once", () => {
 
   /** Nothing is sent any more, no time passes, and the error does not speak of a time that is over. */
   async function endsAtOnce(program: Program, running: Promise<string>): Promise<void> {
-    server.emulator.forget();
-    const begun = server.clock.now();
+    emulator.forget();
+    const begun = clock.now();
     await program.cancel();
     const failure = await running;
     expect(failure).toMatch(/interrupted/i);
     expect(failure).not.toContain("customTimeouts");
-    expect(server.clock.now()).toBe(begun);
-    expect(server.emulator.requests).toEqual([]);
+    expect(clock.now()).toBe(begun);
+    expect(emulator.requests).toEqual([]);
   }
 
   /** Waits until the clock has nothing to do but to let a wait pass. */
@@ -161,7 +173,7 @@ describe("after Cancel, a wait ends at once", () => {
     for (const fault of [limited, answer(500)]) {
       const [one, program] = await created();
       let isLimited = false;
-      server.fault = () => {
+      emulator.fault = () => {
         isLimited = true;
         return fault;
       };
@@ -169,39 +181,39 @@ describe("after Cancel, a wait ends at once", () => {
       await waits(() => isLimited);
       await endsAtOnce(program, running);
       expect(one.state).toBeDefined();
-      server.fault = undefined;
+      emulator.fault = undefined;
     }
   });
 
-  test("for the rate limit, of a create, of which nothing was sent", async () => {
+  test("for the rate limit, of a create that was not sent", async () => {
     const [one, program] = fresh();
-    server.fault = (request) => (isList(request) ? limited : undefined);
+    emulator.fault = (request) => (isList(request) ? limited : undefined);
     const running = failureOf(one.up(home));
-    await waits(() => server.lists > 0);
+    await waits(() => lists() > 0);
     await endsAtOnce(program, running);
-    expect(server.ids()).toEqual([]);
+    expect(storedIds()).toEqual([]);
   });
 
-  test("for a place among the requests that are sent at a time", async () => {
+  test("for one of the requests that uptime:maxConcurrency allows", async () => {
     const program = pluginWith({ "uptime:maxConcurrency": "1" });
     const all = Array.from({ length: 4 }, () => program.resource());
-    server.fault = on("POST", slow);
+    emulator.fault = on("POST", slow);
     const running = all.map((one, index) => failureOf(one.up({ ...home, name: `Home ${index}` })));
     await cancelAfter(program, "POST");
     const results = await Promise.all(running);
     expect(results.filter((failure) => failure === "")).toHaveLength(1);
-    expect(server.posts).toBe(0);
-    expect(server.ids()).toHaveLength(1);
+    expect(posts()).toBe(0);
+    expect(storedIds()).toHaveLength(1);
   });
 
   test("between two looks for a lost create", async () => {
     const [one, program] = fresh();
-    server.fault = on("POST", { kind: "cut", effect: false });
+    emulator.fault = on("POST", { kind: "cut", effect: false });
     const running = failureOf(one.up(home));
-    await waits(() => server.lists === 2);
+    await waits(() => lists() === 2);
     await program.cancel();
     expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
-    expect(server.posts).toBe(1);
+    expect(posts()).toBe(1);
   });
 });
 
@@ -215,35 +227,35 @@ describe("after Cancel, nothing begins", () => {
     await one.preview(home);
     await program.cancel();
     expect(await failureOf(operation(one, program))).toMatch(/interrupted/i);
-    expect(server.emulator.requests).toEqual([]);
+    expect(emulator.requests).toEqual([]);
     expect(one.state).toBeDefined();
   });
 
   test.each([
     ["another address", undefined],
     ["the same address", "127.0.0.1:1"],
-  ])("until the next run, which an attached plugin serves too: its engine has %s", async (_, address) => {
+  ])("until the next run of an attached plugin, whose engine has %s", async (_, address) => {
     const [one, program] = await created();
     program.continue("127.0.0.1:1");
     await one.preview(home);
     await program.cancel();
     program.continue(address);
     await update(one);
-    expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+    expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
   });
 
-  test("by a run whose engine was killed once a plugin that is attached serves the next one", async () => {
+  test("for a run whose engine was killed, once an attached plugin serves the next run", async () => {
     const [one, program] = await created();
     const limited = answer(429, "", { "retry-after": "300" });
-    server.fault = on("PATCH", limited);
+    emulator.fault = on("PATCH", limited);
     const running = failureOf(update(one));
-    while (server.emulator.writes().length === 0) await new Promise(setImmediate);
-    server.fault = undefined;
+    while (emulator.writes().length === 0) await new Promise(setImmediate);
+    emulator.fault = undefined;
     // No Cancel came.
     program.continue();
     expect(await running).toMatch(/interrupted/i);
-    server.emulator.forget();
-    await server.clock.sleep(600_000);
-    expect(server.emulator.writes()).toEqual([]);
+    emulator.forget();
+    await clock.sleep(600_000);
+    expect(emulator.writes()).toEqual([]);
   });
 });

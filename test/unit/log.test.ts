@@ -2,8 +2,7 @@ import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { FrontSession } from "../../provider/engine/front-session";
 import { blocksOf } from "../support/blocks";
-import type { Fault } from "../../provider/emulator";
-import { answer, clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
 
 const request: SentRequest = {
@@ -30,7 +29,7 @@ describe("a log", () => {
     log.addRequest({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
   };
 
-  test("of a summary is one line at the end", () => {
+  test("of level summary is one line at the end", () => {
     const line = "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again";
     expect(logged("summary", act)).toEqual([line]);
     expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
@@ -65,7 +64,7 @@ describe("a log", () => {
 
 describe("the provider's log", () => {
   // In pieces, so that this file, printed beside a failure, does not hold them.
-  withEmulator({ apiKey: ["canary", "key"].join("-") });
+  withServer({ apiKey: ["canary", "key"].join("-") });
   let printed: string;
   let session: FrontSession;
   beforeEach(() => {
@@ -87,13 +86,9 @@ describe("the provider's log", () => {
     requestAuthPassword: secret("password"),
     requestHeaders: [{ key: secret("header"), value: secret("value") }],
   };
-  const onPost =
-    (...faults: (Fault | undefined)[]) =>
-    ({ method }: { method: string }) =>
-      method === "POST" ? faults.shift() : undefined;
 
   function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
-    const config = settingsOf({ "uptime:logLevel": level, ...more });
+    const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level, ...more });
     return new ModelStack(kind, config, {}, clock, dynamicProcess(session));
   }
 
@@ -103,11 +98,11 @@ describe("the provider's log", () => {
     const one = stack("monitor", level);
     await one.up(home);
     await one.refresh();
-    emulator.fault = onPost({ kind: "cut", effect: true });
+    onCreates({ kind: "cut", effect: true });
     await one.beside().up(home);
-    emulator.fault = onPost({ kind: "cut", effect: false }, answer(502));
+    onCreates({ kind: "cut", effect: false }, answer(502));
     await one.beside().up(home);
-    emulator.fault = onPost(answer(429, "", { "retry-after": "0" }));
+    onCreates(answer(429, "", { "retry-after": "0" }));
     await one.beside().up(home);
     emulator.fault = ({ method, body, headers }) =>
       method === "POST" ? answer(422, { message: JSON.stringify([body, headers]) }) : undefined;
@@ -127,7 +122,7 @@ describe("the provider's log", () => {
   }
 
   test.each(["off", "summary", "requests", "json"] as const)(
-    "at the level %s holds no key and no value, nor does an error, whatever happens",
+    "at the level %s has no key and no value, like the errors, whatever happens",
     async (level) => {
       const errors = await everything(level);
       expect(errors).toMatch(/status 422.*redirects to/s);

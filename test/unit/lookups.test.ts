@@ -4,19 +4,16 @@ import * as uptime from "../../provider";
 import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
-import { answer, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
 import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
-withEmulator({ settled: true });
+withServer({ settled: true });
 beforeEach(() => {
   pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
 });
 
-const speak = (dialect: Partial<Dialect>): void => {
-  emulator.dialect = { ...emulator.dialect, ...dialect };
-};
 const site = (name: string, more: Record<string, unknown> = {}) => ({
   name,
   url: `https://${encodeURIComponent(name)}.example/`,
@@ -35,7 +32,6 @@ const idsFound = async (): Promise<number[]> =>
   (await uptime.getMonitors()).map(({ id }) => Number(id)).sort((one, other) => one - other);
 const from = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
-const reads = (): string[] => emulator.requests.map(({ method, path }) => `${method} ${path}`);
 
 describe("one record", () => {
   test("has every field under its input's name, and the rest in attributes", async () => {
@@ -89,7 +85,10 @@ describe("one record", () => {
     emulator.apiKey = canary("key");
     pulumi.runtime.setConfig("uptime:apiKey", emulator.apiKey);
     const badge = `https://status.example/badge?key=${emulator.apiKey}`;
-    speak({ password: "plain", extraFields: { team: "s3cret-token", note: "correct horse", badge } });
+    emulator.dialect = {
+      password: "plain",
+      extraFields: { team: "s3cret-token", note: "correct horse", badge },
+    };
     emulator.monitors.add(
       site("Shop", {
         request_headers: [{ key: "Authorization", value: "s3cret-token" }],
@@ -106,7 +105,7 @@ describe("one record", () => {
     });
   });
 
-  test("a record that is not there is an error that says what was looked for and where", async () => {
+  test("that is not there is an error that says what was looked for and where", async () => {
     emulator.monitors.add(site("Shop 2"));
     expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       `getMonitor found no monitor with name "Shop" at ${emulator.url}.`,
@@ -119,14 +118,14 @@ describe("one record", () => {
     );
   });
 
-  test("records with equal URLs are all found, however these are written", async () => {
+  test("is found by its URL, however that is written", async () => {
     for (const url of ["https://a.example", "https://A.example/", "https://b.example/"])
       emulator.monitors.add(site("Shop", { url }));
     expect(await failureOf(uptime.getMonitor({ url: "https://a.example/" }))).toContain("found 2 monitors");
     expect(await uptime.getMonitors({ url: "https://a.example" })).toHaveLength(2);
   });
 
-  test("several matches are an error that names some of them", async () => {
+  test("that is one of several matches is an error that names some of them", async () => {
     for (let number = 0; number < 8; number++) emulator.monitors.add(site("Shop"));
     expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toBe(
       'getMonitor found 8 monitors with name "Shop": 8 ("Shop"), 7 ("Shop"), 6 ("Shop"), 5 ("Shop"), 4 ("Shop") and 3 ' +
@@ -138,7 +137,7 @@ describe("one record", () => {
     addShops(230);
     const { id } = await uptime.getMonitor({ name: "Shop 7" });
     expect(id).toBe("8");
-    expect(reads()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
+    expect(sentRequests()).toEqual(["GET /api/v1/monitors", "GET /api/v1/monitors/8"]);
     // Some searches read % as "anything", or find only what is indexed already.
     emulator.fault = ({ query }) => (isSearch(query) ? answer(200, "[]") : undefined);
     expect((await uptime.getMonitor({ name: "Shop 7" })).id).toBe("8");
@@ -152,13 +151,13 @@ describe("one record", () => {
     expect((await uptime.getMonitor({ name: "Shop" })).id).toBe("1");
   });
 
-  test("a name that the API shows with HTML entities is compared and returned without them", async () => {
-    speak({ escapeHtml: true });
+  test("whose name the API shows with HTML entities is found and returned without them", async () => {
+    emulator.dialect = { escapeHtml: true };
     emulator.monitors.add(site("Tom & Jerry's <shop>"));
     expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
   });
 
-  test("a value that cannot be read is an error that names the record", async () => {
+  test("with a value that cannot be read is an error that names it", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await failureOf(uptime.getMonitor({ id: 1 }))).toBe(
       'Monitor 1 cannot be read. The API shows interval as "often", but a whole number was expected.',
@@ -175,7 +174,7 @@ describe("many records", () => {
   test.each(dialects.filter((_, index) => index % sample(13, 3, 1) === 0))(
     "are all there, with all their fields: %j",
     async (dialect) => {
-      speak({ ...dialect, list: "bare", ids: "string" });
+      emulator.dialect = { ...dialect, list: "bare", ids: "string" };
       for (let number = 0; number < 120; number++)
         emulator.monitors.add(
           site(`Shop ${number}`, number % 2 === 0 ? { ssl_alert_days: 7 } : { request_auth_username: "bob" }),
@@ -187,7 +186,7 @@ describe("many records", () => {
       expect(found.filter(({ requestAuthUsername }) => requestAuthUsername === "bob")).toHaveLength(60);
       // If the list shows all fields, it is enough; one record is read to find that out.
       if (dialect.listBrief === false && dialect.emptyAs !== "absent")
-        expect(reads().filter((read) => /\d$/.test(read))).toHaveLength(1);
+        expect(sentRequests().filter((read) => /\d$/.test(read))).toHaveLength(1);
     },
   );
 
@@ -207,9 +206,9 @@ describe("many records", () => {
     expect(await uptime.getDomains()).toEqual([]);
   });
 
-  test("a list that breaks off, or repeats itself, is an error and never a short list", async () => {
+  test("are an error, and never a short list, if the list breaks off or repeats itself", async () => {
     addShops(150);
-    speak({ paging: "meta" });
+    emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) => (isPage(query, 2) ? answer(200, { message: "try again" }) : undefined);
     expect(await failureOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
     const body = { data: [site("x", { id: 150 })], meta: { current_page: 1, last_page: 2 } };
@@ -217,12 +216,12 @@ describe("many records", () => {
     expect(await failureOf(uptime.getMonitors())).toContain("cannot be read completely");
   });
 
-  describe("a list whose pages move, because records are deleted while it is read,", () => {
+  describe("a list whose pages move while it is read", () => {
     test.each(["meta", "nextPageUrl"] as const)(
-      "is read again, and nothing is missed: %s",
+      "is read again if a record is deleted, so that nothing is missed: %s",
       async (paging) => {
         addShops(250);
-        speak({ paging });
+        emulator.dialect = { paging };
         let isLeft = true;
         emulator.fault = ({ query }) => {
           // What was first of the second page becomes last of the first one, which has been read.
@@ -231,13 +230,13 @@ describe("many records", () => {
           return undefined;
         };
         expect(await idsFound()).toEqual(expect.arrayContaining([...from(1, 248), 250]));
-        expect(reads().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
+        expect(sentRequests().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
       },
     );
 
-    test("is read again, and nothing is missed, if as many are made meanwhile", async () => {
+    test("is read again if as many are created as deleted", async () => {
       addShops(101);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       let isFirst = true;
       emulator.fault = ({ query }) => {
         if (isPage(query, 2) && isFirst) {
@@ -250,9 +249,9 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(2, 102)));
     });
 
-    test("is an error if they keep moving", async () => {
+    test("is an error if records are deleted during every read", async () => {
       addShops(250);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       let newest = 250;
       emulator.fault = ({ query }) => {
         if (isPage(query, 2)) emulator.monitors.remove(newest--);
@@ -261,9 +260,9 @@ describe("many records", () => {
       expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
     });
 
-    test("is read once if records are only added", async () => {
+    test("is read once if records are only created", async () => {
       addShops(250);
-      speak({ paging: "meta" });
+      emulator.dialect = { paging: "meta" };
       emulator.fault = () => {
         emulator.monitors.add(site("New"));
         return undefined;
@@ -271,7 +270,7 @@ describe("many records", () => {
       expect(await idsFound()).toEqual(expect.arrayContaining(from(1, 250)));
     });
 
-    test("is an error if its pages hold fewer than it says", async () => {
+    test("is an error if its pages hold fewer records than it says", async () => {
       const meta = { current_page: 1, last_page: 1, total: 2 };
       emulator.fault = () => answer(200, { data: [site("x", { id: 1 })], meta });
       expect(await failureOf(uptime.getMonitors())).toMatch(
@@ -280,8 +279,8 @@ describe("many records", () => {
     });
   });
 
-  test("a listed record that cannot be read is an error, and not missing from the result", async () => {
-    speak({ listBrief: true });
+  test("are an error if one that the list holds cannot be read", async () => {
+    emulator.dialect = { listBrief: true };
     addShops(3);
     emulator.fault = ({ path }) => (path.endsWith("/2") ? answer(404) : undefined);
     const lookups = [
@@ -293,8 +292,8 @@ describe("many records", () => {
       expect(await failureOf(lookup())).toContain("but the list of monitors holds 2");
   });
 
-  test("a record that is deleted while the list is read is not in the result", async () => {
-    speak({ listBrief: true });
+  test("are without one that is deleted while the list is read", async () => {
+    emulator.dialect = { listBrief: true };
     addShops(3);
     emulator.fault = ({ path }) => {
       if (path.endsWith("/3")) emulator.monitors.remove(2);
@@ -376,7 +375,7 @@ test("the output forms take inputs", async () => {
 describe("Pulumi's options", () => {
   const home = { name: "Home", url: "https://a.example/", interval: 60 as const };
 
-  test("parent is taken, and has no effect but that of a default", async () => {
+  test("parent is accepted and has no effect", async () => {
     await startMocks();
     emulator.monitors.add(site("Shop"));
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
@@ -385,7 +384,7 @@ describe("Pulumi's options", () => {
     expect(await uptime.getMonitors({}, { parent })).toHaveLength(1);
   });
 
-  test("provider is refused, because there is no such provider resource", async () => {
+  test("provider is refused, because dynamic resources have no provider resource", async () => {
     await startMocks();
     class Provider extends pulumi.ProviderResource {
       constructor() {
@@ -406,7 +405,7 @@ describe("Pulumi's options", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("dependsOn lets a lookup wait for resources, alone, in lists, as outputs and in components", async () => {
+  test("dependsOn waits for resources: alone, in lists, as outputs and in components", async () => {
     const order: string[] = [];
     await startMocks({ created: (name) => void order.push(name) });
     emulator.fault = () => {
@@ -440,7 +439,7 @@ describe("Pulumi's options", () => {
     }
   });
 
-  test("dependsOn makes a lookup unknown in a preview that is to create the resource", async () => {
+  test("dependsOn makes a lookup unknown in a preview that creates the resource", async () => {
     await startMocks({ preview: true });
     const dependsOn = new uptime.Monitor("made", home);
     expect(await settled(uptime.getMonitorsOutput({}, { dependsOn }))).toMatchObject({ isKnown: false });
@@ -451,7 +450,7 @@ describe("Pulumi's options", () => {
     });
   });
 
-  test("dependsOn with something else is an error", async () => {
+  test("dependsOn with something other than resources is an error", async () => {
     const found = uptime.getDomainsOutput({}, { dependsOn: "home" as never });
     expect(await failureOf(settled(found))).toBe(
       "A lookup has an option dependsOn with a value that is not a resource.",

@@ -1,7 +1,21 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
-import { answer, failureOf, isList, kinds, Program, server, withServer, myKey } from "../support/program";
-import type { Kind } from "../support/program";
+import { Program } from "../support/program";
+import {
+  answer,
+  clock,
+  emulator,
+  failureOf,
+  isList,
+  lists,
+  myKey,
+  onCreates,
+  posts,
+  storedIds,
+  withServer,
+} from "../support/server";
+import { kinds } from "../support/calls";
+import type { Kind } from "../support/calls";
 import { home } from "../support/monitors";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
@@ -13,7 +27,7 @@ const declared = { monitor: home, domain: { name: "example.com" } };
 withServer();
 
 const program = (settings: Record<string, string> = {}): Program =>
-  new Program(server, "dynamic", { "uptime:timeoutSeconds": "600", ...settings });
+  new Program("dynamic", { "uptime:timeoutSeconds": "600", ...settings });
 const resource = (kind?: Kind, settings?: Record<string, string>): ModelStack =>
   program(settings).resource(kind);
 /** How every error after a lost create ends. */
@@ -30,27 +44,32 @@ const cutBefore = { kind: "cut", effect: false } as const;
 
 /** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
 function insteadOfOurs(...records: Record<string, unknown>[]): void {
-  let left = 1;
-  server.fault = ({ method }) => {
-    if (method !== "POST" || left-- <= 0) return undefined;
-    for (const record of records) server.emulator.monitors.add(record);
+  emulator.fault = ({ method }) => {
+    if (method !== "POST" || posts() > 1) return undefined;
+    for (const record of records) emulator.monitors.add(record);
     return cutBefore;
   };
 }
 
-/** The list does not show what is new for so many looks after the first create. */
-function lagging(looks: number, onPost: (request: ReceivedRequest) => Fault | undefined): void {
-  let isSent = false;
-  server.fault = (request) => {
-    if (request.method === "POST") {
-      isSent = true;
-      return onPost(request);
-    }
-    return isSent && isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined;
+/** The creates misbehave, and the requests after the first of them. */
+function afterCreate(
+  onCreate: () => Fault | undefined,
+  later: (request: ReceivedRequest) => Fault | undefined,
+): void {
+  emulator.fault = (request) => {
+    if (request.method === "POST") return onCreate();
+    return posts() > 0 ? later(request) : undefined;
   };
 }
 
-describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
+/** The list does not show what is new for so many looks after the first create. */
+function lagging(looks: number, onCreate: () => Fault | undefined): void {
+  afterCreate(onCreate, (request) =>
+    isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined,
+  );
+}
+
+describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
   const lost: [string, Fault][] = [
     ["the connection is cut", cut],
     ["a proxy answers 504", { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" }],
@@ -61,26 +80,26 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ["the answer is not JSON", { kind: "answer", effect: true, status: 200, body: "<html>Hello</html>" }],
   ];
 
-  test.each(lost)("if %s after the effect: found, one record, no second POST", async (_how, fault) => {
-    server.onCreates(fault);
+  test.each(lost)("because %s after the effect is found, and not sent again", async (_how, fault) => {
+    onCreates(fault);
     const one = resource(kind);
     await one.up(declared[kind]);
-    expect(server.ids(kind)).toEqual([one.state?.id]);
-    expect(server.posts).toBe(1);
+    expect(storedIds(kind)).toEqual([one.state?.id]);
+    expect(posts()).toBe(1);
     expect(await one.preview(declared[kind])).toBe("same");
   });
 
   test.each<[string, Fault]>([
     ["the connection is cut", cutBefore],
     ["a proxy answers 502", answer(502)],
-  ])("if %s before the effect: sent again after two looks, one record", async (_how, fault) => {
-    server.onCreates(fault);
+  ])("because %s before the effect is sent again after two looks", async (_how, fault) => {
+    onCreates(fault);
     const one = resource(kind);
-    const started = server.clock.now();
+    const started = clock.now();
     await one.up(declared[kind]);
-    expect(server.clock.now() - started).toBeGreaterThanOrEqual(lookPause);
-    expect(server.ids(kind)).toEqual([one.state?.id]);
-    expect(server.emulator.requests.slice(0, 5).map(({ method }) => method)).toEqual([
+    expect(clock.now() - started).toBeGreaterThanOrEqual(lookPause);
+    expect(storedIds(kind)).toEqual([one.state?.id]);
+    expect(emulator.requests.slice(0, 5).map(({ method }) => method)).toEqual([
       "GET",
       "POST",
       "GET",
@@ -89,98 +108,93 @@ describe.each(kinds)("a lost answer to the create of a %s", (kind) => {
     ]);
   });
 
-  test("is not looked for if the API refused the create", async () => {
-    server.onCreates(answer(422));
+  test("is not looked for if the API refused it", async () => {
+    onCreates(answer(422));
     expect(await failureOf(resource(kind).up(declared[kind]))).toContain("status 422");
-    expect([server.posts, server.lists]).toEqual([1, 1]);
+    expect([posts(), lists()]).toEqual([1, 1]);
   });
 
   test.each([
     ["before", { answerDelayMs: 32_000 }, 1],
     ["after", { delayMs: 50_000 }, 2],
-  ])("whose effect is %s our own timeout: looked for, found, never sent twice", async (_, delay, looks) => {
-    server.onCreates({ kind: "delay", ...delay });
+  ])("and takes effect %s our own timeout is found, and not sent again", async (_, delay, looks) => {
+    onCreates({ kind: "delay", ...delay });
     const one = resource(kind, shortTimeout);
     await one.up(declared[kind]);
-    expect(server.ids(kind)).toEqual([one.state?.id]);
-    expect(server.posts).toBe(1);
-    expect(server.lists).toBeGreaterThan(looks);
+    expect(storedIds(kind)).toEqual([one.state?.id]);
+    expect(posts()).toBe(1);
+    expect(lists()).toBeGreaterThan(looks);
   });
 
-  test.each([409, 422])("and %i to the one that is sent again: one more look", async (status) => {
+  test.each([409, 422])("is looked for once more if the second one is answered with %i", async (status) => {
     // Two looks find nothing, because the list lags.
     const answers = [cut, answer(status, { message: "The name has already been taken." })];
     lagging(2, () => answers.shift());
     const one = resource(kind);
     await one.up(declared[kind]);
-    expect(server.ids(kind)).toEqual([one.state?.id]);
-    expect(server.posts).toBe(2);
+    expect(storedIds(kind)).toEqual([one.state?.id]);
+    expect(posts()).toBe(2);
   });
 
-  test("and a duplicate that cannot be found: an error, and nothing is sent again", async () => {
+  test("fails without a third create if the duplicate cannot be found", async () => {
     const answers = [cut, answer(422, { message: "The name has already been taken." })];
     lagging(99, () => answers.shift());
     expect(await made(resource(kind), declared[kind])).toContain("The name has already been taken");
-    expect(server.posts).toBe(2);
+    expect(posts()).toBe(2);
   });
 });
 
-test("a lost answer to the create that sends an empty list in the other form: found, one record", async () => {
-  server.onCreates(answer(422), cut);
+test("a create that sends empty lists in the other form is found if its answer is lost", async () => {
+  onCreates(answer(422), cut);
   const one = resource();
   await one.up({ ...home, alertChannelIds: [] });
-  expect(server.ids()).toEqual([one.state?.id]);
-  expect(server.posts).toBe(2);
+  expect(storedIds()).toEqual([one.state?.id]);
+  expect(posts()).toBe(2);
 });
 
 describe("after a timeout", () => {
-  test.each<[string, Fault]>([
-    ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }],
-    ["408", answer(408)],
-    ["504", answer(504, "")],
-    ["524", answer(524, "")],
-  ])("(%s) a create is looked for during one minute and never sent again", async (_, fault) => {
-    server.onCreates(fault);
-    const started = server.clock.now();
-    expect(await made(resource("monitor", shortTimeout))).toMatch(mayExist);
-    const took = server.clock.now() - started - (fault.kind === "cut" ? 20_000 : 0);
+  test.each<[string, Fault, RegExp]>([
+    ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }, /20 seconds.*uptime:timeoutSeconds/],
+    ["408", answer(408), /408/],
+    ["504", answer(504, ""), /504/],
+    ["524", answer(524, ""), /524/],
+  ])("(%s) a create is looked for during one minute and never sent again", async (_, fault, reason) => {
+    onCreates(fault);
+    const started = clock.now();
+    const failure = await made(resource("monitor", shortTimeout));
+    expect(failure).toMatch(mayExist);
+    expect(failure).toMatch(reason);
+    const took = clock.now() - started - (fault.kind === "cut" ? 20_000 : 0);
     expect(took).toBeGreaterThanOrEqual(lookTime - lookPause);
     expect(took).toBeLessThanOrEqual(lookTime + lookPause);
-    expect(server.posts).toBe(1);
-    expect(server.lists).toBeGreaterThan(3);
+    expect(posts()).toBe(1);
+    expect(lists()).toBeGreaterThan(3);
   });
 
-  test("it is looked for at least twice, however long the rate limit holds the looks up", async () => {
-    let isSent = false;
-    const refusals = [
-      answer(429, "", { "retry-after": "50" }),
-      undefined,
-      answer(429, "", { "retry-after": "50" }),
-    ];
-    server.fault = (request) => {
-      if (request.method === "POST") {
-        isSent = true;
-        return answer(504);
-      }
-      return isSent && isList(request) ? refusals.shift() : undefined;
-    };
+  test("it is looked for at least twice, however long the rate limit delays that", async () => {
+    const limited = answer(429, "", { "retry-after": "50" });
+    const looks = [limited, undefined, limited];
+    afterCreate(
+      () => answer(504),
+      (request) => (isList(request) ? looks.shift() : undefined),
+    );
     expect(await made(resource())).toMatch(mayExist);
-    const looks = server.emulator.requests.filter(isList).filter(({ status }) => status === 200);
+    const read = emulator.requests.filter(isList).filter(({ status }) => status === 200);
     // The first one is that of before.
-    expect(looks.length).toBeGreaterThanOrEqual(3);
-    expect(server.posts).toBe(1);
+    expect(read.length).toBeGreaterThanOrEqual(3);
+    expect(posts()).toBe(1);
   });
 });
 
-test("a create that is cut again and again is sent again a few times, then it is an error", async () => {
-  server.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
+test("a create that is always cut is sent again a few times, and then fails", async () => {
+  emulator.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
   expect(await made(resource())).toMatch(mayExist);
-  expect(server.posts).toBeGreaterThan(1);
-  expect(server.posts).toBeLessThanOrEqual(6);
-  expect(server.ids()).toEqual([]);
+  expect(posts()).toBeGreaterThan(1);
+  expect(posts()).toBeLessThanOrEqual(6);
+  expect(storedIds()).toEqual([]);
 });
 
-describe("creates that send the same", () => {
+describe("equal creates", () => {
   const cases: [string, Fault, Fault | undefined][] = [
     ["cut after the effect", cut, { kind: "delay", answerDelayMs: 4000 }],
     ["cut before the effect", cutBefore, { kind: "delay", answerDelayMs: 4000 }],
@@ -196,21 +210,21 @@ describe("creates that send the same", () => {
     ["cut, and the other is quick", cut, undefined],
   ];
 
-  test.each(cases)("have a record each if one answer is lost (%s)", async (_how, ...faults) => {
+  test.each(cases)("get a record each if one answer is lost (%s)", async (_how, ...faults) => {
     for (const order of [faults, faults.toReversed()]) {
-      server.onCreates(...order);
+      onCreates(...order);
       const together = program();
       const [one, two] = [together.resource(), together.resource()];
-      const before = server.ids();
+      const before = storedIds();
       await Promise.all([one.up(home), two.up(home)]);
-      const made = server.ids().filter((id) => !before.includes(id));
+      const made = storedIds().filter((id) => !before.includes(id));
       expect(made).toHaveLength(2);
       expect([one.state?.id, two.state?.id].sort()).toEqual(made.sort());
     }
   });
 
-  test("have one each if they are six, four of them lost in four ways", async () => {
-    server.onCreates(
+  test("get a record each if there are six, and four answers are lost in four ways", async () => {
+    onCreates(
       cut,
       { kind: "delay", answerDelayMs: 6000 },
       { ...cutBefore, answerDelayMs: 2000 },
@@ -220,24 +234,30 @@ describe("creates that send the same", () => {
     const together = program();
     const all = Array.from({ length: 6 }, () => together.resource());
     await Promise.all(all.map((one) => one.up(home)));
-    expect(all.map(({ state }) => state?.id).sort()).toEqual(server.ids().sort());
-    expect(server.ids()).toHaveLength(6);
+    expect(all.map(({ state }) => state?.id).sort()).toEqual(storedIds().sort());
+    expect(storedIds()).toHaveLength(6);
   });
+
+  /** Counts the creates that wait for their answers at the same time, of one name or of all. */
+  function counted(name?: string): { most: number } {
+    const count = { open: 0, most: 0 };
+    emulator.fault = ({ method, body }) => {
+      if (method !== "POST" || (name && !body.some(([, value]) => value === name))) return undefined;
+      count.most = Math.max(count.most, ++count.open);
+      void clock.sleep(900).then(() => count.open--);
+      return { kind: "delay", answerDelayMs: 1000 };
+    };
+    return count;
+  }
 
   /** How many creates wait for their answers at the same time at most. */
   async function mostAtOnce(all: readonly [ModelStack, Record<string, unknown>][]): Promise<number> {
-    let [open, most] = [0, 0];
-    server.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
-      most = Math.max(most, ++open);
-      void server.clock.sleep(900).then(() => open--);
-      return { kind: "delay", answerDelayMs: 1000 };
-    };
+    const count = counted();
     await Promise.allSettled(all.map(([one, inputs]) => one.up(inputs)));
-    return most;
+    return count.most;
   }
 
-  test("go one after the other, and others do not wait", async () => {
+  test("are sent one after the other, while different ones do not wait", async () => {
     const together = program();
     const all = Array.from({ length: 4 }, () => together.resource());
     expect(await mostAtOnce(all.map((one) => [one, home]))).toBe(1);
@@ -245,35 +265,29 @@ describe("creates that send the same", () => {
     expect(await mostAtOnce(rest.map((one, index) => [one, { ...home, name: `Home ${index}` }]))).toBe(4);
   });
 
-  test("go one after the other, also if the time of one ends while it waits", async () => {
+  test("are sent one after the other, also if customTimeouts ends one that waits", async () => {
     const together = program();
     const hurried = { ...home, __options: { customTimeouts: { create: "500ms" } } };
     const all = [home, hurried, home].map((inputs) => [together.resource(), inputs] as const);
     expect(await mostAtOnce(all.map(([one, inputs]) => [one, inputs]))).toBe(1);
-    expect(server.ids()).toHaveLength(2);
+    expect(storedIds()).toHaveLength(2);
     expect(all[1]?.[0].state).toBeUndefined();
   });
 
-  test("go one after the other, also if the form of empty lists that works is learned meanwhile", async () => {
-    server.emulator.dialect = { emptyLists: "bracketsRefused" };
+  test("are sent one after the other, also if the form of empty lists is learned meanwhile", async () => {
+    emulator.dialect = { emptyLists: "bracketsRefused" };
     const together = program();
     const inputs = { ...home, alertChannelIds: [] };
-    let [open, most] = [0, 0];
-    server.fault = ({ method, body }) => {
-      if (method !== "POST" || !body.some(([, value]) => value === home.name)) return undefined;
-      most = Math.max(most, ++open);
-      void server.clock.sleep(900).then(() => open--);
-      return { kind: "delay", answerDelayMs: 1000 };
-    };
+    const count = counted(home.name);
     const [first, other, second] = [together.resource(), together.resource(), together.resource()];
     const slow = first.up(inputs);
     await other.up({ ...inputs, name: "Other" });
     await Promise.all([slow, second.up(inputs)]);
-    expect(most).toBe(1);
+    expect(count.most).toBe(1);
   });
 });
 
-describe("what else is new on the list", () => {
+describe("a new record in the list, after a create whose answer was lost,", () => {
   test.each([
     { name: "Other" },
     { name: "Other", interval: 300 },
@@ -282,101 +296,94 @@ describe("what else is new on the list", () => {
     { alert_channel_ids: [5] },
     { request_method: "POST" },
     { name: "Ho", url: "https://other.example/" },
-  ])(
-    "is not taken if it is only alike, %j, and nothing is sent again: an error names it",
-    async (difference) => {
-      insteadOfOurs({ ...home, ...difference });
-      const one = resource();
-      expect(await made(one, { ...home, alertChannelIds: [4] })).toMatch(/\b1\b.*uptime:adoptExisting/s);
-      expect(one.state).toBeUndefined();
-      expect(server.posts).toBe(1);
-      expect(server.emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
-    },
-  );
-
-  test("is not looked at if neither its name nor its URL is ours", async () => {
-    insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
-    expect(await made(resource())).toBe("made 2");
-    expect(server.posts).toBe(2);
-    expect(server.emulator.monitors.get(1)).toMatchObject({ name: "Other" });
+  ])("is an error that names it if it is only similar, and nothing is sent again: %j", async (difference) => {
+    insteadOfOurs({ ...home, ...difference });
+    const one = resource();
+    expect(await made(one, { ...home, alertChannelIds: [4] })).toMatch(/\b1\b.*uptime:adoptExisting/s);
+    expect(one.state).toBeUndefined();
+    expect(posts()).toBe(1);
+    expect(emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
   });
 
-  test("is the resource if exactly one is equal, also beside others that are alike", async () => {
-    server.fault = ({ method }) => {
+  test("is ignored if neither its name nor its URL is ours", async () => {
+    insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
+    expect(await made(resource())).toBe("made 2");
+    expect(posts()).toBe(2);
+    expect(emulator.monitors.get(1)).toMatchObject({ name: "Other" });
+  });
+
+  test("becomes the resource if it is the only equal one, also beside similar ones", async () => {
+    emulator.fault = ({ method }) => {
       if (method !== "POST") return undefined;
-      server.emulator.monitors.add({ ...home, interval: 300 });
+      emulator.monitors.add({ ...home, interval: 300 });
       return cut;
     };
     expect(await made(resource())).toBe("made 2");
-    expect(server.posts).toBe(1);
+    expect(posts()).toBe(1);
   });
 
-  test("is an error that names them if several are equal, and none of them is taken", async () => {
+  test("is an error that names all if several are equal", async () => {
     insteadOfOurs(home, home);
     const one = resource();
     expect(await made(one)).toMatch(/\b[12]\b.*\b[12]\b.*uptime:adoptExisting/s);
     expect(one.state).toBeUndefined();
-    expect(server.posts).toBe(1);
+    expect(posts()).toBe(1);
   });
 
-  test("is not taken if another create in flight has made it", async () => {
+  test("is left to another create in flight that made it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
-    server.onCreates(cutBefore, { kind: "delay", answerDelayMs: 8000 });
+    onCreates(cutBefore, { kind: "delay", answerDelayMs: 8000 });
     await Promise.all([one.up(home), two.up({ ...home, interval: 300 })]);
-    expect(server.emulator.monitors.get(two.state?.id ?? "")).toMatchObject({ interval: 300 });
-    expect(server.emulator.monitors.get(one.state?.id ?? "")).toMatchObject({ interval: 60 });
-    expect(server.ids()).toHaveLength(2);
+    expect(emulator.monitors.get(two.state?.id ?? "")).toMatchObject({ interval: 300 });
+    expect(emulator.monitors.get(one.state?.id ?? "")).toMatchObject({ interval: 60 });
+    expect(storedIds()).toHaveLength(2);
   });
 
-  test("is no reason for an error if a create that was sent during the look has made it", async () => {
+  test("is no error if a create that was sent during the look made it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
-    const posts: Fault[] = [cutBefore, { kind: "delay", answerDelayMs: 8000 }];
-    server.fault = (request) => {
-      if (request.method === "POST") return posts.shift();
-      return server.posts === 1 && isList(request) ? { kind: "delay", delayMs: 3000 } : undefined;
+    const faults: Fault[] = [cutBefore, { kind: "delay", answerDelayMs: 8000 }];
+    emulator.fault = (request) => {
+      if (request.method === "POST") return faults.shift();
+      return posts() === 1 && isList(request) ? { kind: "delay", delayMs: 3000 } : undefined;
     };
     const first = made(one);
-    while (server.lists < 2) await new Promise(setImmediate);
+    while (lists() < 2) await new Promise(setImmediate);
     const second = made(two, { ...home, name: "Another with the same URL" });
     expect((await Promise.all([first, second])).sort()).toEqual(["made 1", "made 2"]);
-    expect(server.ids()).toHaveLength(2);
+    expect(storedIds()).toHaveLength(2);
   });
 
-  test("is not taken if another create in flight has made it under another name of the same account", async () => {
+  test("is left to another create in flight that made it under another name of the same account", async () => {
     const named = JSON.stringify({ named: { apiKey: myKey } });
     const together = program({ "uptime:accounts": named });
     // The first is cut before it has an effect, while the second is at work.
-    let sent = 0;
-    server.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
-      return ++sent === 1 ? cutBefore : sent === 2 ? { kind: "delay", answerDelayMs: 15_000 } : undefined;
-    };
+    onCreates(cutBefore, { kind: "delay", answerDelayMs: 15_000 });
     const [one, two] = [together.resource(), together.resource()];
     const results = await Promise.all([one.up(home), two.up({ ...home, account: "named" })]);
     expect(results).toEqual(["create", "create"]);
-    expect(new Set([one.state?.id, two.state?.id])).toEqual(new Set(server.ids()));
-    expect(server.ids()).toHaveLength(2);
+    expect(new Set([one.state?.id, two.state?.id])).toEqual(new Set(storedIds()));
+    expect(storedIds()).toHaveLength(2);
   });
 
-  test("is not taken if it was there before, even if it is equal", async () => {
-    server.emulator.monitors.add(home);
-    server.onCreates(cutBefore);
+  test("is ignored if it was there before", async () => {
+    emulator.monitors.add(home);
+    onCreates(cutBefore);
     expect(await made(resource())).toBe("made 2");
   });
 
-  test("is not taken if it comes back under a lower id than there was", async () => {
-    server.emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
+  test("is ignored if its id is lower than one that was there before", async () => {
+    emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
     insteadOfOurs({ ...home, id: 3 });
     expect(await made(resource())).toBe("made 6");
   });
 
-  test("is not taken if another resource has it", async () => {
+  test("is ignored if another resource has it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
     await one.up(home);
-    server.onCreates(cutBefore);
+    onCreates(cutBefore);
     expect(await made(two)).toBe("made 2");
     expect(one.state?.id).toBe("1");
   });
@@ -384,94 +391,81 @@ describe("what else is new on the list", () => {
 
 describe("every error after a lost create warns that the record may exist, and names uptime:adoptExisting", () => {
   const withTime = (create: string) => ({ ...home, __options: { customTimeouts: { create } } });
-  const refusedLooks = (fault: Fault) => {
-    let isSent = false;
-    server.fault = ({ method }) => {
-      if (method === "POST") isSent = true;
-      return method === "POST" ? cut : isSent ? fault : undefined;
-    };
-  };
-
-  test("after our own timeout, which it names", async () => {
-    server.onCreates({ kind: "cut", effect: false, answerDelayMs: 60_000 });
-    const failure = await made(resource("monitor", shortTimeout));
-    expect(failure).toMatch(/20 seconds.*uptime:timeoutSeconds/);
-    expect(failure).toMatch(mayExist);
-  });
-
   test("if the list cannot be read, with both reasons", async () => {
-    refusedLooks(answer(403, { message: "Not you." }));
+    afterCreate(
+      () => cut,
+      () => answer(403, { message: "Not you." }),
+    );
     const failure = await made(resource());
     expect(failure).toMatch(/POST .* cut [^]*GET .*403.*Not you\./);
     expect(failure).toMatch(mayExist);
-    expect(server.posts).toBe(1);
+    expect(posts()).toBe(1);
   });
 
-  test.each([409, 422, 400, 401])("if the one that is sent again is answered with %i", async (status) => {
-    server.onCreates(cutBefore, answer(status));
+  test.each([409, 422, 400, 401])("if the second create is answered with %i", async (status) => {
+    onCreates(cutBefore, answer(status));
     const failure = await made(resource());
     expect(failure).toMatch(mayExist);
     expect(failure).toContain(`status ${status}`);
   });
 
   test("if customTimeouts ends it", async () => {
-    server.onCreates({ kind: "delay", answerDelayMs: 60_000 });
-    const started = server.clock.now();
+    onCreates({ kind: "delay", answerDelayMs: 60_000 });
+    const started = clock.now();
     expect(await made(resource(), withTime("30s"))).toMatch(mayExist);
-    expect(server.clock.now() - started).toBeLessThanOrEqual(31_000);
-    expect(server.posts).toBe(1);
+    expect(clock.now() - started).toBeLessThanOrEqual(31_000);
+    expect(posts()).toBe(1);
   });
 
   test("if customTimeouts ends it while another create is waited for", async () => {
-    server.onCreates({ kind: "delay", answerDelayMs: 50_000 }, cut);
+    onCreates({ kind: "delay", answerDelayMs: 50_000 }, cut);
     const together = program();
     const [slow, hurried] = [together.resource(), together.resource()];
     const first = slow.up({ ...home, interval: 300 });
-    while (server.posts === 0) await new Promise(setImmediate);
+    while (posts() === 0) await new Promise(setImmediate);
     expect(await made(hurried, withTime("20s"))).toMatch(mayExist);
     // The other one is still waiting for its answer.
     expect(slow.state).toBeUndefined();
     await first;
-    expect(server.posts).toBe(2);
+    expect(posts()).toBe(2);
   });
 
-  test("and the next up with adoptExisting does find it", async () => {
-    server.onCreates({ kind: "answer", effect: true, status: 504 });
-    const hidden = server.fault;
-    server.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
+  test("and the next up with adoptExisting finds it", async () => {
+    onCreates({ kind: "answer", effect: true, status: 504 });
+    const hidden = emulator.fault;
+    emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
     const stack = program();
     const one = stack.resource();
     expect(await made(one)).toMatch(mayExist);
-    server.fault = undefined;
+    emulator.fault = undefined;
     stack.nextRun({ "uptime:adoptExisting": "true" });
     expect(await made(one)).toBe("made 1");
-    expect(server.ids()).toEqual(["1"]);
+    expect(storedIds()).toEqual(["1"]);
   });
 });
 
-test("a create that is answered with a record that was there before is an error, wherever the list holds it", async () => {
-  for (let number = 1; number <= 250; number++)
-    server.emulator.monitors.add({ ...home, name: `Home ${number}` });
+test("a create that is answered with a record that was there before fails, wherever the list holds it", async () => {
+  for (let number = 1; number <= 250; number++) emulator.monitors.add({ ...home, name: `Home ${number}` });
   for (const old of [5, 150, 250]) {
-    server.onCreates(answer(200, { data: { ...home, id: old } }));
+    onCreates(answer(200, { data: { ...home, id: old } }));
     const one = resource();
     expect(await made(one)).toContain(`monitor ${old}, which was there before`);
     expect(one.state).toBeUndefined();
   }
-  expect(server.ids()).toHaveLength(250);
+  expect(storedIds()).toHaveLength(250);
 });
 
-test("a create that is answered with a lower id that no record had is the new record", async () => {
-  for (let id = 301; id <= 450; id++) server.emulator.monitors.add({ ...home, id });
-  server.fault = ({ method }) => {
-    if (method === "POST") server.emulator.monitors.add({ ...home, id: 7 });
+test("a create may be answered with a lower id that no record had", async () => {
+  for (let id = 301; id <= 450; id++) emulator.monitors.add({ ...home, id });
+  emulator.fault = ({ method }) => {
+    if (method === "POST") emulator.monitors.add({ ...home, id: 7 });
     return method === "POST" ? answer(201, { data: { ...home, id: 7 } }) : undefined;
   };
   expect(await made(resource())).toBe("made 7");
 });
 
-test("a create is not sent at all if the list before it cannot be read", async () => {
-  server.fault = () => answer(403);
+test("a create is not sent if the list cannot be read first", async () => {
+  emulator.fault = () => answer(403);
   expect(await made(resource())).toContain("status 403");
-  expect(server.posts).toBe(0);
+  expect(posts()).toBe(0);
 });

@@ -9,16 +9,17 @@ import { readSettings } from "../../provider/api/settings";
 import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
-import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, settingsOf, withServer } from "../support/server";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
 
-test("the plugin names what it has when it is asked for something else", () => {
+test("the plugin names the resources and functions it has if it is asked for another", () => {
   expect(parseUrn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b").type).toBe(
     "uptime:index:Monitor",
   );
@@ -32,7 +33,7 @@ test("the plugin names what it has when it is asked for something else", () => {
   );
 });
 
-test("settings come as strings or as values, keys are marked as secret, and unknown names are warned of", () => {
+test("settings may be strings or values, keys are secret, and unknown names are a warning", () => {
   const values = {
     baseUrl: "https://a.example",
     apiKey: "key",
@@ -62,7 +63,7 @@ test("settings come as strings or as values, keys are marked as secret, and unkn
   ]);
 });
 
-test("values survive the protocol, secrets as plain values", () => {
+test("values survive the protocol, secrets without their mark", () => {
   const values = { text: "a", number: 1, none: null, list: [1, "2", { deep: true }], unknown: unknownValue };
   expect(decode(encode({ ...values, left: undefined, secret: secretOf("plain") }))).toEqual({
     ...values,
@@ -72,17 +73,16 @@ test("values survive the protocol, secrets as plain values", () => {
 });
 
 describe("with a server", () => {
-  withEmulator();
+  withServer();
   const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
 
   describe("an import", () => {
     let other: Emulator;
     beforeEach(async () => {
-      other = await Emulator.start({ apiKey: "other-key", firstId: 7 });
+      other = await startEmulator({ apiKey: "other-key", firstId: 7 });
       emulator.monitors.add({ ...home, name: "Ours" });
       other.monitors.add(home);
     });
-    afterEach(() => other.stop());
 
     const imported = async (id: string, inputs: object) => {
       const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } });
@@ -120,21 +120,18 @@ describe("with a server", () => {
   test.each([
     ["dynamic", startDynamic],
     ["plugin", startPlugin],
-  ])(
-    "a create that fails half-way keeps its record in state, and what a program passed on: %s",
-    async (_, start) => {
-      emulator.fault = ({ method }) => (method === "PATCH" ? answer(422) : undefined);
-      const options = { ignoreChanges: ["name"] };
-      const inputs = { ...home, pause: true, __options: options, __provider: "code" };
-      await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({
-        id: "1",
-        outputs: { name: "Home", pause: false, __partial: true, __options: options },
-        message: expect.not.stringContaining("kept without") as string,
-      });
-    },
-  );
+  ])("a create that fails half-way keeps its record and its hidden inputs in state: %s", async (_, start) => {
+    emulator.fault = ({ method }) => (method === "PATCH" ? answer(422) : undefined);
+    const options = { ignoreChanges: ["name"] };
+    const inputs = { ...home, pause: true, __options: options, __provider: "code" };
+    await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({
+      id: "1",
+      outputs: { name: "Home", pause: false, __partial: true, __options: options },
+      message: expect.not.stringContaining("kept without") as string,
+    });
+  });
 
-  test("an update of a domain that has only a name, after a create that failed half-way, sends nothing", async () => {
+  test("an update of a domain that has nothing but a name sends nothing, after a create that failed half-way", async () => {
     const id = String(emulator.domains.add({ name: "shop.example" }).id);
     const inputs = { name: "shop.example" };
     const outputs = { ...inputs, attributes: {}, __partial: true };
@@ -146,7 +143,7 @@ describe("with a server", () => {
     expect(emulator.writes()).toEqual([]);
   });
 
-  test("the plugin hears of ignoreChanges, in a diff and in an update", async () => {
+  test("the plugin honours ignoreChanges in a diff and in an update", async () => {
     const id = String(emulator.monitors.add({ ...home, name: "By hand" }).id);
     const { monitor } = startPlugin(settingsOf(), {});
     const ignored = { ignoreChanges: ["name"] };
@@ -158,7 +155,7 @@ describe("with a server", () => {
     expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
   });
 
-  test("a refused import does not repeat the program's secret in the server's words", async () => {
+  test("an import that is refused does not show a secret that the server repeats", async () => {
     emulator.fault = () => answer(400, { message: "no correct-horse" });
     const secret = { ...home, requestAuthPassword: "correct-horse" };
     const inputs = { ...secret, importId: "1", __options: { resource: "home" }, __provider: "code" };
@@ -168,7 +165,7 @@ describe("with a server", () => {
   });
 });
 
-test("the schema has each field of each definition, with what Pulumi needs to know of it", () => {
+test("the schema has each field with its type, default and secret mark", () => {
   const resources = schema.resources as unknown as Record<string, Record<string, unknown>>;
   expect(Object.keys(resources)).toEqual(definitions.map(({ label }) => `uptime:index:${label}`));
   for (const { label, fields } of definitions) {
@@ -185,7 +182,7 @@ test("the schema has each field of each definition, with what Pulumi needs to kn
   }
 });
 
-test("the schema has each setting, as stack configuration and as the provider's input, and keeps no key of the environment in state", () => {
+test("the schema has each setting as configuration and provider input, and takes no key from the environment into state", () => {
   expect(schema.provider.inputProperties).toEqual(schema.config.variables);
   expect(Object.keys(schema.config.variables)).toEqual(settingNames);
   const variables = schema.config.variables as Record<string, { secret?: true; defaultInfo?: object }>;
@@ -197,7 +194,7 @@ test("the schema has each setting, as stack configuration and as the provider's 
   expect(environmentOf("baseUrl")).toEqual({ environment: ["UPTIME_BASE_URL"] });
 });
 
-test("state that the plugin has written is updated once when it goes back to the dynamic resources", async () => {
+test("state of the plugin is updated once when it goes back to the dynamic resources", async () => {
   const { configure, diff } = dynamicProvider(domain);
   const settings = { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": "key" };
   const get = (key: string) => settings[key as keyof typeof settings] as string | undefined;
@@ -211,7 +208,7 @@ test("state that the plugin has written is updated once when it goes back to the
   });
 });
 
-test("an import names a record by its id, or by ACCOUNT/ID, and anything else is told as a wrong id", () => {
+test("an import names a record by its id or by ACCOUNT/ID, and anything else is an invalid id", () => {
   expect(parseImportId("42")).toEqual({ account: undefined, id: "42" });
   expect(parseImportId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
   for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "1 2", "eu/domains/1"])

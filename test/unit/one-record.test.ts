@@ -1,22 +1,14 @@
 import type { ModelStack } from "../support/model";
-import {
-  destroyAll,
-  failureOf,
-  fronts,
-  Program,
-  refreshAll,
-  server,
-  withServer,
-  times,
-} from "../support/program";
+import { destroyAll, fronts, Program, refreshAll, times } from "../support/program";
 import type { Front } from "../support/program";
+import { failureOf, storedIds, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
 
 /** Two resources that were both created, and of which state says that they have one and the same record. */
 async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
-  const program = new Program(server, front);
+  const program = new Program(front);
   const [one, two] = [program.resource(), program.resource()];
   await one.up(home);
   two.state = structuredClone(one.state);
@@ -29,45 +21,38 @@ async function refreshed(...all: ModelStack[]): Promise<void> {
 }
 
 describe.each(fronts)("two resources in state with one record (%s)", (front) => {
-  test("one that leaves the program leaves the record to the other", async () => {
-    const [one, two, program] = await twins(front);
-    await one.up(home);
-    expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual(["1"]);
-    program.nextRun();
-    expect(await one.up(home)).toBe("same");
-    program.nextRun();
-    expect(await destroyAll([one])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual([]);
-  });
-
-  test("one that leaves the program after a refresh of both leaves the record to the other", async () => {
-    const [one, two] = await twins(front);
-    await refreshed(one, two);
-    await one.up(home);
-    expect(await destroyAll([two])).toEqual(["deleted"]);
-    expect(server.ids()).toEqual(["1"]);
-  });
-
   test.each([false, true])(
-    "are destroyed together, and the record with them; refreshed: %j",
+    "one that leaves the program does not delete the record of the other; refreshed before: %j",
     async (isRefreshed) => {
-      const [one, two] = await twins(front);
+      const [one, two, program] = await twins(front);
       if (isRefreshed) await refreshed(one, two);
-      expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
-      expect(server.ids()).toEqual([]);
+      await one.up(home);
+      expect(await destroyAll([two])).toEqual(["deleted"]);
+      expect(storedIds()).toEqual(["1"]);
+      program.nextRun();
+      expect(await one.up(home)).toBe("same");
+      program.nextRun();
+      expect(await destroyAll([one])).toEqual(["deleted"]);
+      expect(storedIds()).toEqual([]);
     },
   );
+
+  test.each([false, true])("are destroyed with the record; refreshed before: %j", async (isRefreshed) => {
+    const [one, two] = await twins(front);
+    if (isRefreshed) await refreshed(one, two);
+    expect(await destroyAll([one, two], 1)).toEqual(["deleted", "deleted"]);
+    expect(storedIds()).toEqual([]);
+  });
 });
 
-test.each(fronts)("a resource that is alone leaves the program with its record (%s)", async (front) => {
+test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);
   await refreshed(one);
   expect(await destroyAll([one])).toEqual(["deleted"]);
-  expect(server.ids()).toEqual([]);
+  expect(storedIds()).toEqual([]);
 });
 
-test("both in the program are an error that names both, if the engine names them", async () => {
+test("two resources of the program with one record are an error of the plugin that names both", async () => {
   const [one, two] = await twins("plugin");
   await one.preview(home);
   expect(await failureOf(two.preview(home))).toMatch(/resource-\d+.*resource-\d+/);

@@ -54,7 +54,7 @@ describe("a resource that moves to another provider is replaced if an account di
     expect(isReplaced(from, to)).toBe(expected);
   });
 
-  test("and not if the provider stays; all default providers are one", () => {
+  test("but not if the provider stays, and all default providers are one", () => {
     expect(isReplaced(key("one"), key("two"), ["first", "first"])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "default_1_0_0"])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);

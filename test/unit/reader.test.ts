@@ -4,12 +4,12 @@ import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
-import type { Fault } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { FrontSession } from "../../provider/engine/front-session";
+import { each } from "../support/program";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
-import { clock, emulator, failureOf, settingsOf, withEmulator } from "../support/emulator";
+import { answer, clock, emulator, failureOf, isList, lists, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
@@ -19,7 +19,7 @@ interface Known {
 }
 
 // Its records change by themselves, from one request to the next.
-withEmulator({ firstId: 1001 });
+withServer({ firstId: 1001 });
 
 /** As a new run of Pulumi starts it. */
 function newProcess(more: Record<string, string> = {}, time: Clock = clock): HostedProvider {
@@ -42,8 +42,8 @@ const declaredOf = (number: number): Inputs => ({
 async function monitors(count: number): Promise<Known[]> {
   for (let number = 0; number < count; number++) {
     const { name, url, interval, requestHeaders = [], alertChannelIds = [] } = declaredOf(number);
-    const lists = { request_headers: requestHeaders, alert_channel_ids: alertChannelIds };
-    emulator.monitors.add({ name, url, interval, ...lists });
+    const more = { request_headers: requestHeaders, alert_channel_ids: alertChannelIds };
+    emulator.monitors.add({ name, url, interval, ...more });
   }
   const [example] = emulator.monitors.all();
   if (!example) return [];
@@ -64,19 +64,11 @@ async function monitors(count: number): Promise<Known[]> {
 
 /** A refresh, with so many reads at once as Pulumi's `--parallel` says: the outputs, undefined for what is gone. */
 async function refresh(known: readonly Known[], parallel = 8, provider = newProcess()): Promise<unknown[]> {
-  const results: unknown[] = [];
-  const queue = known.map((one, index) => ({ ...one, index }));
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const { index, id, outputs } = next;
-      results[index] = await provider.read(id, outputs).then(
-        ({ props }) => props && revealed(props),
-        (error: unknown) => String(error),
-      );
-    }
+  const read = async ({ id, outputs }: Known): Promise<unknown> => {
+    const { props } = await provider.read(id, outputs);
+    return props && revealed(props);
   };
-  await Promise.all(Array.from({ length: parallel }, worker));
-  return results;
+  return each(known, read, parallel);
 }
 
 const outputsOf = (known: readonly Known[]): Inputs[] => known.map(({ outputs }) => outputs);
@@ -84,8 +76,6 @@ const managedOf = (outputs: unknown): Inputs =>
   Object.fromEntries(
     Object.entries(outputs as Inputs).filter(([key]) => !/^(attributes|__server|__key)$/.test(key)),
   );
-const isList = ({ path }: { path: string }): boolean => path.endsWith("/monitors");
-const lists = (): number => emulator.requests.filter(isList).length;
 const shows = (): number => emulator.requests.length - lists();
 const edit = ({ id }: Known, fields: Inputs): void => {
   emulator.monitors.edit(id, fields);
@@ -98,7 +88,7 @@ function at(known: readonly Known[], index: number): Known {
   return one;
 }
 
-describe("many reads", () => {
+describe("a refresh of many", () => {
   // A thousand in one way of paging is enough for a usual run.
   test.each(
     dialectChoices.paging.flatMap((paging, index) =>
@@ -108,7 +98,7 @@ describe("many reads", () => {
       }),
     ),
   )(
-    "are served by the list with the paging %s, %i at once, from %i pages",
+    "reads the list instead of each record, with the paging %s, %i at once, from %i pages",
     async (paging, parallel, pages) => {
       const known = await monitors(100 * pages);
       emulator.dialect = { paging };
@@ -130,7 +120,7 @@ describe("many reads", () => {
       shown,
       shown,
     ),
-  )("give what one by one gives if %s is %j", async (option, choice) => {
+  )("gives what single reads give if %s is %j", async (option, choice) => {
     const known = await monitors(sample(12, 12, 30));
     emulator.dialect = { [option]: choice };
     edit(at(known, 7), { interval: 900 });
@@ -141,7 +131,7 @@ describe("many reads", () => {
     expect(lists()).toBe(1);
   });
 
-  test("tell drift, and ask by id for what differs and for nothing else", async () => {
+  test("finds drift, and reads singly only what differs", async () => {
     const known = await monitors(250);
     edit(at(known, 0), { interval: 900 });
     edit(at(known, 2), { name: "Else" });
@@ -162,7 +152,7 @@ describe("many reads", () => {
     expect(shows()).toBeLessThanOrEqual(4);
   });
 
-  test("go one by one if lists show less than records, and find drift there", async () => {
+  test("reads one by one if lists show less than records, and finds drift there", async () => {
     const known = await monitors(150);
     emulator.dialect = { listBrief: true };
     edit(at(known, 70), { interval: 900 });
@@ -174,7 +164,7 @@ describe("many reads", () => {
     expect(lists()).toBeLessThanOrEqual(2);
   });
 
-  test("learn which fields are shown nowhere, and read the rest from the list", async () => {
+  test("learns which fields the server never shows, and reads the rest from the list", async () => {
     const known = (await monitors(250)).map(({ id, outputs }) => ({
       id,
       outputs: { ...outputs, requestAuthUsername: "me" },
@@ -187,29 +177,28 @@ describe("many reads", () => {
   });
 
   test.each([
-    ["fails", { kind: "answer", effect: false, status: 500 }],
-    ["is something else", { kind: "answer", effect: false, status: 200, body: { hello: 1 } }],
-  ] satisfies [string, Fault][])("go one by one if the list %s", async (_, fault) => {
+    ["fails", answer(500)],
+    ["is something else", answer(200, { hello: 1 })],
+  ])("reads one by one if the list %s", async (_, fault) => {
     const known = await monitors(40);
     emulator.fault = (request) => (isList(request) ? fault : undefined);
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect([lists(), shows()]).toEqual([1, 40]);
   });
 
-  test("go one by one behind a page that repeats", async () => {
+  test("reads one by one what comes after a page that repeats", async () => {
     const known = await monitors(150);
     emulator.dialect = { paging: "meta" };
     const body: unknown = await firstPage();
     emulator.forget();
     // The server takes no notice of the page's number.
-    emulator.fault = (request) =>
-      isList(request) ? { kind: "answer", effect: false, status: 200, body } : undefined;
+    emulator.fault = (request) => (isList(request) ? answer(200, body) : undefined);
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect(lists()).toBeLessThanOrEqual(4);
   });
 });
 
-describe("what only the list says", () => {
+describe("a list that shows records in another way", () => {
   /** The list's first page as it is, with records shown in another way, or not at all. */
   async function withRecords(change: (record: Inputs) => Inputs | undefined): Promise<void> {
     const { data, ...rest } = (await firstPage()) as { data: Inputs[] };
@@ -217,7 +206,7 @@ describe("what only the list says", () => {
     emulator.forget();
     emulator.fault = (request) =>
       isList(request) && !request.query.some(([name]) => name === "page")
-        ? { kind: "answer", effect: false, status: 200, body: { ...rest, data: records } }
+        ? answer(200, { ...rest, data: records })
         : undefined;
   }
 
@@ -225,7 +214,7 @@ describe("what only the list says", () => {
   const withRecord = ({ id }: Known, change: (record: Inputs) => Inputs | undefined): Promise<void> =>
     withRecords((record) => (String(record.id) === id ? change(record) : record));
 
-  test("is not drift", async () => {
+  test("makes no drift, as one behind a cache would", async () => {
     const known = await monitors(90);
     await withRecord(at(known, 40), (record) => ({ ...record, interval: 900 }));
     expect(await refresh(known)).toEqual(outputsOf(known));
@@ -233,14 +222,14 @@ describe("what only the list says", () => {
     expect(shows()).toBeLessThanOrEqual(2);
   });
 
-  test("is not believed of a record if it does not show what is managed", async () => {
+  test("is ignored for a record whose managed fields it leaves out", async () => {
     const known = await monitors(90);
     await withRecord(at(known, 40), ({ interval: _, ...record }) => record);
     edit(at(known, 40), { interval: 900 });
     expect((await refresh(known))[40]).toMatchObject({ interval: 900 });
   });
 
-  test("is believed if it shows what is managed, and nothing else", async () => {
+  test("is enough if it shows what is managed, and nothing else", async () => {
     const known = (await monitors(90)).map(({ id, outputs: { name, url, interval, attributes } }) => ({
       id,
       outputs: { name, url, interval, attributes },
@@ -251,7 +240,7 @@ describe("what only the list says", () => {
     expect(shows()).toBeLessThanOrEqual(2);
   });
 
-  test("does not mean that a field is empty if it never shows that field", async () => {
+  test("is not enough for a field that it never shows, which is read singly", async () => {
     const known = (await monitors(20)).map(({ id, outputs }) => ({
       id,
       outputs: { ...outputs, sslAlertDays: null },
@@ -261,7 +250,7 @@ describe("what only the list says", () => {
     expect((await refresh(known))[10]).toMatchObject({ sslAlertDays: 7 });
   });
 
-  test("does not make it read on for a record that is not where it must be", async () => {
+  test("does not read further for a record that is missing from its place", async () => {
     const known = await monitors(300);
     const recent = known.slice(-90);
     await withRecord(at(recent, 50), () => undefined);
@@ -278,21 +267,20 @@ async function firstPage(): Promise<unknown> {
 }
 
 describe("a list is not read", () => {
-  test("for a handful", async () => {
+  test("for four records", async () => {
     const known = await monitors(150);
     expect(await refresh(known.slice(0, 4))).toEqual(outputsOf(known.slice(0, 4)));
     expect([lists(), shows()]).toEqual([0, 4]);
   });
 
-  test("much further than it is worth: some records in the middle of many others", async () => {
+  test("beyond one page from either end for some records in the middle of many others", async () => {
     const [all, few] = sample<[number, number]>([3000, 16], [3000, 16], [10_000, 100]);
     const some = (await monitors(all)).slice(all / 2, all / 2 + few);
     expect(await refresh(some)).toEqual(outputsOf(some));
-    // One page from either end.
     expect([lists(), shows()]).toEqual([2, few]);
   });
 
-  test("further than to the oldest that is asked for", async () => {
+  test("beyond the oldest record that is needed", async () => {
     const known = await monitors(350);
     await refresh(known.slice(-120));
     expect(lists()).toBe(2);
@@ -308,7 +296,7 @@ describe("a list of many pages", () => {
     return [lists(), shows()];
   }
 
-  test("is read once if the stack has all of the account", async () => {
+  test("is read once if the stack manages the whole account", async () => {
     const [pages = NaN, singles = NaN] = await refreshed(0, many);
     expect(pages + singles).toBeLessThanOrEqual(many / 100 + 2);
   });
@@ -318,19 +306,19 @@ describe("a list of many pages", () => {
     expect(await refreshed(0, 100)).toEqual([2, 1]);
   });
 
-  test("is read from its new end only, if the server sorts in one way only", async () => {
+  test("is read from its new end only if the server ignores the sort order", async () => {
     const known = (await monitors(2500)).slice(0, 40);
     const body: unknown = await firstPage();
     emulator.forget();
     emulator.fault = (request) =>
       request.query.some(([name, value]) => name === "sort" && value === "asc")
-        ? { kind: "answer", effect: false, status: 200, body }
+        ? answer(200, body)
         : undefined;
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect([lists(), shows()]).toEqual([2, 40]);
   });
 
-  test("is read from one end if a record of all is gone", async () => {
+  test("is read from one end if one of its records is gone", async () => {
     const known = await monitors(many);
     emulator.monitors.remove(at(known, 1000).id);
     const results = await refresh(known);
@@ -340,18 +328,6 @@ describe("a list of many pages", () => {
 });
 
 describe("what a list says of a record", () => {
-  test("is not believed if it differs, so that one behind a cache shows no drift", async () => {
-    const known = await monitors(8);
-    const cached = await firstPage();
-    for (const { id, outputs } of known) {
-      emulator.monitors.edit(Number(id), { interval: 900 });
-      outputs.interval = 900;
-    }
-    const list: Fault = { kind: "answer", effect: false, status: 200, body: cached };
-    emulator.fault = ({ path }) => (path.endsWith("/monitors") ? list : undefined);
-    expect((await refresh(known)).map(managedOf)).toEqual(outputsOf(known).map(managedOf));
-  });
-
   test("is not used for what this process has written since", async () => {
     const known = await monitors(120);
     const provider = newProcess();
@@ -366,7 +342,7 @@ describe("what a list says of a record", () => {
   test.each([
     [59, 300],
     [61, 60],
-  ])("is as it was for %i seconds: the interval is then %i", async (seconds, interval) => {
+  ])("is used for a minute: after %i seconds the interval is %i", async (seconds, interval) => {
     const known = await monitors(120);
     let passed = 0;
     const provider = newProcess({}, { ...systemClock, now: () => passed });
@@ -394,7 +370,7 @@ describe("what a refresh stores", () => {
   });
 
   test.each([true, false])(
-    "is the key beside nothing else, if nothing differs, and the engine keeps its inputs: with a key before %s",
+    "is nothing but the key fingerprint if nothing differs, and the engine keeps its inputs; with a fingerprint before: %s",
     async (hadKey) => {
       const known = await monitors(12);
       const provider = newProcess();
@@ -411,7 +387,7 @@ describe("what a refresh stores", () => {
     },
   );
 
-  test("after an operation that failed half-way is the record as it is, also if nothing differs", async () => {
+  test("after an operation that failed half-way is the whole record, also if nothing differs", async () => {
     const known = await monitors(12);
     const provider = newProcess();
     for (const { id, outputs } of known) {
@@ -424,7 +400,7 @@ describe("what a refresh stores", () => {
     expect([lists(), shows()]).toEqual([0, 12]);
   });
 
-  test("is what the record shows of a field that differs, for inputs and outputs", async () => {
+  test("is what the record shows of a field that differs, in inputs and outputs", async () => {
     const known = await monitors(12);
     edit(at(known, 6), { interval: 900 });
     const provider = newProcess();
@@ -441,8 +417,7 @@ describe("a list that several wait for goes on when the time of the first is ove
   const connected = (): RecordScope => {
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});
-    emulator.fault = ({ path }) =>
-      path.endsWith("/monitors") ? { kind: "delay", delayMs: 20_000 } : undefined;
+    emulator.fault = (request) => (isList(request) ? { kind: "delay", delayMs: 20_000 } : undefined);
     return new FrontSession({ clock }).connector(monitor, read)(undefined);
   };
 
@@ -455,7 +430,7 @@ describe("a list that several wait for goes on when the time of the first is ove
     expect(emulator.requests).toHaveLength(3);
   });
 
-  test("the first pages, which are believed afterwards", async () => {
+  test("the first pages, which are still used afterwards", async () => {
     const known = await monitors(30);
     const { reader, traits } = connected();
     const expected = new Map([["interval", 300]]);
@@ -469,8 +444,8 @@ describe("a list that several wait for goes on when the time of the first is ove
   });
 });
 
-describe("gone among many", () => {
-  test("is asked for by id, and proven by one list for all", async () => {
+describe("missing records among many", () => {
+  test("are read by id, and proven gone by one list for all", async () => {
     const known = await monitors(220);
     const gone = known.filter((_, index) => index % 10 === 0);
     for (const { id } of gone) emulator.monitors.remove(id);
@@ -479,7 +454,7 @@ describe("gone among many", () => {
     expect(shows()).toBeLessThanOrEqual(gone.length + 2);
   });
 
-  test("the one that was read first does not keep the others from the list", async () => {
+  test("do not keep the others from the list if one of them is read first", async () => {
     const known = await monitors(200);
     emulator.monitors.remove(at(known, 0).id);
     const results = await refresh(known);

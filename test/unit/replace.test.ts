@@ -1,35 +1,62 @@
-import { failureOf, fronts, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
+import { failureOf, sentRequests, storedIds, withServer } from "../support/server";
+import { urnOf } from "../support/simulated/engine";
 
 const declared = { name: "shop.example", homepageUrl: "https://shop.example/" };
+const sameName = ["shop.example", "Shop.EXAMPLE"];
 
 withServer();
 
+describe("a domain whose URL replaces it (replaceOnChanges)", () => {
+  const replaceOnChanges = ["homepageUrl"];
+  const homepageUrl = "https://www.shop.example/";
+  const order = (): string[] => sentRequests().filter((line) => /^(POST|DELETE)/.test(line));
+
+  test.each(sameName)("is deleted first if its name stays: %s", async (name) => {
+    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
+    await one.up(declared);
+    expect(await one.up({ name, homepageUrl })).toBe("replace");
+    expect(order()).toEqual(["POST /api/v1/domains", "DELETE /api/v1/domains/1", "POST /api/v1/domains"]);
+  });
+
+  test("is deleted last if it has a new name", async () => {
+    const one = new Program("dynamic").resource("domain", { replaceOnChanges });
+    await one.up(declared);
+    expect(await one.up({ ...declared, name: "new.example" })).toBe("replace");
+    expect(order()).toEqual(["POST /api/v1/domains", "POST /api/v1/domains", "DELETE /api/v1/domains/1"]);
+  });
+
+  test("is deleted first by the plugin too, which does not hear of replaceOnChanges", async () => {
+    const program = new Program("plugin");
+    const one = program.resource("domain");
+    await one.up(declared);
+    if (!one.state) throw new Error("It was not created.");
+    const { id, inputs, outputs } = one.state;
+    const urn = urnOf({ kind: "domain", name: one.name });
+    const diff = program.providers.domain.diff(urn, id, outputs, inputs, { ...inputs, homepageUrl }, {});
+    expect(await diff).toEqual({ changes: true, replaces: false, deleteBeforeReplace: true });
+  });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
-  test.each(["shop.example", "Shop.EXAMPLE"])(
-    "is deleted first with deleteBeforeReplace: %s",
-    async (name) => {
-      const program = new Program(server, front);
-      const one = program.resource("domain");
-      await one.up(declared);
-      program.nextRun();
-      await one.replace({ ...declared, name });
-      expect(server.ids("domain")).toEqual(["2"]);
-      expect(one.state?.id).toBe("2");
-    },
-  );
+  test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
+    const program = new Program(front);
+    const one = program.resource("domain");
+    await one.up(declared);
+    program.nextRun();
+    await one.replace({ ...declared, name });
+    expect(storedIds("domain")).toEqual(["2"]);
+    expect(one.state?.id).toBe("2");
+  });
 
-  test.each(["shop.example", "Shop.EXAMPLE"])(
-    "is else an error that names deleteBeforeReplace: %s",
-    async (name) => {
-      const program = new Program(server, front);
-      await program.resource("domain").up(declared);
-      program.nextRun();
-      const failure = await failureOf(program.resource("domain").up({ ...declared, name }));
-      expect(failure).toMatch(
-        /status 422.* as with `pulumi up --replace`, give the resource the option deleteBeforeReplace/,
-      );
-      expect(server.ids("domain")).toEqual(["1"]);
-    },
-  );
+  test.each(sameName)("otherwise fails with an error that names deleteBeforeReplace: %s", async (name) => {
+    const program = new Program(front);
+    await program.resource("domain").up(declared);
+    program.nextRun();
+    const failure = await failureOf(program.resource("domain").up({ ...declared, name }));
+    expect(failure).toContain("status 422");
+    expect(failure).toContain("deleteBeforeReplace");
+    expect(storedIds("domain")).toEqual(["1"]);
+  });
 });

@@ -31,7 +31,7 @@ test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi
   });
 });
 
-test("a declaration passes on what is of the wrong type, for check to refuse it", () => {
+test("a declared value of a wrong type is left for check to refuse", () => {
   const { declared, account, importId } = decodeDeclaration({}, { name: 5, account: 6, importId: 7 });
   expect([declared, account, importId]).toEqual([{ name: 5 }, 6, 7]);
 });
@@ -60,7 +60,7 @@ test("state survives both ways, its attributes untouched", () => {
   expect(encoder.outputs(decodeOutputs(monitor, plain), plain)).toEqual(plain);
 });
 
-test("what state holds under a hidden name counts as missing if it is of another type", () => {
+test("a hidden property of a wrong type in state counts as missing", () => {
   const outputs = decodeOutputs(monitor, {
     attributes: "text",
     account: 5,
@@ -77,7 +77,7 @@ test("what state holds under a hidden name counts as missing if it is of another
   expect(decodeOptions({ __options: one }, "create")).toEqual({ ignoreChanges: ["name"], timeout: 60_000 });
 });
 
-test("state of version 0.1.0 names the resource of an import in another place", () => {
+test("state of 0.1.0 names the resource of an import in another property", () => {
   const properties = { __options: { importer: "shop" } };
   expect(decodeOptions(properties).owner).toBe("shop");
   expect(decodeOutputs(monitor, properties).claim).toBe("shop");

@@ -62,7 +62,7 @@ describe("a resource", () => {
     });
   });
 
-  test("has an output for each field, also for those that it does not declare", async () => {
+  test("has an output for each field, declared or not", async () => {
     const monitor = new Monitor("home", { ...home, sslAlertDays: 7 });
     expect(await settled(monitor.sslAlertDays)).toEqual({ value: 7, isKnown: true });
     expect(await settled(monitor.domainAlertDays)).toEqual({ value: undefined, isKnown: true });
@@ -81,7 +81,7 @@ describe("a resource", () => {
     expect(await pulumi.isSecret(policy.token)).toBe(true);
   });
 
-  test("knows its own kind, also when another copy of the package has made it", () => {
+  test("is recognised by isInstance, also if another copy of the package made it", () => {
     const [monitor, domain, policy] = [
       new Monitor("a", home),
       new Domain("a", { name: "a.example" }),
@@ -101,8 +101,8 @@ describe("a resource", () => {
   });
 });
 
-describe("a resource that is only read", () => {
-  test("tells the provider its id, and nothing of the state but the account", async () => {
+describe("a resource that is read with `get`", () => {
+  test("passes on its id, and nothing of the state but the account", async () => {
     const all = { ...home, sslAlertDays: 7, attributes: { a: 1 }, account: "them" } as const;
     for (const [state, account] of [
       [undefined, undefined],
@@ -148,7 +148,7 @@ describe("a resource that is only read", () => {
   });
 });
 
-describe("a resource that cannot be made", () => {
+describe("an error in a resource's arguments", () => {
   const wrong = { parent: { not: "a resource" } } as never;
   const wrongLine = Number(/resource\.test\.ts\S*?:(\d+):\d+/.exec(new Error("here").stack ?? "")?.[1]);
   test.each([
@@ -181,7 +181,7 @@ function traceSettings(): unknown[] {
 }
 
 describe("on the provider plugin", () => {
-  test("a third resource marks its secrets, knows its own kind, and is read by its id", async () => {
+  test("a third resource marks its secrets, is recognised by isInstance, and is read by its id", async () => {
     const policy = new nativePolicy.Policy("policy", { name: "Policy", token: "hunter2" });
     expect(await pulumi.isSecret(policy.token)).toBe(true);
     expect(nativePolicy.Policy.isInstance(policy)).toBe(true);
@@ -242,7 +242,7 @@ describe("on the provider plugin", () => {
   });
 });
 
-describe("what tells a resource that may import or adopt from all others", () => {
+describe("the name by which imports and adoptions know a resource", () => {
   class Site extends pulumi.ComponentResource {
     constructor(type: string, name: string, parent?: pulumi.Resource) {
       super(`my:site:${type}`, name, {}, parent ? { parent } : {});

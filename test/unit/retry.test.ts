@@ -59,7 +59,7 @@ describe.each(policy)("after %s", (_what, failure, again, create) => {
   });
 });
 
-test("a create is sent again blindly in no case but those in which it surely had no effect", () => {
+test("a create is only sent again if it surely had no effect", () => {
   const blindly = policy.filter(([, failure]) => ["retry", "wait"].includes(nextStep("POST", failure)));
   expect(blindly.map(([what]) => what)).toEqual([
     "no connection",
@@ -89,12 +89,12 @@ describe("the pause before a retry", () => {
     }
   });
 
-  test("differs from one to the next, so that not all come at once", () => {
+  test("is random, so that not all requests come at once", () => {
     expect(new Set(Array.from({ length: 50 }, () => backoff(5))).size).toBeGreaterThan(10);
   });
 });
 
-describe("Retry-After", () => {
+describe("a response says how long to wait", () => {
   const now = Date.parse("2030-01-01T12:00:00Z");
 
   test.each<[string | undefined, number | undefined]>([
@@ -115,7 +115,23 @@ describe("Retry-After", () => {
     ["5 minutes", undefined],
     ["NaN", undefined],
     ["Infinity", undefined],
-  ])("%j means %j milliseconds", (header, expected) => {
+  ])("by Retry-After: %j means %j milliseconds", (header, expected) => {
     expect(announcedWait({ "retry-after": header }, now)).toBe(expected);
+  });
+
+  test.each([
+    ["1", 1000],
+    ["60", 60_000],
+    ["61", 61],
+    ["1500", 1500],
+    [String(now / 1000 + 90), 90_000],
+    [String(now + 1500), 1500],
+    [String(now / 1000 - 90), 0],
+    ["soon", undefined],
+    ["-1", undefined],
+    ["", undefined],
+  ])("by X-RateLimit-Reset, if there is no Retry-After: %j means %j milliseconds", (reset, expected) => {
+    expect(announcedWait({ "x-ratelimit-reset": reset }, now)).toBe(expected);
+    expect(announcedWait({ "x-ratelimit-reset": reset, "retry-after": "7" }, now)).toBe(7000);
   });
 });

@@ -9,10 +9,12 @@ import { PluginSession } from "../../provider/engine/plugin/session";
 import type * as RunNotes from "../../provider/engine/run-note";
 import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
-import { Emulator } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
+import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
-import { failureOf, fronts, myKey, otherKey, Program, server, withServer } from "../support/program";
+import { fronts, Program } from "../support/program";
+import { emulator, failureOf, myKey, otherKey, storedIds, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
@@ -43,7 +45,7 @@ function noteAs(name: string): void {
 describe("the note of a run", () => {
   const note = (address: string | undefined = engine) => openRunNote(address);
 
-  test("tells another process of the run what this one has got, in a file that only this user can read", () => {
+  test("tells another process of the run which records this one has, in a file that only this user can read", () => {
     note().claim(record);
     expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
     expect(note().isHeldElsewhere(record)).toBe(false);
@@ -57,7 +59,7 @@ describe("the note of a run", () => {
     expect(note("127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
   });
 
-  test("gives a record to the first of two processes that get it at the same time; the other one gets an error", () => {
+  test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
     const one = note();
     one.claim(record);
     const own = noted();
@@ -73,13 +75,13 @@ describe("the note of a run", () => {
     note().claim(record);
   });
 
-  test("does not count what a process has written whose id another one has since, if the system tells its start", () => {
+  test("ignores what a process wrote whose id another process has by now", () => {
     note().claim(record);
     noteAs(`${process.ppid}@1`);
     expect(note().isHeldElsewhere(record)).toBe(false);
   });
 
-  test("does not count what another process holds of the state that is asked for", () => {
+  test("ignores that another process has the same resource of state", () => {
     note().hold(record, "of a resource");
     noteAs(otherName);
     const have = (claim?: string): boolean => note().isHeldElsewhere(record, claim);
@@ -105,7 +107,7 @@ describe("the note of a run", () => {
   test.each([
     [otherName, 1],
     [endedName, 0],
-  ])("is removed by the last of its processes that ends: beside %s", (name, left) => {
+  ])("is removed by the last of its processes to end: beside %s", (name, left) => {
     runProcess((open) => {
       open(engine).claim(record);
       writeFileSync(file(), noted() + noted().replace(ownName, name));
@@ -113,7 +115,7 @@ describe("the note of a run", () => {
     expect(readdirSync(folder())).toHaveLength(left);
   });
 
-  test("is removed with those of other runs by one listener, if a process serves many", () => {
+  test("is removed with those of other runs by one listener of a process that serves many", () => {
     const listeners = runProcess((open) => {
       for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).claim(record);
       expect(readdirSync(folder())).toHaveLength(20);
@@ -130,7 +132,7 @@ describe("the note of a run", () => {
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
-  test("is not written for no engine", () => {
+  test("is not written without an engine", () => {
     const none = openRunNote(undefined);
     none.claim(record);
     expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
@@ -140,12 +142,12 @@ describe("the note of a run", () => {
 describe("an attached plugin", () => {
   withServer();
 
-  test("notes what a run adopts for the processes of that run, also if the next engine has attached meanwhile", async () => {
+  test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
     openRunNote(engine).claim(record);
     const attached = { address: engine, log: () => undefined } as unknown as Engine;
     const session = new PluginSession(attached, {});
-    session.configure({ baseUrl: server.emulator.url, apiKey: myKey, adoptExisting: true });
-    server.emulator.monitors.add(home);
+    session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
+    emulator.monitors.add(home);
     attached.address = "127.0.0.1:4001";
     const request: ResourceRequest = {
       urn: "urn:pulumi:stack::project::uptime:index:Monitor::home",
@@ -171,15 +173,14 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   let otherAccount: Emulator;
   let holders: Holders<object>;
   beforeEach(async () => {
-    otherAccount = await Emulator.start({ apiKey: otherKey });
+    otherAccount = await startEmulator({ apiKey: otherKey });
     holders = new Map();
   });
-  afterEach(() => otherAccount.stop());
-  withServer();
+  withServer({ anyKey: true });
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
     const neighbors = neighborsIn(holders, {});
-    return new Program(server, front, settings, { runNote: neighbors, transport });
+    return new Program(front, settings, { runNote: neighbors, transport });
   };
   /** Of another account, which has the same ids. */
   const inOtherAccount = (settings = {}): Program => {
@@ -199,10 +200,10 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     return one;
   };
 
-  test("one does not take what the other has created for its own lost create", async () => {
+  test("one does not take the other's new record for its own lost create", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
     let first: Promise<unknown> | undefined;
-    server.fault = ({ method }) => {
+    emulator.fault = ({ method }) => {
       if (method !== "POST" || first) return undefined;
       first = one.up(home);
       return { kind: "cut", effect: false, answerDelayMs: 4000 };
@@ -212,26 +213,26 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
   });
 
-  test("each has its record if their accounts have the same ids", async () => {
+  test("each creates its record if their accounts have the same ids", async () => {
     const [one, two] = [processWith({}), inOtherAccount()];
     const all = [one.resource(), two.resource()];
     for (const each of all) expect(await failureOf(each.up(home))).toBe("");
     for (const each of all) expect(await each.preview(home)).toBe("same");
-    expect([server.ids(), otherAccount.monitors.size]).toEqual([["1"], 1]);
+    expect([storedIds(), otherAccount.monitors.size]).toEqual([["1"], 1]);
   });
 
-  test("one deletes the record of a resource that moves to the other, which replaces it", async () => {
+  test("one deletes the old record of a resource that is replaced by the other", async () => {
     const one = await createdBefore();
     holders.clear();
     const two = processWith({}).resource();
     two.state = structuredClone(one.state);
     expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");
     await one.drop();
-    expect(server.ids()).toEqual([]);
+    expect(storedIds()).toEqual([]);
   });
 
   test.each(["imported", "adopted"])(
-    "one deletes its record if the other has %s one with the same id in another account",
+    "one deletes its record if the other %s one with the same id in another account",
     async (how) => {
       const one = await createdBefore();
       otherAccount.monitors.add({ ...home, name: "Other" });
@@ -244,24 +245,24 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
       expect(otherAccount.writes()).toEqual([]);
       await one.drop();
-      expect(server.ids()).toEqual([]);
+      expect(storedIds()).toEqual([]);
     },
   );
 
-  test("one does not delete its record if the other has adopted it with another key of the account", async () => {
+  test("one does not delete its record if the other adopted it with another key of the account", async () => {
     const one = await createdBefore();
     const two = processWith({ ...others, ...adopting }).resource("monitor", { importer: "home" });
     await two.up(home);
     expect(two.state?.id).toBe("1");
     await one.drop();
-    expect(server.ids()).toEqual(["1"]);
+    expect(storedIds()).toEqual(["1"]);
   });
 });
 
 describe.each(fronts)("if the note cannot be written (%s)", (front) => {
   withServer();
   beforeEach(() => {
-    server.emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" });
+    emulator.monitors.add(home);
   });
 
   test.each<[string, (program: Program) => Promise<unknown>]>([
@@ -281,10 +282,10 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     writeFileSync(temporary, "");
     const settings = { "uptime:adoptExisting": "true" };
     const failure = await failureOf(
-      operation(new Program(server, front, settings, { runNote: openRunNote(engine) })),
+      operation(new Program(front, settings, { runNote: openRunNote(engine) })),
     );
     expect(failure).toContain(`the folder ${folder()} cannot be written (`);
     expect(failure).toContain("Set TMPDIR to a folder that can.");
-    expect(server.emulator.writes()).toEqual([]);
+    expect(emulator.writes()).toEqual([]);
   });
 });

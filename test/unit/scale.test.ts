@@ -5,7 +5,8 @@ import { startDynamic } from "../support/calls";
 import type { Provider, Settings } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
-import { each, isList } from "../support/program";
+import { each } from "../support/program";
+import { isList } from "../support/server";
 import { apiKey, networkError, origin, SimulatedApi } from "../support/simulated/api";
 import type { Misbehaviour, Seen } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
@@ -73,7 +74,7 @@ const without503 = (retryAfter?: string): Misbehaviour => ({
   answer: () => json(503, { message: "Busy" }, retryAfter === undefined ? {} : { "retry-after": retryAfter }),
 });
 
-describe("looks for lost creates, a tenth of all", () => {
+describe("searches for lost creates, a tenth of all", () => {
   /** How many list requests creates make with so many milliseconds from a request to its answer, and how many looks. */
   async function created(latency: number): Promise<{ pages: number; first: number; second: number }> {
     const [before, pagesBefore] = [250, 3];
@@ -103,13 +104,13 @@ describe("looks for lost creates, a tenth of all", () => {
     expect(pages).toBe(first + second);
   });
 
-  test("read no more pages than hold what is new, if hundreds are created in the five seconds between two looks", async () => {
+  test("read no more pages than have new records, if hundreds are created between two searches", async () => {
     const { pages, first, second } = await created(2);
     expect(pages).toBeLessThanOrEqual(first + second * Math.ceil(count / 100));
   });
 });
 
-describe("creates on a limit of 60 a minute take little longer than the requests that they need", () => {
+describe("creates on a limit of 60 a minute take at most a tenth longer than their requests need", () => {
   interface Case {
     readonly processes?: number;
     /** Milliseconds from a request to its answer. */

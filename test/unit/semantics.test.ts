@@ -113,7 +113,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
     );
   });
 
-  test("what is not known yet is not refused in a preview, and is a change", async () => {
+  test("an unknown value is accepted in a preview, and is a change", async () => {
     const unknownKeys = fc.infiniteStream(fc.boolean());
     await holds(
       fc.tuple(inputs, inputs, unknownKeys, dialects),
@@ -132,7 +132,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
     );
   });
 
-  test("what is not managed stays as it was edited by hand, and is never a change", async () => {
+  test("a field that is not managed keeps an edit by hand, which is never a change", async () => {
     await holds(
       fc.tuple(inputs, inputs, inputs, dialects),
       numRuns,

@@ -25,7 +25,7 @@ test.each([
   expect(read({ ...complete, "uptime:baseUrl": given }).baseUrl.url).toBe(address);
 });
 
-test("the same address has the same hash however it is written, another one has another", () => {
+test("an address has the same hash however it is written, and another address another hash", () => {
   const hash = (baseUrl: string): string => read({ ...complete, "uptime:baseUrl": baseUrl }).baseUrl.hash;
   expect(hash("https://UPTIME.example.com/api/v1/")).toBe(hash("https://uptime.example.com"));
   expect(hash("https://uptime.example.com/a")).not.toBe(hash("https://uptime.example.com"));
@@ -41,7 +41,7 @@ test("monitors have the address of domains unless they have one of their own", (
   expect([baseUrl.url, monitorsBaseUrl.url]).toEqual(["https://uptime.example.com", "https://m.example.com"]);
 });
 
-test("the environment is asked for what configuration does not set, and only then", () => {
+test("the environment sets what configuration does not", () => {
   const env = {
     UPTIME_BASE_URL: "https://env.example.com",
     UPTIME_MONITORS_BASE_URL: "https://env-m.example.com",
@@ -57,7 +57,7 @@ test("the environment is asked for what configuration does not set, and only the
 });
 
 test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
-  "%s is true however it is padded",
+  "%s is true with spaces around it too",
   (name) => {
     for (const [given, value] of [
       [" true", true],
@@ -71,7 +71,7 @@ test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
   },
 );
 
-test("the hash of a key is four hex digits, which change with the key and with the address", () => {
+test("a key's fingerprint is four hex digits, which change with the key and the address", () => {
   const fingerprintOf = (config: Record<string, string>): string => {
     const { baseUrl, apiKey } = read({ ...complete, ...config });
     return keyFingerprintOf(baseUrl, apiKey);
@@ -88,7 +88,7 @@ test.each(["off", "summary", "requests", "json"])("the log level may be %s", (le
   expect(read({ ...complete, "uptime:logLevel": level }, { UPTIME_LOG_LEVEL: "off" }).logLevel).toBe(level);
 });
 
-test("a variable of the environment that cannot be used is named as it is", () => {
+test("an error about a variable of the environment names the variable", () => {
   expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow(
     "UPTIME_LOG_LEVEL must be off, summary, requests or json",
   );
@@ -135,7 +135,7 @@ test.each([
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
 });
 
-test.each(settingNames)("what is refused of %s is told in the provider's own words", (name) => {
+test.each(settingNames)("a refusal of %s is in the provider's own words", (name) => {
   for (const value of [
     "canary-key",
     "canary key",
@@ -164,7 +164,7 @@ function attempted(run: () => unknown): string | undefined {
   }
 }
 
-test("http is allowed for another host when that is what the person wants", () => {
+test("http is allowed for another host with uptime:allowHttp", () => {
   const config = { ...complete, "uptime:baseUrl": "http://uptime.example.com", "uptime:allowHttp": "true" };
   expect(read(config).baseUrl.url).toBe("http://uptime.example.com");
 });
@@ -178,7 +178,7 @@ describe("an account", () => {
   const readAccount = (config: Record<string, string>, account: string, env: Record<string, string> = {}) =>
     readSettings({ get: (key) => config[key] }, env, account);
 
-  test("has what it sets, and the addresses of the account without a name if it sets none", () => {
+  test("has its own settings, and the stack's addresses if it sets none", () => {
     const config = withAccounts(
       { eu: { apiKey: " eu-key " }, us: { apiKey: "us-key", baseUrl: "https://us.example.com/api/v1" } },
       { "uptime:monitorsBaseUrl": "https://m.example.com", "uptime:maxRetries": "1" },
@@ -190,7 +190,7 @@ describe("an account", () => {
       apiKeySource: "uptime:accounts.eu.apiKey",
       maxRetries: 1,
     });
-    // Its key is for its own install only.
+    // Its key is for its own server only.
     expect(readAccount(config, "us")).toMatchObject({
       baseUrl: { url: "https://us.example.com", source: "uptime:accounts.us.baseUrl" },
       monitorsBaseUrl: { url: "https://us.example.com" },
@@ -241,7 +241,7 @@ describe("an account", () => {
     expect(attempt).not.toThrow(/canary/);
   });
 
-  test("is refused if none are set, and if two would take their keys from one variable", () => {
+  test("is refused if no accounts are set, or if two would read their keys from one variable", () => {
     expect(() => readAccount(complete, "eu")).toThrow(/There are no accounts: set uptime:accounts/);
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(

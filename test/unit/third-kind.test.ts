@@ -8,7 +8,7 @@ import { FrontSession } from "../../provider/engine/front-session";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";
-import { answer, emulator, settingsOf, withEmulator } from "../support/emulator";
+import { answer, emulator, settingsOf, withServer } from "../support/server";
 import { newFolder } from "../support/folder";
 
 // A third kind of record, in the one list and nowhere else: the command line must follow.
@@ -24,7 +24,7 @@ const { cli } = jest.requireActual<typeof Cli>("../support/cli");
 const policy = { id: 3, name: "On call", applies: "nights", token: "s3cret" };
 let folder: string;
 let policies: object[];
-withEmulator();
+withServer();
 beforeEach(() => {
   folder = newFolder();
   policies = [policy];
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const run = (...args: string[]): Promise<Cli.Outcome> => cli(emulator, folder, args);
 
-test("export writes a program for a new kind of record, and --only knows it", async () => {
+test("export writes a program for a third resource, and --only accepts it", async () => {
   expect((await run("export", "--help")).stdout).toContain('"policies"');
   expect(await run("export", "--out", "out", "--only", "policies")).toMatchObject({
     code: 0,
@@ -52,13 +52,13 @@ test("export writes a program for a new kind of record, and --only knows it", as
   expect((await run("export", "--out", "out")).stdout).toMatch(/^Nothing is new: 1 record known already/);
 });
 
-test("export counts records of a new kind by its plural", async () => {
+test("export counts records of a third resource by its plural", async () => {
   policies.push({ ...policy, id: 4, name: "Off call" });
   const { stdout } = await run("export", "--out", "out", "--only", "policies");
   expect(stdout).toMatch(/^Wrote 2 policies to out:/);
 });
 
-test("drift compares it, and doctor checks it", async () => {
+test("drift compares a third resource, and doctor checks it", async () => {
   const type = typeToken({ label: "Policy" });
   const inputs = { name: "On call", applies: "always" };
   const outputs = { ...inputs, attributes: {} };
@@ -71,7 +71,7 @@ test("drift compares it, and doctor checks it", async () => {
   expect((await run("doctor")).stdout).toContain("ok       policies: 1 record\n");
 });
 
-test("a field that no update changes is not in the update that follows a create", async () => {
+test("a field that only a create sends is not in the update that follows it", async () => {
   emulator.fault = ({ method }) => {
     if (method === "GET") return answer(200, { data: [] });
     return answer(200, { data: { id: 1, name: "Nightly", is_muted: method === "PATCH" } });

@@ -1,5 +1,17 @@
 import type { Fault } from "../../provider/emulator";
-import { answer, failureOf, fronts, isList, Program, server, times, withServer } from "../support/program";
+import { fronts, Program, times } from "../support/program";
+import {
+  answer,
+  clock,
+  emulator,
+  failureOf,
+  isList,
+  lists,
+  posts,
+  sentRequests,
+  storedIds,
+  withServer,
+} from "../support/server";
 import { home } from "../support/monitors";
 
 const minutes = (count: number): number => count * 60_000;
@@ -9,60 +21,60 @@ withServer();
 
 /** A monitor in state, in a new run. */
 async function created(settings: Record<string, string> = {}) {
-  const program = new Program(server, "dynamic", settings);
+  const program = new Program("dynamic", settings);
   const one = program.resource();
   await one.up(home);
   program.nextRun();
-  server.emulator.forget();
+  emulator.forget();
   return one;
 }
 
 /** The server answers every request so, up to a moment from now. */
 function until(milliseconds: number, fault: Fault): void {
-  const end = server.clock.now() + milliseconds;
-  server.fault = () => (server.clock.now() < end ? fault : undefined);
+  const end = clock.now() + milliseconds;
+  emulator.fault = () => (clock.now() < end ? fault : undefined);
 }
 
 async function timeOf(operation: Promise<unknown>): Promise<number> {
-  const begun = server.clock.now();
+  const begun = clock.now();
   await operation;
-  return server.clock.now() - begun;
+  return clock.now() - begun;
 }
 
-describe("an operation has no time of its own", () => {
-  test("if the rate limit holds it up", async () => {
+describe("an operation may take any time", () => {
+  test("if the rate limit delays it", async () => {
     const one = await created();
     until(minutes(8), answer(429, "", { "retry-after": "150" }));
     expect(await timeOf(one.up({ ...home, interval: 300 }))).toBeGreaterThan(minutes(7));
-    expect(server.emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+    expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
   });
 
   test("if each of its requests takes long", async () => {
-    server.emulator.dialect = { updateAnswer: "empty" };
+    emulator.dialect = { updateAnswer: "empty" };
     const one = await created({ "uptime:timeoutSeconds": "300" });
-    server.fault = () => ({ kind: "delay", answerDelayMs: 250_000 });
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 250_000 });
     expect(await timeOf(one.up({ ...home, interval: 300 }))).toBeGreaterThan(minutes(8));
     expect(one.state?.outputs.interval).toBe(300);
   });
 
   test("but customTimeouts counts everything: waits, requests and verification", async () => {
-    server.emulator.dialect = { updateAnswer: "empty" };
+    emulator.dialect = { updateAnswer: "empty" };
     const one = await created({ "uptime:timeoutSeconds": "300" });
     const inputs = { ...home, interval: 300, __options: { customTimeouts: { update: "100s" } } };
-    server.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "GET" ? 90_000 : 60_000 });
+    emulator.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "GET" ? 90_000 : 60_000 });
     expect(await timeOf(failureOf(one.up(inputs)))).toBeLessThanOrEqual(101_000);
   });
 });
 
-test("customTimeouts of one create ends no other that waits for the same list", async () => {
-  const program = new Program(server, "dynamic", { "uptime:timeoutSeconds": "300" });
+test("customTimeouts of one create does not end another that waits for the same list", async () => {
+  const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
   const [hurried, other] = [program.resource(), program.resource()];
-  server.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
+  emulator.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
   const failed = failureOf(hurried.up({ ...home, __options: { customTimeouts: { create: "5s" } } }));
   const made = failureOf(other.up({ ...home, name: "Other" }));
   expect(await failed).toContain("customTimeouts");
   expect(await made).toBe("");
-  expect([server.lists, server.ids()]).toEqual([1, ["1"]]);
+  expect([lists(), storedIds()]).toEqual([1, ["1"]]);
 });
 
 test("timeoutSeconds is the only time of a request, also above five minutes", async () => {
@@ -77,38 +89,36 @@ test("timeoutSeconds is the only time of a request, also above five minutes", as
       "clearImmediate",
     ],
   });
-  const one = new Program(server, "dynamic", { "uptime:timeoutSeconds": "600" }).resource();
+  const one = new Program("dynamic", { "uptime:timeoutSeconds": "600" }).resource();
   let go = (): void => undefined;
   const held = new Promise<void>((resolve) => (go = resolve));
-  const { emulator } = server;
-  const accept = emulator.fault;
-  emulator.fault = async (request) => {
-    if (request.method === "POST") await held;
-    return accept?.(request);
+  emulator.fault = async ({ method }) => {
+    if (method === "POST") await held;
+    return undefined;
   };
   const done = failureOf(one.up(home));
-  while (server.posts === 0) await new Promise(setImmediate);
+  while (posts() === 0) await new Promise(setImmediate);
   await jest.advanceTimersByTimeAsync(400_000);
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
   go();
   expect(await done).toBe("");
   // Nothing was looked for, and nothing was sent again.
-  expect([server.lists, server.posts]).toEqual([1, 1]);
-  expect(server.ids()).toEqual(["1"]);
+  expect([lists(), posts()]).toEqual([1, 1]);
+  expect(storedIds()).toEqual(["1"]);
 });
 
 describe.each(fronts)("a server that answers nothing but (%s)", (front) => {
-  test.each([429, 503])("%i for ten minutes ends all that waits for it, with an error", async (status) => {
+  test.each([429, 503])("%i for ten minutes fails everything that waits for it", async (status) => {
     until(minutes(60), answer(status, "", { "retry-after": "30" }));
-    const program = new Program(server, front);
+    const program = new Program(front);
     const all = Array.from({ length: 5 }, () => program.resource());
-    const begun = server.clock.now();
+    const begun = clock.now();
     const failures = await Promise.all(
       all.map((one, index) => failureOf(one.up({ ...home, name: `Home ${index}` }))),
     );
     for (const failure of failures) expect(failure).toContain(`status ${status}`);
-    expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(10));
-    expect(server.clock.now() - begun).toBeLessThanOrEqual(minutes(11));
+    expect(clock.now() - begun).toBeGreaterThanOrEqual(minutes(10));
+    expect(clock.now() - begun).toBeLessThanOrEqual(minutes(11));
   });
 });
 
@@ -118,29 +128,29 @@ test.each([429, 503])(
     const one = await created();
     until(minutes(60), answer(status, "", { "retry-after": "3600" }));
     expect(await timeOf(failureOf(one.up({ ...home, interval: 300 })))).toBe(minutes(10));
-    expect(server.sent).toEqual(times(2, "PATCH /api/v1/monitors/1"));
+    expect(sentRequests()).toEqual(times(2, "PATCH /api/v1/monitors/1"));
     // What comes later is not held up again.
     expect(await timeOf(failureOf(one.up({ ...home, interval: 300 })))).toBe(0);
   },
 );
 
-test("a server that accepts requests again after ten minutes is asked, whatever Retry-After said", async () => {
+test("a server that limits for less than ten minutes gets the request, whatever Retry-After said", async () => {
   const one = await created();
   until(minutes(9), answer(429, "", { "retry-after": "3600" }));
   expect(await timeOf(one.up({ ...home, interval: 300 }))).toBe(minutes(10));
 });
 
-test("one request that is served gives the server ten minutes more", async () => {
-  server.emulator.dialect = { updateAnswer: "empty" };
+test("a request that is served gives the server ten more minutes", async () => {
+  emulator.dialect = { updateAnswer: "empty" };
   const one = await created();
   const limited = answer(429, "", { "retry-after": "20" });
-  const begun = server.clock.now();
+  const begun = clock.now();
   let served = 0;
-  server.fault = () => {
-    if (server.clock.now() - begun < minutes(9) * (served + 1)) return limited;
+  emulator.fault = () => {
+    if (clock.now() - begun < minutes(9) * (served + 1)) return limited;
     served++;
     return undefined;
   };
   await one.up({ ...home, interval: 300 });
-  expect(server.clock.now() - begun).toBeGreaterThanOrEqual(minutes(18));
+  expect(clock.now() - begun).toBeGreaterThanOrEqual(minutes(18));
 });

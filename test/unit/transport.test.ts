@@ -3,12 +3,12 @@ import type * as Undici from "undici";
 import { LostAnswerError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
-import { clientOf } from "../support/client";
-import { failureOf, fronts, Program, server, withServer } from "../support/program";
+import { clientOf, errorOf } from "../support/client";
+import { fronts, Program } from "../support/program";
+import { emulator, failureOf, myKey, posts, settingsOf, storedIds, withServer } from "../support/server";
 import { host, Proxy } from "../support/proxy";
 import { home } from "../support/monitors";
 
-const key = "canary-key";
 const plain = `http://${host}`;
 const encrypted = `https://${host}`;
 let proxy: Proxy;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   process.env = { ...env };
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"])
     for (const variable of [name, name.toLowerCase()]) Reflect.deleteProperty(process.env, variable);
-  proxy = await Proxy.start(server.emulator.url);
+  proxy = await Proxy.start(emulator.url);
 });
 afterEach(() => {
   process.env = env;
@@ -28,46 +28,41 @@ afterEach(() => {
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
-  const settings = {
+  const settings = settingsOf({
     "uptime:baseUrl": url,
-    "uptime:apiKey": key,
     "uptime:allowHttp": "true",
     "uptime:maxRetries": "1",
-  };
+  });
   return clientOf(settings).send({ method, path: "/api/v1/domains", operation: new Operation() });
 }
 
 /** What a create is told that fails and surely had no effect. */
 async function refusalOf(url: string): Promise<string> {
-  const error: unknown = await send(url, "POST").catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Error);
+  const error = await errorOf(send(url, "POST"));
   expect(error).not.toBeInstanceOf(LostAnswerError);
-  expect(server.posts).toBe(0);
+  expect(posts()).toBe(0);
   expect(String(error)).not.toContain(proxy.password);
   return String(error);
 }
 
-describe("a proxy that the environment names", () => {
-  test.each(["HTTP_PROXY", "http_proxy"])(
-    "(%s) is asked for the whole address in plain http",
-    async (name) => {
-      process.env[name] = proxy.url;
-      expect((await send(plain)).status).toBe(200);
-      expect(proxy.received).toMatchObject([
-        { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${key}` } },
-      ]);
-      expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
-    },
-  );
+describe("a proxy from the environment", () => {
+  test.each(["HTTP_PROXY", "http_proxy"])("(%s) gets the whole address in plain http", async (name) => {
+    process.env[name] = proxy.url;
+    expect((await send(plain)).status).toBe(200);
+    expect(proxy.received).toMatchObject([
+      { method: "GET", url: `${plain}/api/v1/domains`, headers: { authorization: `Bearer ${myKey}` } },
+    ]);
+    expect(proxy.received[0]?.headers["proxy-authorization"]).toMatch(/^Basic /);
+  });
 
   test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"])(
-    "(%s) is asked for a tunnel for https, without the key; the server's certificate is checked in it",
+    "(%s) opens a tunnel for https without the key, in which the server's certificate is checked",
     async (name) => {
       process.env[name] = proxy.url;
       expect(await refusalOf(encrypted)).toContain("the server's certificate is not trusted");
       expect(proxy.received).toMatchObject([{ method: "CONNECT", url: `${host}:443` }]);
       expect(proxy.received[0]?.headers).toHaveProperty("proxy-authorization");
-      expect(JSON.stringify(proxy.received[0]?.headers)).not.toContain(key);
+      expect(JSON.stringify(proxy.received[0]?.headers)).not.toContain(myKey);
       expect(proxy.received[0]?.headers).not.toHaveProperty("authorization");
     },
   );
@@ -75,12 +70,12 @@ describe("a proxy that the environment names", () => {
   test("is never used for this machine", async () => {
     process.env.HTTP_PROXY = proxy.url;
     for (const name of ["127.0.0.1", "localhost"])
-      expect((await send(server.emulator.url.replace("127.0.0.1", name))).status).toBe(200);
+      expect((await send(emulator.url.replace("127.0.0.1", name))).status).toBe(200);
     expect(proxy.received).toEqual([]);
   });
 
   test.each([host, ".example", "other.test, API.example", `${host}:80`, "*"])(
-    "is not used for what NO_PROXY names (%s)",
+    "is not used for a host in NO_PROXY (%s)",
     async (names) => {
       Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
       await expect(send(plain)).rejects.toThrow("the host name");
@@ -89,7 +84,7 @@ describe("a proxy that the environment names", () => {
   );
 
   test.each([`${host}:81`, "pi.example", "other.test"])(
-    "is used for other names (NO_PROXY=%s)",
+    "is used for a host that is not in NO_PROXY (%s)",
     async (names) => {
       Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: names });
       expect((await send(plain)).status).toBe(200);
@@ -98,7 +93,7 @@ describe("a proxy that the environment names", () => {
 });
 
 describe("a create that did not get through a proxy had no effect", () => {
-  test.each([plain, encrypted])("if it wants another password (407): %s", async (url) => {
+  test.each([plain, encrypted])("if the proxy wants another password (407): %s", async (url) => {
     process.env.HTTP_PROXY = proxy.url;
     proxy.refusal = () => ({ status: 407, body: "<h1>Authenticate</h1>" });
     expect(await refusalOf(url)).toContain(
@@ -107,14 +102,17 @@ describe("a create that did not get through a proxy had no effect", () => {
     expect(proxy.received).toHaveLength(1);
   });
 
-  test.each([403, 502, 503, 504])("if it refuses the tunnel (%i), which is tried again", async (status) => {
-    process.env.HTTP_PROXY = proxy.url;
-    proxy.refusal = () => ({ status });
-    expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
-    expect(proxy.received).toHaveLength(2);
-  });
+  test.each([403, 502, 503, 504])(
+    "if the proxy refuses the tunnel (%i), which is tried again",
+    async (status) => {
+      process.env.HTTP_PROXY = proxy.url;
+      proxy.refusal = () => ({ status });
+      expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
+      expect(proxy.received).toHaveLength(2);
+    },
+  );
 
-  test("if it cannot be reached", async () => {
+  test("if the proxy cannot be reached", async () => {
     process.env.HTTP_PROXY = proxy.url;
     proxy.stop();
     expect(await refusalOf(plain)).toContain("nothing accepts connections there");
@@ -122,7 +120,7 @@ describe("a create that did not get through a proxy had no effect", () => {
   });
 
   test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(
-    "if its address is not a URL (%s)",
+    "if the proxy's address is not a URL (%s)",
     async (address) => {
       process.env.HTTP_PROXY = address;
       expect(await refusalOf(plain)).toContain("the proxy's address is not a URL that begins with http://");
@@ -135,23 +133,23 @@ describe("a create that did not get through a proxy had no effect", () => {
 
 describe.each(fronts)("a create that a proxy answers in plain http may have had an effect (%s)", (front) => {
   const creating = () =>
-    new Program(server, front, { "uptime:baseUrl": plain, "uptime:allowHttp": "true" }).resource();
+    new Program(front, { "uptime:baseUrl": plain, "uptime:allowHttp": "true" }).resource();
 
   test.each([
     [502, true],
     [502, false],
     [504, true],
-  ])("with status %i, and it is looked for; stored before: %j", async (status, effect) => {
+  ])("with status %i, so it is looked for; stored before: %j", async (status, effect) => {
     process.env.HTTP_PROXY = proxy.url;
     let refused = 0;
     proxy.refusal = ({ method }) => (method === "POST" && refused++ === 0 ? { status, effect } : undefined);
     const one = creating();
     await one.up(home);
-    expect(server.ids()).toEqual([one.state?.id]);
-    expect(server.posts).toBe(1);
+    expect(storedIds()).toEqual([one.state?.id]);
+    expect(posts()).toBe(1);
   });
 
-  test("and its words are told without its password", async () => {
+  test("and the error does not show the proxy's password", async () => {
     process.env.HTTP_PROXY = proxy.url;
     const body = `<p>me:${proxy.password} may not do this</p>`;
     proxy.refusal = () => ({ status: 403, body });
@@ -161,7 +159,7 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
   });
 });
 
-test("nothing but its own signal and time ends a request, whatever is between and other requests have", async () => {
+test("each request's own timeoutSeconds alone limits connecting, headers and body, with a proxy and without", async () => {
   process.env.HTTP_PROXY = proxy.url;
   const undici = jest.requireActual<typeof Undici>("undici");
   const { Agent, EnvHttpProxyAgent, Pool } = undici;
@@ -173,11 +171,11 @@ test("nothing but its own signal and time ends a request, whatever is between an
   const transport = httpTransport();
   const timeouts = [5000, 3_600_000];
   for (const timeout of timeouts)
-    for (const url of [server.emulator.url, plain]) {
+    for (const url of [emulator.url, plain]) {
       const answer = await transport({
         url: new URL(`${url}/api/v1/domains`),
         method: "GET",
-        headers: { accept: "application/json", authorization: `Bearer ${key}` },
+        headers: { accept: "application/json", authorization: `Bearer ${myKey}` },
         body: null,
         signal: new AbortController().signal,
         timeout,

@@ -14,7 +14,7 @@ test("known settings give no warning", () => {
   expect(settingsWarnings({}, none, "program")).toEqual([]);
 });
 
-test("unknown settings give one warning, with the name that was meant", () => {
+test('unknown settings give one warning, with "did you mean"', () => {
   const config = { "uptime:apikey": "1", "uptime:monitorBaseUrl": "2", "uptime:colour": "3" };
   expect(settingsWarnings(config, none, "program")).toEqual([
     "pulumi-uptime does not know these settings: uptime:apikey (did you mean uptime:apiKey?), " +
@@ -41,7 +41,7 @@ test("keys in plain text give a warning that says how to encrypt them", () => {
   expect(settingsWarnings({ "uptime:accounts": '{"them":{}}' }, none, "program")).toEqual([]);
 });
 
-test("warnings come once a run", async () => {
+test("warnings are shown once per run", async () => {
   const warn = jest.spyOn(pulumi.log, "warn").mockResolvedValue();
   const config = { "uptime:apikey": "1", "uptime:apiKey": "2", "uptime:accounts": '{"them":{"apiKey":"3"}}' };
   pulumi.runtime.setAllConfig(config, ["uptime:apiKey"]);

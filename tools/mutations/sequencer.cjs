@@ -7,6 +7,7 @@ module.exports = class extends Sequencer {
   static tests = [
     "equality",
     "check",
+    "errors",
     "dialects",
     "import",
     "adoption",
