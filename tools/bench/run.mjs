@@ -13,12 +13,12 @@ import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
 import { chartOf } from "./chart.mjs";
 import { measureScale } from "./scale.mjs";
+import { format } from "./figures.mjs";
 import { scaleLimits, scaleMarkdown, summaryOf } from "./scale-report.mjs";
 import {
   attributesBytes,
   between,
   commands,
-  format,
   kinds,
   limitsOf,
   markdownOf,
