@@ -206,12 +206,3 @@ function withoutEmptyColumns(rows) {
   const [, ...figures] = rows;
   return rows.map((row) => row.filter((_, column) => figures.some((cells) => cells[column] !== "–")));
 }
-
-/** A text with what is between two markers replaced. */
-export function between(text, marker, content) {
-  const [start, end] = [`<!-- ${marker} -->`, `<!-- /${marker} -->`];
-  const [before, after] = [text.indexOf(start), text.indexOf(end)];
-  if (before < 0 || after < before)
-    throw new Error(`There is no place for the figures: ${start} and ${end}.`);
-  return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
-}

@@ -7,7 +7,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureLanguage } from "../engine/languages.mjs";
-import { root } from "../main.mjs";
+import { between, root } from "../main.mjs";
 import { setup } from "../setup.mjs";
 import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
@@ -17,7 +17,6 @@ import { format } from "./figures.mjs";
 import { scaleLimits, scaleMarkdown, summaryOf } from "./scale-report.mjs";
 import {
   attributesBytes,
-  between,
   commands,
   kinds,
   limitsOf,
@@ -114,9 +113,10 @@ function keep(name, results) {
 }
 
 function print(name, marker, figures) {
-  const page = join(root, "docs", name);
-  writeFileSync(page, between(readFileSync(page, "utf8"), marker, figures));
-  console.log(`docs/${name} is written.`);
+  const page = `docs/${name}`;
+  const path = join(root, page);
+  writeFileSync(path, between(page, readFileSync(path, "utf8"), marker, figures));
+  console.log(`${page} is written.`);
 }
 
 function judge(limits, options) {
