@@ -11,7 +11,7 @@ const home = { name: "Home", url, interval: 60 };
 /** Runs `doctor --program` in the project of a stack. */
 function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
   return cli(emulator, workspace.project, ["doctor", "--program", ".", ...args], {
-    env: { ...workspace.environment, UPTIME_API_KEY: emulator.apiKey },
+    env: { ...workspace.env, UPTIME_API_KEY: emulator.apiKey },
   });
 }
 
@@ -245,7 +245,7 @@ test("a program whose resources all have an explicit provider needs no other set
      new Monitor("home", ${JSON.stringify(home)}, ${options});`;
   const alone = (): Promise<Outcome> =>
     cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {
-      env: workspace.environment,
+      env: workspace.env,
     });
   await workspace.write(program(emulator.apiKey, "{ provider }"));
   expect(await alone()).toMatchObject({ code: 0, stderr: "" });

@@ -342,8 +342,8 @@ if (isFull)
       const problem =
         /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
       const env = { PATH: await tools.pathWith("18") };
-      const withNode = async (node: NodeVersion, { environment }: Workspace) => ({
-        PATH: [(await tools.pathWith(node)).split(delimiter)[0], environment.PATH].join(delimiter),
+      const withNode = async (node: NodeVersion, workspace: Workspace) => ({
+        PATH: [(await tools.pathWith(node)).split(delimiter)[0], workspace.env.PATH].join(delimiter),
       });
       const properties = { name: "Site", url: "https://example.com/", interval: 60 };
       const dynamic = await startStack({ program: commonJs });
