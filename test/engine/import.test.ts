@@ -1,3 +1,4 @@
+import { answer } from "../support/emulator";
 import { startEmulator, startStack, stopStacks } from "../support/stack";
 
 afterEach(stopStacks);
@@ -54,9 +55,7 @@ test("an import from its first preview to its last trace: refused, taken, kept, 
   // A domain's new name replaces it, and so does --replace; here between the two steps of the latter something fails.
   await workspace.write(program(["home", option], ["second.example", option]));
   emulator.fault = ({ method, path }) =>
-    method === "POST" && path.endsWith("monitors")
-      ? { kind: "answer", effect: false, status: 422, body: {} }
-      : undefined;
+    method === "POST" && path.endsWith("monitors") ? answer(422, {}) : undefined;
   const monitor = "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home";
   const failed = await workspace.run(["up", "--yes", "--skip-preview", "--replace", monitor]);
   expect(failed.code).not.toBe(0);

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
@@ -158,12 +159,8 @@ describe("an export of anything", () => {
     cli(emulator, folder, ["export", "--out", "out", "--max-retries", "0", ...args]);
   /** The API has one monitor, with whatever values. */
   const onlyMonitor = (record: object): void => {
-    emulator.fault = ({ path }) => ({
-      kind: "answer",
-      effect: false,
-      status: 200,
-      body: { data: path.endsWith("/domains") ? [] : path.endsWith("/monitors") ? [record] : record },
-    });
+    emulator.fault = ({ path }) =>
+      answer(200, { data: path.endsWith("/domains") ? [] : path.endsWith("/monitors") ? [record] : record });
   };
   const isNewMonitor = (entry: ts.ObjectLiteralElementLike): boolean =>
     ts.isPropertyAssignment(entry) &&

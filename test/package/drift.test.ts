@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
@@ -95,8 +96,7 @@ const monitors = (count: number): Record<string, [Kind, Inputs]> =>
 
 /** The API refuses the requests whose paths match. */
 const refuse = (path: RegExp, status: number, body: object = {}): void => {
-  emulator.fault = (request) =>
-    path.test(request.path) ? { kind: "answer", effect: false, status, body } : undefined;
+  emulator.fault = (request) => (path.test(request.path) ? answer(status, body) : undefined);
 };
 
 const drift = (...args: string[]): Promise<Outcome> => driftWith(emulator, ...args);
