@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { newFolder } from "../support/folder";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
 import { isFull } from "../support/size";
@@ -17,14 +17,10 @@ const repository = join(__dirname, "..", "..");
 const { version, scripts, peerDependencies } = JSON.parse(
   readFileSync(join(repository, "package.json"), "utf8"),
 ) as Record<"scripts" | "peerDependencies", Record<string, string>> & { version: string };
-let folder: string;
+const folder = newFolder();
 let packed: ReturnType<typeof pack>;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-packed-"));
   packed = pack(folder);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 afterEach(stopStacks);
 

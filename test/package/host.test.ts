@@ -1,21 +1,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Emulator } from "../../provider/emulator";
+import { newFolder } from "../support/folder";
 
 const provider = join(__dirname, "..", "..", "dist", "provider", "provider.js");
-const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-host-"));
-const script = join(folder, "cmd", "dynamic-provider", "index.js");
+const folder = join(newFolder(), "cmd", "dynamic-provider");
+const script = join(folder, "index.js");
 const children: ChildProcess[] = [];
 const servers: Server[] = [];
 
 beforeAll(() => {
-  mkdirSync(join(folder, "cmd", "dynamic-provider"), { recursive: true });
+  mkdirSync(folder, { recursive: true });
   // Like the SDK's host, which serves the engine until it is told to end.
   writeFileSync(
     script,
@@ -36,9 +36,6 @@ beforeAll(() => {
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
   for (const server of servers.splice(0)) server.close();
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 async function startEngine(): Promise<{ address: string; end: () => void }> {
