@@ -50,6 +50,7 @@ describe("arguments", () => {
   test("help lists every command, and each command has its own", async () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
+    expect(stdout).toMatch(/Exit codes:\s+0 [^]*1 [^]*2 /);
     for (const name of ["init", "export", "drift", "comment", "doctor", "emulator"]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
       if (name !== "emulator")
