@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import ts from "typescript";
-import { root, runAsCommand, writeGenerated } from "./main.mjs";
+import { between, root, runAsCommand, writeGenerated } from "./main.mjs";
 
 /** The path of a resource's page. */
 const pathOf = ({ singular }) => `docs/${singular}.md`;
@@ -40,13 +40,10 @@ const apiPath = "docs/api.md";
 
 /** A page with its generated parts renewed. */
 function withParts(path, present, parts) {
-  return Object.entries(parts).reduce((text, [name, part]) => {
-    const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`];
-    const [before, after] = [text.indexOf(start), text.indexOf(end)];
-    if (before < 0 || after < before)
-      throw new Error(`${path} has no place for its ${name}: ${start} and ${end}.`);
-    return `${text.slice(0, before + start.length)}\n\n${part.trim()}\n\n${text.slice(after)}`;
-  }, present);
+  return Object.entries(parts).reduce(
+    (text, [name, part]) => between(path, text, `generated:${name}`, part.trim()),
+    present,
+  );
 }
 
 /**

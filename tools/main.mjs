@@ -31,3 +31,12 @@ export function writeGenerated(file, wantedOf, args) {
   writeFileSync(path, wanted);
   console.log(`${file} is written.`);
 }
+
+/** The text of a page with what is between two markers replaced. */
+export function between(page, text, marker, content) {
+  const [start, end] = [`<!-- ${marker} -->`, `<!-- /${marker} -->`];
+  const [before, after] = [text.indexOf(start), text.indexOf(end)];
+  if (before < 0 || after < before)
+    throw new Error(`${page} has no place for what is generated: ${start} and ${end}.`);
+  return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
+}

@@ -10,7 +10,7 @@ const home = { name: "Home", url, interval: 60 };
 /** Runs `doctor --program` in the project of a stack. */
 function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
   return cli(emulator, workspace.project, ["doctor", "--program", ".", ...args], {
-    env: { ...workspace.environment, UPTIME_API_KEY: emulator.apiKey },
+    env: { ...workspace.env, UPTIME_API_KEY: emulator.apiKey },
   });
 }
 
@@ -244,7 +244,7 @@ test("needs no other settings if all resources have an explicit provider", async
      new Monitor("home", ${JSON.stringify(home)}, ${options});`;
   const alone = (): Promise<Outcome> =>
     cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {
-      env: workspace.environment,
+      env: workspace.env,
     });
   await workspace.write(program(emulator.apiKey, "{ provider }"));
   expect(await alone()).toMatchObject({ code: 0, stderr: "" });

@@ -49,7 +49,7 @@ async function previewWithPolicies(
   });
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
-  let { PATH = "" } = workspace.environment;
+  let { PATH = "" } = workspace.env;
   if (!which("pulumi-analyzer-policy", PATH)) {
     // The language host that is a Go module cannot start packs. The SDK's own runner can, as the analyzer of another runtime.
     const runner = join(repository, "node_modules", "@pulumi", "pulumi", "cmd", "run-policy-pack");

@@ -26,7 +26,7 @@ const dialects: Partial<Dialect>[] = isFull
 
 /** Runs the tool in the project of a stack. */
 async function tool({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
-  const outcome = await cli(emulator, workspace.project, args, { env: workspace.environment });
+  const outcome = await cli(emulator, workspace.project, args, { env: workspace.env });
   if (outcome.code !== 0) throw new Error(`Exit code ${outcome.code}: ${outcome.stderr}`);
   return outcome;
 }
@@ -41,7 +41,7 @@ async function setSecrets({ workspace }: Stack): Promise<void> {
   const [key = "", ...rest] = Object.keys(values);
   expect(others).toEqual([...rest.map((other) => first.replaceAll(key, other)), "rm secrets.json"]);
   const script = `${first}\nrm secrets.json`;
-  execFileSync("sh", ["-e", "-c", script], { cwd: workspace.project, env: workspace.environment });
+  execFileSync("sh", ["-e", "-c", script], { cwd: workspace.project, env: workspace.env });
   await workspace.setConfig(
     Object.fromEntries(rest.map((other) => [other, { value: values[other] ?? "", secret: true }])),
   );

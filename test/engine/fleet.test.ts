@@ -41,10 +41,9 @@ interface Run {
 
 /** Runs the example in a process group of its own, as a shell does. */
 function start({ workspace }: Stack, ...args: string[]): Run {
-  const env = workspace.environment as NodeJS.ProcessEnv;
   const child = spawn(process.execPath, ["index.js", ...args], {
     cwd: workspace.project,
-    env,
+    env: workspace.env,
     detached: true,
   });
   let output = "";

@@ -1,4 +1,4 @@
-import { startEmulator } from "../support/emulator";
+import { answer, startEmulator } from "../support/emulator";
 import { startStack } from "../support/stack";
 
 const record = {
@@ -53,9 +53,7 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
   // A domain's new name replaces it, and so does --replace; here between the two steps of the latter something fails.
   await workspace.write(program(["home", option], ["second.example", option]));
   emulator.fault = ({ method, path }) =>
-    method === "POST" && path.endsWith("monitors")
-      ? { kind: "answer", effect: false, status: 422, body: {} }
-      : undefined;
+    method === "POST" && path.endsWith("monitors") ? answer(422, {}) : undefined;
   const monitor = "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home";
   const failed = await workspace.run(["up", "--yes", "--skip-preview", "--replace", monitor]);
   expect(failed.code).not.toBe(0);

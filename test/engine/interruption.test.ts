@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Fault } from "../../provider/emulator";
+import { answer } from "../support/emulator";
 import { processesWith } from "../support/processes";
 import { fullTest, sample } from "../support/size";
 import { programOf, startStack, yamlOf } from "../support/stack";
@@ -17,13 +18,7 @@ const programs = {
 type Language = keyof typeof programs;
 
 const slow: Fault = { kind: "delay", answerDelayMs: 3000 };
-const limited: Fault = {
-  kind: "answer",
-  effect: false,
-  status: 429,
-  headers: { "Retry-After": "300" },
-  body: "",
-};
+const limited = answer(429, "", { "Retry-After": "300" });
 
 const start = (language: Language, maxConcurrency: number): Promise<Stack> =>
   startStack({

@@ -109,22 +109,3 @@ describe("an `up` that is killed", () => {
     },
   );
 });
-
-test("an adopted record survives a replacement as a new one", async () => {
-  const declared = declare(5, 1);
-  const { emulator, workspace } = await startStack({
-    emulator: { firstId: 7 },
-    program: programOf(declared),
-    config,
-  });
-  const adopted = async () => Object.values(await workspace.resources()).filter(({ id }) => id === "7");
-  for (const one of declared.slice(-2)) tableOf(emulator, one).add(recordOf(one));
-  await workspace.up();
-  await expectExactly(declared, emulator, workspace);
-  const before = await adopted();
-  expect(before).toHaveLength(2);
-
-  await workspace.up(...before.flatMap(({ urn }) => ["--replace", urn]));
-  await expectExactly(declared, emulator, workspace);
-  expect(await adopted()).toEqual([]);
-});

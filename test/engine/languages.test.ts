@@ -73,7 +73,7 @@ test("the installed plugin is found by its version, and a missing one is named",
   expect(missing.output).toContain("no resource plugin 'pulumi-resource-uptime' found");
 
   const installed = await cli(emulator, workspace.project, ["plugin", "install"], {
-    env: workspace.environment,
+    env: workspace.env,
   });
   expect(installed).toMatchObject({ code: 0, stderr: "" });
   expect(installed.stdout).toContain("Installed the plugin uptime");
@@ -137,7 +137,7 @@ async function startPython(): Promise<Stack> {
   await generate(bin, "python", sdk);
   const requirements = join(root, "examples", "python", "requirements.txt");
   await run(join(tools, "bin", "pip"), ["install", "--quiet", "-r", requirements, sdk]);
-  Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+  Object.assign(workspace.env, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
   return stack;
 }
 
@@ -147,7 +147,7 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
   const { bin } = await ensureLanguage("go", { log: console.warn });
   const stack = await startStack({ language: "go" });
   const { emulator, workspace } = stack;
-  Object.assign(workspace.environment, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+  Object.assign(workspace.env, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
   const sdk = join(workspace.project, "sdk");
   await generate(bin, "go", sdk);
   const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";

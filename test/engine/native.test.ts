@@ -30,14 +30,8 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
     maintenanceStartAt: "2030-01-31T22:00:00",
     pause: true,
   };
-  // A domain that is replaced and keeps its name.
-  const kept = (homepageUrl: string): YamlResource => ({
-    type: "uptime:Domain",
-    properties: { name: "kept.example", homepageUrl },
-    options: { replaceOnChanges: ["homepageUrl"] },
-  });
   const { emulator, workspace } = await start(
-    { home: monitor(first), shop: domain("shop.example"), kept: kept("https://one.example/") },
+    { home: monitor(first), shop: domain("shop.example") },
     { outputs: { id: "${home.id}", shown: "${home.attributes.created_at}" } },
   );
   await workspace.up();
@@ -60,9 +54,7 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
   // Changed, removed, secret, and one that can only be replaced.
   const { alertChannelIds, maintenanceStartAt, ...rest } = first;
   const second = { ...rest, interval: 300, requestAuthPassword: canary("yaml-new-password") };
-  await workspace.write(
-    yamlOf({ home: monitor(second), shop: domain("new.example"), kept: kept("https://two.example/") }),
-  );
+  await workspace.write(yamlOf({ home: monitor(second), shop: domain("new.example") }));
   const preview = await workspace.preview("--diff");
   const diffs = diffsIn(preview.output);
   expect(changedIn(diffs.home)).toEqual([
@@ -78,11 +70,7 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
   expect(emulator.monitors.all()).toMatchObject([
     { interval: 300, alert_channel_ids: [], maintenance_start_at: null, ssl_alert_days: 14 },
   ]);
-  const domains = emulator.domains.all().map(({ name, homepage_url: url }) => [name, url]);
-  expect(domains.sort()).toEqual([
-    ["kept.example", "https://two.example/"],
-    ["new.example", null],
-  ]);
+  expect(emulator.domains.all()).toMatchObject([{ id: 2, name: "new.example" }]);
   await workspace.preview("--expect-no-changes");
   expect((await workspace.resources()).home?.inputs).toMatchObject({
     alertChannelIds: null,

@@ -17,10 +17,9 @@ const repository = join(__dirname, "..", "..");
 const { version, scripts, peerDependencies } = JSON.parse(
   readFileSync(join(repository, "package.json"), "utf8"),
 ) as Record<"scripts" | "peerDependencies", Record<string, string>> & { version: string };
-let folder: string;
+const folder = newFolder();
 let packed: ReturnType<typeof pack>;
 beforeAll(() => {
-  folder = newFolder();
   packed = pack(folder);
 });
 
@@ -338,8 +337,8 @@ if (isFull)
       const problem =
         /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
       const env = { PATH: await tools.pathWith("18") };
-      const withNode = async (node: NodeVersion, { environment }: Workspace) => ({
-        PATH: [(await tools.pathWith(node)).split(delimiter)[0], environment.PATH].join(delimiter),
+      const withNode = async (node: NodeVersion, workspace: Workspace) => ({
+        PATH: [(await tools.pathWith(node)).split(delimiter)[0], workspace.env.PATH].join(delimiter),
       });
       const properties = { name: "Site", url: "https://example.com/", interval: 60 };
       const dynamic = await startStack({ program: commonJs });

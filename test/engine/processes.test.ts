@@ -3,7 +3,6 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-import { fullTest } from "../support/size";
 import { startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
@@ -48,30 +47,6 @@ describe("a record that another process of the same run has adopted is not delet
     await workspace.up();
     expect(emulator.monitors.all()).toMatchObject([{ id: 1 }]);
     expect(Object.keys(await workspace.resources())).toEqual(["new"]);
-    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
-  });
-
-  fullTest("with resources of both fronts and explicit providers that all change places", async () => {
-    const program = (round: number): string => `const dynamic = require("pulumi-uptime");
-      const plugin = require("pulumi-uptime/native");
-      const [first, second] = ["first", "second"].map((name) => new plugin.Provider(name, { adoptExisting: true }));
-      const places = [
-        (name, args) => new dynamic.Monitor(name, args),
-        (name, args) => new plugin.Monitor(name, args),
-        (name, args) => new plugin.Monitor(name, args, { provider: first }),
-        (name, args) => new plugin.Monitor(name, args, { provider: second }),
-      ];
-      places.forEach((_, index) =>
-        places[(index + ${round}) % 4]("round-${round}-" + index, { ...${args}, name: "Home " + index }));`;
-    const { emulator, workspace } = await startStack({ program: program(0), config });
-    await workspace.up();
-    for (const round of [1, 2, 3]) {
-      await workspace.write(program(round));
-      await workspace.up();
-      expect(emulator.monitors.all().map(({ id }) => id)).toEqual([1, 2, 3, 4]);
-      expect(Object.keys(await workspace.resources())).toHaveLength(4);
-    }
-    expect(emulator.writes().filter(({ method }) => method === "DELETE")).toEqual([]);
     await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   });
 });

@@ -10,6 +10,7 @@ import { inOrder, scenarios, urnsAt } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { kinds } from "../support/calls";
 import type { Kind } from "../support/calls";
+import { answer } from "../support/emulator";
 import { urnOf } from "../support/simulated/engine";
 import { sample } from "../support/size";
 import { startStack } from "../support/stack";
@@ -93,10 +94,7 @@ const visible = (table: { all(): readonly Record<string, unknown>[] }): unknown[
 async function compareRuns(scenario: Scenario): Promise<void> {
   const simulated = await play(scenario, dynamicFront, { isRepaired: false });
   const { emulator, workspace } = await startStack({ emulator: { dialect: { uniqueDomainNames: false } } });
-  emulator.fault = ({ body }) =>
-    isRefused(body)
-      ? { kind: "answer", effect: false, status: 422, body: { message: "This is refused." } }
-      : undefined;
+  emulator.fault = ({ body }) => (isRefused(body) ? answer(422, { message: "This is refused." }) : undefined);
   for (const { kind, fields } of scenario.records)
     (kind === "monitor" ? emulator.monitors : emulator.domains).add(fields);
   const green: boolean[] = [];

@@ -48,7 +48,7 @@ fullTest("on a terminal, a wait is shown in the resource's row, and not at the e
   const command = "pulumi up --yes --skip-preview --color never";
   const { stdout } = await promisify(execFile)("script", ["-qec", command, "/dev/null"], {
     cwd: workspace.project,
-    env: { ...workspace.environment, COLUMNS: "200" },
+    env: { ...workspace.env, COLUMNS: "200" },
   });
   expect(stdout).toContain("waiting for the server's rate limit");
   expect(stdout).not.toContain("Diagnostics:");

@@ -175,21 +175,35 @@ describe("the commands on the pages", () => {
   });
 });
 
+const commandsOn = (page: string): string[][] =>
+  inLanguage("sh").flatMap((block) => (block.page === page ? commandsIn(block.code) : []));
+
+/** Sends what curl would, which a machine need not have, with some of its text replaced. */
+function sendAsCurl(words: readonly string[], replacements: Record<string, string>): Promise<Response> {
+  const filled = words.map((word) =>
+    Object.entries(replacements).reduce(
+      (text, [written, value]) => text.replaceAll(written, value),
+      word.replace(/^(["'])(.*)\1$/, "$2"),
+    ),
+  );
+  const after = (flag: string) => filled.filter((_, index) => filled[index - 1] === flag);
+  const [method = "GET"] = after("-X");
+  const data = after("-d");
+  return fetch(filled.find((word) => word.startsWith("http")) ?? "", {
+    method,
+    headers: after("-H").map((header) => header.split(": ") as [string, string]),
+    body: data.length > 0 ? new URLSearchParams(data.join("&")) : null,
+  });
+}
+
 test("the first request in the README reads a list", async () => {
   const emulator = await startEmulator();
-  const [words = []] = inLanguage("sh")
-    .filter(({ page }) => page === "README.md")
-    .flatMap(({ code }) => commandsIn(code));
+  const [words = []] = commandsOn("README.md");
   expect(words[0]).toBe("curl");
-  const variables = new Map([
-    ["UPTIME_BASE_URL", emulator.url],
-    ["UPTIME_API_KEY", emulator.apiKey],
-  ]);
-  const filled = words.map((word) =>
-    word.replace(/^"(.*)"$/, "$1").replace(/\$(\w+)/g, (_, name: string) => variables.get(name) ?? ""),
-  );
-  const headers = filled.filter((_, index) => words[index - 1] === "-H").map((text) => text.split(": "));
-  const answer = await fetch(filled.at(-1) ?? "", { headers: headers as [string, string][] });
+  const answer = await sendAsCurl(words, {
+    $UPTIME_BASE_URL: emulator.url,
+    $UPTIME_API_KEY: emulator.apiKey,
+  });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({ data: [] });
 });
@@ -197,27 +211,8 @@ test("the first request in the README reads a list", async () => {
 test("the request in docs/testing.md edits a monitor of the emulator", async () => {
   const emulator = await startEmulator();
   emulator.monitors.add({ name: "Home", url: "https://www.shop.example/", interval: 300 });
-  const [words = []] = inLanguage("sh")
-    .filter(({ page }) => page === "docs/testing.md")
-    .flatMap(({ code }) => commandsIn(code))
-    .filter(([command]) => command === "curl");
-  // As curl sends it, which a machine need not have.
-  const after = (flag: string) =>
-    words.filter((_, index) => words[index - 1] === flag).map((word) => word.replaceAll("'", ""));
-  const url = words
-    .find((word) => word.startsWith("http://"))
-    ?.replace("http://127.0.0.1:8080", emulator.url);
-  const { status } = await fetch(url ?? "", {
-    method: after("-X").join(),
-    headers: [
-      ...after("-H").map((header): [string, string] => [
-        header.split(": ")[0] ?? "",
-        header.split(": ")[1] ?? "",
-      ]),
-      ["Content-Type", "application/x-www-form-urlencoded"],
-    ],
-    body: after("-d").join("&"),
-  });
+  const words = commandsOn("docs/testing.md").find(([command]) => command === "curl") ?? [];
+  const { status } = await sendAsCurl(words, { "http://127.0.0.1:8080": emulator.url });
   expect(status).toBe(200);
   expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home", interval: 3600 }]);
 });

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
@@ -50,6 +51,7 @@ describe("arguments", () => {
   test("help lists every command, and each command has its own", async () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
+    expect(stdout).toMatch(/Exit codes:\s+0 [^]*1 [^]*2 /);
     for (const name of ["init", "export", "drift", "comment", "doctor", "emulator"]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
       if (name !== "emulator")
@@ -158,12 +160,8 @@ describe("an export of records with any content", () => {
     cli(emulator, folder, ["export", "--out", "out", "--max-retries", "0", ...args]);
   /** The API has one monitor, with whatever values. */
   const onlyMonitor = (record: object): void => {
-    emulator.fault = ({ path }) => ({
-      kind: "answer",
-      effect: false,
-      status: 200,
-      body: { data: path.endsWith("/domains") ? [] : path.endsWith("/monitors") ? [record] : record },
-    });
+    emulator.fault = ({ path }) =>
+      answer(200, { data: path.endsWith("/domains") ? [] : path.endsWith("/monitors") ? [record] : record });
   };
   const isNewMonitor = (entry: ts.ObjectLiteralElementLike): boolean =>
     ts.isPropertyAssignment(entry) &&

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
-import { startEmulator } from "../support/emulator";
+import { answer, startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import type { Emulator } from "../../provider/emulator";
@@ -40,26 +40,23 @@ test("reports what is wrong, with exit code 1", async () => {
   const unset = await cli({ url: "", apiKey: "" }, __dirname, ["doctor"]);
   expect(unset).toMatchObject({ code: 1 });
   expect(unset.stdout).toMatch(/failed .*uptime:baseUrl is not set.*uptime:apiKey is not set/);
-  emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: "<h1>Welcome</h1>" });
+  emulator.fault = () => answer(200, "<h1>Welcome</h1>");
   expect((await doctor()).stdout).toMatch(/failed .*not JSON: "Welcome"/);
-  emulator.fault = () => ({ kind: "answer", effect: false, status: 200, body: { hello: "you" } });
+  emulator.fault = () => answer(200, { hello: "you" });
   expect((await doctor()).stdout).toMatch(
     /failed .*was not answered with a list of domains.*Check UPTIME_BASE_URL/,
   );
 });
 
 test("reports a refused key once", async () => {
-  emulator.fault = () => ({ kind: "answer", effect: false, status: 401, body: { message: "No." } });
+  emulator.fault = () => answer(401);
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringContaining("status 401: No.")]);
 });
 
 test("checks every kind of record, because a key may have rights to one only", async () => {
-  emulator.fault = ({ path }) =>
-    path.includes("/domains")
-      ? { kind: "answer", effect: false, status: 403, body: { message: "No." } }
-      : undefined;
+  emulator.fault = ({ path }) => (path.includes("/domains") ? answer(403) : undefined);
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringMatching(/domains.* status 403: No\./)]);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
@@ -95,8 +96,7 @@ const monitors = (count: number): Record<string, [Kind, Inputs]> =>
 
 /** The API refuses the requests whose paths match. */
 const refuse = (path: RegExp, status: number, body: object = {}): void => {
-  emulator.fault = (request) =>
-    path.test(request.path) ? { kind: "answer", effect: false, status, body } : undefined;
+  emulator.fault = (request) => (path.test(request.path) ? answer(status, body) : undefined);
 };
 
 const drift = (...args: string[]): Promise<Outcome> => driftWith(emulator, ...args);
@@ -496,24 +496,13 @@ describe("the command itself", () => {
       });
     });
 
-  test("ends with the codes that its help names", async () => {
+  test("ends with the code of its subcommand, and prints no color into a pipe", async () => {
     await state({ home: ["monitor", home] });
-    expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 0 });
     emulator.monitors.edit(1, { interval: 300 });
     expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 2 });
     emulator.apiKey = "another";
-    const refused = await started("drift", "--state", "state.json");
-    expect(refused).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining("0 resources compared, 1 could not be compared.") as string,
-    });
-    expect(refused.stderr).toMatch(/^home: .*UPTIME_API_KEY/);
-    expect(await started("drift", "--nonsense")).toMatchObject({ code: 1, stdout: "" });
     const doctor = await started("doctor");
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).not.toContain("\u001b");
-    expect(await started("export", "--help")).toMatchObject({ code: 0, stderr: "" });
-    expect((await started("--help")).stdout).toMatch(/Exit codes:\s+0 [^]*1 [^]*2 /);
-    expect(await started("emulator", "--help")).toMatchObject({ code: 0 });
   });
 });

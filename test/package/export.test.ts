@@ -16,6 +16,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import ts6 from "typescript6";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
@@ -604,9 +605,7 @@ describe("an export reads", () => {
     for (let index = 0; index < 250; index++) addMonitor(`Shop ${index}`);
     emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) =>
-      query.some(([name, value]) => name === "page" && value === "3")
-        ? { kind: "answer", effect: false, status: 404, body: "" }
-        : undefined;
+      query.some(([name, value]) => name === "page" && value === "3") ? answer(404, "") : undefined;
     const { code, stdout, stderr } = await exported();
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^GET .* was answered with status 404.*\n$/);

@@ -10,13 +10,13 @@ import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 
 const provider = join(__dirname, "..", "..", "dist", "provider", "provider.js");
-const folder = newFolder();
-const script = join(folder, "cmd", "dynamic-provider", "index.js");
+const folder = join(newFolder(), "cmd", "dynamic-provider");
+const script = join(folder, "index.js");
 const children: ChildProcess[] = [];
 const servers: Server[] = [];
 
 beforeAll(() => {
-  mkdirSync(join(folder, "cmd", "dynamic-provider"), { recursive: true });
+  mkdirSync(folder, { recursive: true });
   // Like the SDK's host, which serves the engine until it is told to end.
   writeFileSync(
     script,

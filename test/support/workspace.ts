@@ -93,8 +93,6 @@ export interface Step {
   urn: string;
   oldState?: StateResource;
   newState?: StateResource;
-  diffReasons?: string[] | null;
-  replaceReasons?: string[] | null;
   detailedDiff?: Record<string, { kind: string; inputDiff: boolean }> | null;
 }
 
@@ -135,6 +133,7 @@ export class Workspace {
   private constructor(
     private readonly folder: string,
     private readonly language: Language,
+    /** What every command of this workspace sees: also for other tools that run the CLI in it. */
     readonly env: Record<string, string>,
   ) {
     this.project = join(folder, "project");
@@ -170,11 +169,6 @@ export class Workspace {
       throw error;
     }
     return workspace;
-  }
-
-  /** What every command of this workspace sees: for other tools that run the CLI in it. */
-  get environment(): Readonly<Record<string, string | undefined>> {
-    return this.env;
   }
 
   /** Replaces the program. */

@@ -291,6 +291,8 @@ describe("the name by which imports and adoptions know a resource", () => {
 
   test.each(["true", " true", "true\n"])("is sent to adopt as well: adoptExisting %j", async (value) => {
     pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
+    // Or the replacement would adopt the old record.
+    expect(optionsOf(monitor, home, {})).toEqual({ deleteBeforeReplace: true });
     expect((await told(new Monitor("web", home))).inputs.__options).toEqual({
       resource: "pulumi-nodejs:dynamic/uptime:Monitor::web",
     });

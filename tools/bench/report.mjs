@@ -1,4 +1,5 @@
 // What the benchmark says of its measurements: limits and tables. Nothing here measures.
+import { format, judged, matching, median, most, ratioOf, table, tableOfLimits, whenOf } from "./figures.mjs";
 
 /** What is measured of each program, in this order. */
 export const commands = {
@@ -51,32 +52,9 @@ export function attributesBytes(text) {
   return JSON.stringify(all).length / all.length;
 }
 
-export function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+/** How many times as long one kind takes as another. */
+const timeRatio = ({ runs }, wanted) => ratioOf(runs, wanted, "repetition", ({ seconds }) => seconds);
 
-/** The runs of one command of one kind at one size; `undefined` where it was not measured. */
-const runsOf = ({ runs }, wanted) =>
-  runs.filter((run) => Object.entries(wanted).every(([key, value]) => run[key] === value));
-
-/** The median time in seconds. */
-function secondsOf(results, wanted) {
-  const runs = runsOf(results, wanted);
-  return runs.length > 0 ? median(runs.map(({ seconds }) => seconds)) : undefined;
-}
-
-/** How many times as long one kind takes as another: the median of the repetitions, each compared with its own. */
-function ratioOf(results, { kind, to, ...wanted }) {
-  const others = runsOf(results, { ...wanted, kind: to });
-  const ratios = runsOf(results, { ...wanted, kind }).flatMap(({ repetition, seconds }) =>
-    others.filter((other) => other.repetition === repetition).map((other) => seconds / other.seconds),
-  );
-  return ratios.length > 0 ? median(ratios) : undefined;
-}
-
-const most = (numbers) => (numbers.length > 0 ? Math.max(...numbers) : undefined);
 const total = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 const reads = ({ GET = 0 }) => GET;
 const writes = (counts) => total(counts) - reads(counts);
@@ -84,18 +62,17 @@ const writes = (counts) => total(counts) - reads(counts);
 /** What must hold, each with what was measured of it and whether it does; `undefined` where it was not measured. */
 export function limitsOf(results) {
   const ratio = (command, kind, to) =>
-    ratioOf(results, { n: 1000, latency: latencyOfLimits, command, kind, to });
+    timeRatio(results, { n: 1000, latency: latencyOfLimits, command, kind, to });
   const requests = (command, count = total) =>
-    most(runsOf(results, { kind: "ours", command }).map((run) => count(run.requests)));
-  const beyondPages = runsOf(results, { kind: "ours", command: "refresh" })
+    most(matching(results.runs, { kind: "ours", command }).map((run) => count(run.requests)));
+  const beyondPages = matching(results.runs, { kind: "ours", command: "refresh" })
     .filter(({ n }) => n >= 100)
     .map((run) => total(run.requests) - Math.ceil(run.n / 100));
-  const sizes = (name, kind = "ours") =>
-    most(results.sizes.flatMap((size) => (size.kind === kind ? (size[name] ?? []) : [])));
+  const sizes = (name, kind = "ours") => most(matching(results.sizes, { kind }).map((size) => size[name]));
   const natively = (command) => ratio(command, "native", "ours");
   const bytes = most(
-    results.sizes.flatMap(({ kind, n, state, attributes }) =>
-      kind === "native" && n === 1000 ? [state / n - attributes] : [],
+    matching(results.sizes, { kind: "native", n: 1000 }).map(
+      ({ n, state, attributes }) => state / n - attributes,
     ),
   );
   const times = `N = 1000, ${latencyOfLimits} ms`;
@@ -121,33 +98,14 @@ export function limitsOf(results) {
     ["Bytes of state for each monitor without `attributes`, native, at most 1,500", bytes, (x) => x <= 1500],
     ["Peak memory of the plugin's process, below 200 MB", sizes("peak", "native"), (x) => x < 200],
   ];
-  return limits.map(([what, measured, holds]) => ({
-    what,
-    measured,
-    holds: measured === undefined ? undefined : holds(measured),
-  }));
+  return judged(limits);
 }
 
 /** How often ours was measured, as it reads. */
 function repetitionsOf(results) {
-  const counts = runsOf(results, { kind: "ours", command: "up" }).map(
-    ({ n, latency }) => runsOf(results, { kind: "ours", command: "up", n, latency }).length,
-  );
+  const runs = matching(results.runs, { kind: "ours", command: "up" });
+  const counts = runs.map(({ n, latency }) => matching(runs, { n, latency }).length);
   return [...new Set([Math.min(...counts), Math.max(...counts)])].join(" to ");
-}
-
-export function format(value) {
-  if (value === undefined) return "–";
-  if (Number.isInteger(value)) return String(value);
-  return value < 100 ? value.toPrecision(value < 1 ? 2 : 3) : String(Math.round(value));
-}
-
-/** A table of Markdown, the first row its head. */
-export function table(rows) {
-  const [head, ...rest] = rows;
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  const ruler = head.map((_, column) => (column === 0 ? "---" : "--:"));
-  return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
 }
 
 /** A file of what each machine has measured, with one measurement in a line. */
@@ -172,21 +130,9 @@ export function limitsOfAll(all) {
   );
 }
 
-/** When everything was measured. */
-export function whenOf(runs) {
-  const dates = runs.map(({ date }) => date).sort();
-  const [first, last] = [dates[0], dates.at(-1)];
-  return `Measured ${first === last ? `on ${first}` : `from ${first} to ${last}`}`;
-}
-
 /** Markdown of everything that was measured: what must hold, and then the figures of each machine. */
 export function markdownOf(all) {
-  const limits = limitsOfAll(all).map(({ what, measured, holds }) => [
-    what,
-    format(measured),
-    holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
-  ]);
-  return [table([["What must hold", "measured", ""], ...limits]), ...all.map(figuresOf)].join("\n\n");
+  return [tableOfLimits(limitsOfAll(all)), ...all.map(figuresOf)].join("\n\n");
 }
 
 function figuresOf(results) {
@@ -196,16 +142,17 @@ function figuresOf(results) {
   const timesOf = (setting) =>
     Object.entries(commands).flatMap(([command, title]) => {
       const wanted = { ...setting, command };
-      const counts = (kind) => runsOf(results, { ...wanted, kind }).map(({ requests }) => total(requests));
-      const seconds = Object.keys(kinds).map((kind) => secondsOf(results, { ...wanted, kind }));
+      const of = (kind, valueOf) => matching(results.runs, { ...wanted, kind }).map(valueOf);
+      const counts = (kind) => of(kind, ({ requests }) => total(requests));
+      const seconds = Object.keys(kinds).map((kind) => median(of(kind, (run) => run.seconds)));
       if (seconds.every((value) => value === undefined)) return [];
       return [
         [
           title,
           ...seconds.map(format),
-          format(ratioOf(results, { ...wanted, kind: "ours", to: "floor" })),
-          format(ratioOf(results, { ...wanted, kind: "native", to: "ours" })),
-          format(ratioOf(results, { ...wanted, kind: "conventional", to: "ours" })),
+          format(timeRatio(results, { ...wanted, kind: "ours", to: "floor" })),
+          format(timeRatio(results, { ...wanted, kind: "native", to: "ours" })),
+          format(timeRatio(results, { ...wanted, kind: "conventional", to: "ours" })),
           format(most(counts("ours"))),
           format(most(counts("conventional"))),
         ],
@@ -225,8 +172,8 @@ function figuresOf(results) {
     "of the conventional",
   ];
   const sizes = Object.entries(kinds).flatMap(([kind, title]) =>
-    [...new Set(results.sizes.filter((size) => size.kind === kind).map(({ n }) => n))].map((n) => {
-      const those = results.sizes.filter((size) => size.kind === kind && size.n === n);
+    [...new Set(matching(results.sizes, { kind }).map(({ n }) => n))].map((n) => {
+      const those = matching(results.sizes, { kind, n });
       const [{ state }] = those;
       return [
         title,
@@ -234,7 +181,7 @@ function figuresOf(results) {
         format(Math.round(state / 1000)),
         format(Math.round(state / n)),
         format(those.find(({ own }) => own !== undefined)?.own),
-        format(most(those.flatMap(({ peak }) => (peak === undefined ? [] : Math.round(peak))))),
+        format(most(those.map(({ peak }) => peak && Math.round(peak)))),
       ];
     }),
   );
@@ -258,13 +205,4 @@ function figuresOf(results) {
 function withoutEmptyColumns(rows) {
   const [, ...figures] = rows;
   return rows.map((row) => row.filter((_, column) => figures.some((cells) => cells[column] !== "–")));
-}
-
-/** A text with what is between two markers replaced. */
-export function between(text, marker, content) {
-  const [start, end] = [`<!-- ${marker} -->`, `<!-- /${marker} -->`];
-  const [before, after] = [text.indexOf(start), text.indexOf(end)];
-  if (before < 0 || after < before)
-    throw new Error(`There is no place for the figures: ${start} and ${end}.`);
-  return `${text.slice(0, before + start.length)}\n\n${content}\n\n${text.slice(after)}`;
 }

@@ -4,21 +4,20 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureLanguage } from "../engine/languages.mjs";
-import { root } from "../main.mjs";
+import { between, root } from "../main.mjs";
 import { setup } from "../setup.mjs";
 import { programOf } from "./programs.mjs";
 import { killAll, Project } from "./project.mjs";
 import { chartOf } from "./chart.mjs";
-import { measureScale } from "./scale.mjs";
+import { measureScale, scaleFile } from "./scale.mjs";
+import { format } from "./figures.mjs";
 import { scaleLimits, scaleMarkdown, summaryOf } from "./scale-report.mjs";
 import {
   attributesBytes,
-  between,
   commands,
-  format,
   kinds,
   limitsOf,
   markdownOf,
@@ -29,20 +28,18 @@ import {
 
 const usage = `Usage: npm run bench -- [options]
 
-  --n LIST          numbers of monitors (default 100,500,1000)
-  --latency LIST    milliseconds until the API answers (default 0,20)
-  --only LIST       of ${Object.keys(kinds).join(", ")} (default all)
-  --commands LIST   of ${Object.keys(commands).join(", ")}, with up (default all)
-  --repeat NUMBER   how often pulumi-uptime and the floor are measured, in turns (default 3)
-  --quick           100 monitors at 20 ms: about two minutes
-  --scale           100 to 10,000 monitors, three rounds: takes hours, and goes on where it was ended
-  --fresh           with --scale: measure everything anew
-  --no-limits       only print whether the limits hold; without it, one that does not is exit code 1
-  --help            this text
+  --quick   100 monitors at 20 ms, in about two minutes; writes nothing
+  --scale   100 to 10,000 monitors, three rounds: takes hours, and goes on where it was ended. To begin anew, delete
+            ${relative(root, scaleFile)}
+  --help    this text
 
-On a machine that has nothing else to do. The conventional provider and YAML are measured once for each size; above 500
-monitors only at the highest latency, since it takes minutes. The figures in docs/ are written if everything was measured.
+On a machine that has nothing else to do. Without an option: 100, 500 and 1000 monitors at 0 and 20 ms, three times. The
+conventional provider and YAML are measured once for each size; above 500 monitors only at 20 ms, since it takes minutes. The
+figures in docs/ are written. A limit that does not hold is exit code 1.
 `;
+const sizes = [100, 500, 1000];
+const latencies = [0, 20];
+const repetitions = 3;
 const yes = ["--yes", "--skip-preview"];
 const argsOf = {
   up: ["up", ...yes],
@@ -69,8 +66,14 @@ try {
 }
 
 async function main() {
-  const options = readOptions();
-  if (!options) return;
+  const option = { type: "boolean" };
+  const { quick, scale, help } = parseArgs({
+    options: { quick: option, scale: option, help: option },
+  }).values;
+  if (help) {
+    console.log(usage);
+    return;
+  }
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, killAll);
   const { engine } = await setup({ log: console.log });
   const [{ model = "unknown" } = {}] = cpus();
@@ -80,32 +83,27 @@ async function main() {
     "state in local files";
   console.log(machine);
   await warmUp(engine);
-  if (options.scale) {
-    const runs = await measureScale(
-      { newProject: (kind) => newProject(engine, kind), end, argsOf, date },
-      options.scale,
-    );
+  if (scale) {
+    const runs = await measureScale({ newProject: (kind) => newProject(engine, kind), end, argsOf, date });
     const results = { machine, runs };
     console.log(`\n${scaleMarkdown(results)}`);
-    if (options.scale.n === undefined) {
-      keep("scale.json", [results]);
-      print("measurements.md", "scale", scaleMarkdown(results));
-      print("performance.md", "bench", summaryOf(results));
-      writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
-    }
-    judge(scaleLimits(runs), options);
+    keep("scale.json", [results]);
+    print("measurements.md", "scale", scaleMarkdown(results));
+    print("performance.md", "bench", summaryOf(results));
+    writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
+    judge(scaleLimits(runs));
     return;
   }
 
   const results = { machine, runs: [], sizes: [] };
-  for (const n of options.n)
-    for (const latency of options.latency) await measure(engine, results, options, n, latency);
+  for (const n of quick ? [100] : sizes)
+    for (const latency of quick ? [20] : latencies) await measure(engine, results, n, latency);
   console.log(`\n${markdownOf([results])}`);
-  if (!options.isPart) {
+  if (!quick) {
     keep("results.json", [results]);
     print("measurements.md", "bench", markdownOf([results]));
   }
-  judge(limitsOf(results), options);
+  judge(limitsOf(results));
 }
 
 function keep(name, results) {
@@ -114,75 +112,17 @@ function keep(name, results) {
 }
 
 function print(name, marker, figures) {
-  const page = join(root, "docs", name);
-  writeFileSync(page, between(readFileSync(page, "utf8"), marker, figures));
-  console.log(`docs/${name} is written.`);
+  const page = `docs/${name}`;
+  const path = join(root, page);
+  writeFileSync(path, between(page, readFileSync(path, "utf8"), marker, figures));
+  console.log(`${page} is written.`);
 }
 
-function judge(limits, options) {
+function judge(limits) {
   const failed = limits.filter(({ holds }) => holds === false);
   for (const { what, measured } of failed)
     console.error(`Does not hold: ${what} (measured: ${format(measured)}).`);
-  if (failed.length > 0 && options.limits) process.exitCode = 1;
-}
-
-function readOptions() {
-  const { values } = parseArgs({
-    allowNegative: true,
-    options: {
-      n: { type: "string" },
-      latency: { type: "string" },
-      only: { type: "string", default: Object.keys(kinds).join() },
-      commands: { type: "string", default: Object.keys(commands).join() },
-      repeat: { type: "string", default: "3" },
-      quick: { type: "boolean", default: false },
-      scale: { type: "boolean", default: false },
-      fresh: { type: "boolean", default: false },
-      limits: { type: "boolean", default: true },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) {
-    console.log(usage);
-    return undefined;
-  }
-  const numbers = (name, text, least) => {
-    const list = text.split(",").map(Number);
-    if (list.every((value) => Number.isInteger(value) && value >= least)) return list;
-    throw new Error(`--${name} takes whole numbers from ${least}, separated by commas, not "${text}".`);
-  };
-  const [n, latency] = values.quick ? ["100", "20"] : ["100,500,1000", "0,20"];
-  const names = (option, known) => {
-    const list = values[option].split(",");
-    const unknown = list.find((name) => !(name in known));
-    if (unknown === undefined) return list;
-    throw new Error(
-      `--${option} takes ${Object.keys(known).join(", ")}, separated by commas, not "${unknown}".`,
-    );
-  };
-  const only = names("only", kinds);
-  const measured = names("commands", commands);
-  if (!measured.includes("up"))
-    throw new Error("--commands needs up: without it there is nothing to measure.");
-  const isPart =
-    values.quick ||
-    [values.n, values.latency].some((value) => value !== undefined) ||
-    only.length < Object.keys(kinds).length ||
-    measured.length < Object.keys(commands).length;
-  return {
-    ...values,
-    commands: Object.keys(commands).filter((command) => measured.includes(command)),
-    n: numbers("n", values.n ?? n, 1),
-    latency: numbers("latency", values.latency ?? latency, 0),
-    repeat: numbers("repeat", values.repeat, 1)[0],
-    scale: values.scale && {
-      n: values.n === undefined ? undefined : numbers("n", values.n, 1),
-      repeat: numbers("repeat", values.repeat, 1)[0],
-      fresh: values.fresh,
-    },
-    only,
-    isPart,
-  };
+  if (failed.length > 0) process.exitCode = 1;
 }
 
 async function startApi() {
@@ -227,20 +167,18 @@ async function warmUp(engine) {
  * All commands at one size. Ours and the floor take turns at each command, and change places with each repetition, so that
  * a machine that becomes slower or faster meanwhile does so for all.
  */
-async function measure(engine, results, options, n, latency) {
-  const { repeat, only, latency: latencies } = options;
-  const paired = only.filter((kind) => !measuredOnce.includes(kind));
-  const slow = n > 500 && latency < Math.max(...latencies);
-  const once = only.filter((kind) => measuredOnce.includes(kind) && !slow);
-  for (let repetition = 0; repetition < repeat; repetition++) {
-    const order = [...(repetition % 2 ? paired.reverse() : paired), ...(repetition === 0 ? once : [])];
+async function measure(engine, results, n, latency) {
+  const paired = Object.keys(kinds).filter((kind) => !measuredOnce.includes(kind));
+  const once = n > 500 && latency < Math.max(...latencies) ? [] : measuredOnce;
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const order = [...(repetition % 2 ? paired.toReversed() : paired), ...(repetition === 0 ? once : [])];
     const stacks = [];
     for (const kind of order) {
       const project = await newProject(engine, kind);
       await project.pulumi(["stack", "init", "bench"]);
       stacks.push({ kind, project });
     }
-    for (const command of options.commands) {
+    for (const command of Object.keys(commands)) {
       for (const { kind, project } of stacks) {
         await project.write(programOf(kind, n, command === "edit"));
         await project.api.take(latency);

@@ -1,5 +1,6 @@
 // What the measurements with thousands of monitors say: limits, and tables for users and contributors. Nothing here measures.
-import { commands as usual, format, median, table, whenOf } from "./report.mjs";
+import { format, judged, matching, median, most, ratioOf, table, tableOfLimits, whenOf } from "./figures.mjs";
+import { commands as usual } from "./report.mjs";
 
 /** The server refuses more in any minute, where a run waits for its limit. */
 export const requestsPerMinute = 60;
@@ -20,14 +21,8 @@ const roles = ["cli", "program", "provider"];
 
 const sizesOf = (runs) => [...new Set(runs.map(({ n }) => n))].sort((a, b) => a - b);
 
-const matching = (runs, wanted) =>
-  runs.filter((run) => Object.entries(wanted).every(([key, value]) => run[key] === value));
-
-/** The median of the rounds; `undefined` where nothing was measured. */
-function medianOf(runs, wanted, valueOf) {
-  const values = matching(runs, wanted).map(valueOf);
-  return values.length > 0 ? median(values) : undefined;
-}
+/** The median of the rounds. */
+const medianOf = (runs, wanted, valueOf) => median(matching(runs, wanted).map(valueOf));
 
 /** The wall seconds of the fastest round: what else the machine does only adds to them. `undefined` where nothing was measured. */
 export function secondsOf(runs, wanted) {
@@ -35,21 +30,10 @@ export function secondsOf(runs, wanted) {
   return seconds.length > 0 ? Math.min(...seconds) : undefined;
 }
 
-/** `undefined` where nothing was measured. */
-function most(values) {
-  const known = values.filter((value) => value !== undefined);
-  return known.length > 0 ? Math.max(...known) : undefined;
-}
-
 const cpuOf = ({ used }) => Object.values(used).reduce((sum, { seconds }) => sum + seconds, 0);
 
-/** CPU seconds of one kind ÷ those of another, each round compared with itself. */
-function ratio(runs, { kind, to, ...wanted }) {
-  const ratios = matching(runs, { ...wanted, kind }).flatMap((run) =>
-    matching(runs, { ...wanted, kind: to, round: run.round }).map((other) => cpuOf(run) / cpuOf(other)),
-  );
-  return ratios.length > 0 ? median(ratios) : undefined;
-}
+/** CPU seconds of one kind ÷ those of another. */
+const ratio = (runs, wanted) => ratioOf(runs, wanted, "round", cpuOf);
 
 /** What must hold, with what was measured of it; `undefined` where it was not. */
 export function scaleLimits(runs) {
@@ -93,23 +77,14 @@ export function scaleLimits(runs) {
     ),
     1.1,
   ]);
-  return limits.map(([what, value, limit]) => ({
-    what,
-    measured: value,
-    holds: value === undefined ? undefined : value <= limit,
-  }));
+  return judged(limits.map(([what, value, limit]) => [what, value, (x) => x <= limit]));
 }
 
 /** Markdown of what was measured: what must hold, then what each command uses. */
 export function scaleMarkdown({ machine, runs }) {
-  const limits = scaleLimits(runs).map(({ what, measured, holds }) => [
-    what,
-    format(measured),
-    holds === undefined ? "not measured" : holds ? "holds" : "**does not hold**",
-  ]);
   return [
     `${whenOf(runs)}: ${machine}.`,
-    table([["What must hold", "measured", ""], ...limits]),
+    tableOfLimits(scaleLimits(runs)),
     ...sizesOf(runs).map((n) => tableOf(matching(runs, { n }), n)),
   ].join("\n\n");
 }

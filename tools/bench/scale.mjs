@@ -1,5 +1,5 @@
 // `npm run bench -- --scale`: what each command uses with thousands of monitors, beside resources that do nothing but send.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../main.mjs";
 import { programOf } from "./programs.mjs";
@@ -13,7 +13,7 @@ const secretEvery = 10;
 /** Without it, a local backend writes the whole state twice for each resource. */
 const withoutCheckpoints = { PULUMI_SKIP_CHECKPOINTS: "true" };
 /** One measurement in a line, so that a run that was ended goes on where it was. */
-const file = join(root, "node_modules", ".cache", "pulumi-uptime", "scale.jsonl");
+export const scaleFile = join(root, "node_modules", ".cache", "pulumi-uptime", "scale.jsonl");
 
 /** What is measured together: of these kinds, each runs a command before any runs the next one. */
 function groupsOf(n, round) {
@@ -41,11 +41,10 @@ function groupsOf(n, round) {
  * @param projects begins and ends projects, and knows the arguments of each command
  * @returns everything that was measured, also before
  */
-export async function measureScale({ newProject, end, argsOf, date }, { n = sizes, repeat = rounds, fresh }) {
-  if (fresh) rmSync(file, { force: true });
-  mkdirSync(dirname(file), { recursive: true });
-  for (let round = 0; round < repeat; round++)
-    for (const size of n) {
+export async function measureScale({ newProject, end, argsOf, date }) {
+  mkdirSync(dirname(scaleFile), { recursive: true });
+  for (let round = 0; round < rounds; round++)
+    for (const size of sizes) {
       for (const group of groupsOf(size, round)) {
         const isDone = ({ kind, command }) => group.kinds.includes(kind) && command === group.commands.at(-1);
         if (!read().some((run) => run.n === size && run.round === round && isDone(run)))
@@ -75,13 +74,13 @@ export async function measureScale({ newProject, end, argsOf, date }, { n = size
       }
     for (const [, project] of projects) await end(project);
     // Only whole groups count: what takes turns must be compared.
-    appendFileSync(file, runs.map((run) => `${JSON.stringify(run)}\n`).join(""));
+    appendFileSync(scaleFile, runs.map((run) => `${JSON.stringify(run)}\n`).join(""));
   }
 }
 
 function read() {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8")
+  if (!existsSync(scaleFile)) return [];
+  return readFileSync(scaleFile, "utf8")
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line));

@@ -38,7 +38,7 @@ export async function findOnPath(env) {
   const cli = which(CLI, env.PATH);
   if (!cli) throw new Error(`\`${CLI}\` is not on PATH.`);
   const version = await versionOf(cli, env);
-  if (isOlder(version, OLDEST)) {
+  if (version.localeCompare(OLDEST, "en", { numeric: true }) < 0) {
     throw new Error(`${cli} is version ${version}; at least ${OLDEST} is needed.`);
   }
   const beside = join(dirname(realpathSync(cli)), HOST);
@@ -132,10 +132,4 @@ async function askVersion(cli, env) {
   const version = /v?(\d+\.\d+\.\d+\S*)/.exec(output)?.[1];
   if (!version) throw new Error(`\`${cli} version\` printed no version, but: ${output.trim().slice(0, 200)}`);
   return version;
-}
-
-function isOlder(version, than) {
-  const [left, right] = [version, than].map((text) => text.split(/[.+-]/).slice(0, 3).map(Number));
-  const at = left.findIndex((part, index) => part !== right[index]);
-  return at >= 0 && left[at] < right[at];
 }

@@ -30,7 +30,6 @@ export const previewReport = z.looseObject({
         urn: z.string(),
         oldState: stepState.optional(),
         newState: stepState.optional(),
-        replaceReasons: z.array(z.string()).nullish(),
         /** By property; of native resources only. */
         detailedDiff: z.record(z.string(), z.unknown()).nullish(),
       }),

@@ -8,7 +8,6 @@ import { version } from "../../../package.json";
 import { endAtSignal, endWithEngine } from "../end";
 import { Engine } from "../engine";
 import { methodsOf } from "./grpc";
-import type * as schemas from "./schema";
 import type * as sessions from "./session";
 
 const args = process.argv.slice(2);
@@ -27,7 +26,8 @@ if (args.includes("--version")) {
       /* eslint-disable @typescript-eslint/no-require-imports */
       newSession: () =>
         (plugin = new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
-      schema: () => (require("./schema") as typeof schemas).schemaOf(version),
+      // The file in the repository leaves out the version, so that a release need not change it.
+      schema: () => JSON.stringify({ ...(require("./schema.json") as object), version }),
       /* eslint-enable @typescript-eslint/no-require-imports */
     }),
   );
