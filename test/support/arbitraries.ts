@@ -4,6 +4,9 @@ import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import type { Inputs } from "./model";
 
+/** The names in a table, with their type. */
+export const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[];
+
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 

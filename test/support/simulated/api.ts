@@ -114,6 +114,16 @@ export class SimulatedApi implements Network {
     return { ...added, id: this.shownId(added.id) };
   }
 
+  /** Adds records of somebody else. */
+  addOthers(kind: Kind, count: number): void {
+    for (let number = 1; number <= count; number++)
+      this.add(kind, {
+        name: kind === "monitor" ? `Other ${number}` : `other${number}.example`,
+        url: "https://other.example/",
+        interval: 300,
+      });
+  }
+
   edit(kind: Kind, id: string, fields: Readonly<Record<string, unknown>>): void {
     this.tables[kind].edit(this.storedId(id), fields);
   }

@@ -90,18 +90,13 @@ export class SimulatedProcesses implements Providers {
     });
   }
 
-  isAnotherAccount(
-    name: string | undefined,
-    old: Settings,
-    present: Settings,
-    before: string | undefined,
-  ): Promise<boolean> {
-    const { process } = this.started(present, name);
+  readonly isAnotherAccount: Required<Providers>["isAnotherAccount"] = async (old, present, names) => {
+    const { process } = this.started(present, names.present);
     // Default providers have no names of their own.
     const named = (one: string | undefined): string | undefined => (one === "other" ? undefined : one);
-    const names = { old: named(before), present: named(name) };
-    return process.isAnotherAccount?.(old, present, names) ?? Promise.resolve(false);
-  }
+    const own = { old: named(names.old), present: named(names.present) };
+    return (await process.isAnotherAccount?.(old, present, own)) ?? false;
+  };
 
   /** The first Ctrl-C, as the engine tells it. */
   cancel(): void {

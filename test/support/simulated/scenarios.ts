@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
 import type { Dialect } from "../../../provider/emulator";
+import { namesOf } from "../arbitraries";
 import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
@@ -67,6 +68,10 @@ export interface PlannedRun {
   /** How long the requests take, one after the other. */
   readonly latencies: readonly number[];
 }
+
+/** Somebody writes while it runs. */
+export const isChangedMeanwhile = ({ moments }: PlannedRun): boolean =>
+  moments.some(({ happens }) => typeof happens === "object");
 
 /** A run in which nothing else happens. */
 export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
@@ -174,8 +179,7 @@ type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 /** The program after a change, or as it was if the change means nothing in it. */
 function changed(all: readonly Declared[], one: Change): readonly Declared[] {
   if (one.change === "add") return all.length < 5 ? sound([...all, one.resource]) : all;
-  const place = one.place % Math.max(1, all.length);
-  const declared = all[place];
+  const declared = at(all, one.place);
   if (!declared) return all;
   const replaced = (by: Declared): readonly Declared[] =>
     sound(all.map((other) => (other === declared ? by : other)));
@@ -199,7 +203,7 @@ function changed(all: readonly Declared[], one: Change): readonly Declared[] {
       return replaced({ ...declared, provider: one.provider, formerly });
     }
     case "dependsOn": {
-      const on = all[one.on % all.length];
+      const on = at(all, one.on);
       return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
     }
   }
@@ -264,7 +268,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.record({
   method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
-  fault: fc.constantFrom(...(Object.keys(faults) as FaultName[])),
+  fault: fc.constantFrom(...namesOf(faults)),
 });
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
@@ -369,13 +373,9 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
   };
 }
 
+/** What is at a place, which is counted on from the beginning if there is less. */
+export const at = <T>(all: readonly T[], place: number): T | undefined => all[place % all.length];
+
 /** URNs of the resources at these places of a program. */
-export function urnsAt(
-  all: readonly Declared[],
-  places: readonly number[] | undefined,
-): string[] | undefined {
-  return places?.flatMap((place) => {
-    const declared = all[place % Math.max(1, all.length)];
-    return declared ? [urnOf(declared)] : [];
-  });
-}
+export const urnsAt = (all: readonly Declared[], places?: readonly number[]): string[] | undefined =>
+  places?.flatMap((place) => at(all, place) ?? []).map(urnOf);
