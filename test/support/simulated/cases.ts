@@ -3,11 +3,12 @@ import fc from "fast-check";
 import type { Dialect } from "../../../provider/emulator";
 import { dialects, namesOf } from "../arbitraries";
 import type { Kind, Properties } from "../calls";
+import { echoes } from "../echoes";
 import type { ServerHabits } from "./api";
 import type { Command } from "./engine";
 import { mutationOf } from "./mutations";
 import type { Mutation, Target } from "./mutations";
-import { echoForms, secret } from "./secrets";
+import { secret } from "./secrets";
 import type { Echo } from "./secrets";
 
 type Operation = "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
@@ -128,7 +129,7 @@ export const cases: fc.Arbitrary<Case> = fc
         fc.constantFrom<number>(10, 25, 100),
       ),
       echo: fc.record({
-        form: fc.constantFrom(...namesOf(echoForms)),
+        form: fc.constantFrom(...namesOf(echoes)),
         padding: fc.oneof(fc.constant<number>(0), fc.integer({ min: 180, max: 300 })),
         field: fc.constantFrom<string>("message", "error", "errors", "other", ""),
       }),

@@ -13,7 +13,6 @@ import type { Echo } from "./secrets";
 /** What a server that misbehaves knows. */
 export interface Situation {
   readonly kind: Kind;
-  readonly args: Properties;
   readonly echo: Echo;
   /** The values that nobody may see. */
   readonly secrets: readonly string[];
@@ -330,7 +329,7 @@ const mutators = {
         },
         { requiredKeys: ["status", "body", "effectAfter"] },
       ),
-    misbehave: ({ status, body, effectAfter, location, retryAfter }, { echo, args, secrets }) => {
+    misbehave: ({ status, body, effectAfter, location, retryAfter }, { echo, secrets }) => {
       const isLate = typeof effectAfter === "number" && effectAfter > 0 && lateStatuses.includes(status);
       const bodies = {
         usual: bodyOf,
@@ -338,7 +337,7 @@ const mutators = {
         html: () => `<!DOCTYPE html><title>${status}</title><p>${longText}`,
         json: () =>
           JSON.stringify({ message: longText, errors: { name: ["\ud83d", 1, null, { message: longText }] } }),
-        echo: () => repeated(echo, args, secrets),
+        echo: () => repeated(echo, [...secrets, apiKey]),
       };
       return {
         effectAfter:

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import type { Properties } from "../calls";
-import { apiKey } from "./api";
+import { echoes } from "../echoes";
 
 const letters = Array.from("QXZJKVW");
 const specials = Array.from("/|<>&\"'ü +%\\;#=😀é-");
@@ -24,54 +24,22 @@ export function secretsOf(args: Properties): string[] {
   return typeof args.requestAuthPassword === "string" ? [...values, args.requestAuthPassword] : values;
 }
 
-// How servers repeat them ----------------------------------------------------------------------------------------------
-
-const html = (text: string): string =>
-  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
-const json = (text: string): string => JSON.stringify(text).slice(1, -1);
-const ascii = (text: string): string =>
-  text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
-export const echoForms = {
-  plain: (text: string) => text,
-  json,
-  php: (text: string) => ascii(json(text)).replaceAll("/", "\\/"),
-  html,
-  htmlQuotes: (text: string) => html(text).replaceAll("'", "&#039;"),
-  htmlHex: (text: string) => html(text).replaceAll("'", "&#x27;").replaceAll("&quot;", "&#34;"),
-  htmlNamed: (text: string) => html(text).replaceAll("'", "&apos;"),
-  url: encodeURIComponent,
-  form: (text: string) => new URLSearchParams([["", text]]).toString().slice(1),
-  basic: (text: string) => Buffer.from(`someone:${text}`).toString("base64"),
-} as const;
-
 /** How the body of an error repeats what was sent. */
 export interface Echo {
-  readonly form: keyof typeof echoForms;
+  readonly form: keyof typeof echoes;
   readonly padding: number;
   /** The field of the JSON body that holds the text; empty: the text is the body. */
   readonly field: string;
 }
 
-/** The body of an error that repeats secrets and the key. */
-export function repeated(
-  { form, padding, field }: Echo,
-  args: Properties,
-  secrets: readonly string[],
-): string {
-  // Basic authentication needs a user.
-  const password = args.requestAuthUsername === undefined ? undefined : args.requestAuthPassword;
-  const texts = [...secrets, apiKey].map((text) =>
-    form === "basic" && text !== password ? text : echoForms[form](text),
-  );
-  const said = `${"x".repeat(padding)} ${texts.join(" ")}`;
+/** The body of an error that repeats secrets. */
+export function repeated({ form, padding, field }: Echo, secrets: readonly string[]): string {
+  const said = `${"x".repeat(padding)} ${secrets.map(echoes[form]).join(" ")}`;
   if (field === "") return said;
   // These forms are escaped for JSON already.
-  const quoted = form === "json" || form === "php" ? `"${said}"` : JSON.stringify(said);
+  const quoted = form.startsWith("in JSON") ? `"${said}"` : JSON.stringify(said);
   return field === "errors" ? `{"errors":{"name":[${quoted}]}}` : `{"${field}":${quoted}}`;
 }
-
-// Whether a text tells one ---------------------------------------------------------------------------------------------
 
 /** The texts in properties of a resource, apart from those that state encrypts. */
 export function publicTexts({ requestHeaders: _, requestAuthPassword: __, ...rest }: Properties): string[] {
