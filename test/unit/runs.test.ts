@@ -14,7 +14,7 @@ test.each(fronts)(
       fc.asyncProperty(scenarios, async (scenario) => {
         await play(scenario, front);
       }),
-      // A scenario has four runs on average, those that look whether all is well included.
+      // A scenario has four runs on average, including those that check the result.
       modelSize(3, 40, 1500),
     );
   },

@@ -13,7 +13,7 @@ import type { Echo } from "./secrets";
 
 type Operation = "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
 
-/** Which requests an operation sends, and what Pulumi does it with, if it has a command for it. */
+/** The requests that an operation sends, and the command that runs it, if there is one. */
 export const operations: Readonly<
   Record<Operation, { readonly sends: readonly Target[]; readonly by?: Command }>
 > = {
@@ -31,14 +31,14 @@ export const operations: Readonly<
 export const isInState = (operation: Operation): boolean =>
   ["read", "refresh", "update", "delete"].includes(operation);
 
-/** One operation, and what goes wrong meanwhile. */
+/** One operation, and what goes wrong while it runs. */
 export interface Case {
   readonly kind: Kind;
   readonly operation: Operation;
   readonly args: Properties;
   readonly dialect: Partial<Dialect>;
   readonly habits?: ServerHabits;
-  /** Ctrl-C, or SIGTERM to the provider, when so many requests were carried out. */
+  /** Ctrl-C, or SIGTERM to the provider, after so many requests. */
   readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
   /** How many other records there are. */
   readonly others: number;
@@ -90,7 +90,7 @@ const domainArgs: fc.Arbitrary<Properties> = fc.constantFrom(
 
 const dialect: fc.Arbitrary<Partial<Dialect>> = fc
   .tuple(
-    // With many oddities at once, most operations end before a wrong answer matters.
+    // With many odd answers at once, most operations end before a wrong one matters.
     fc.oneof(fc.constant({}), dialects),
     fc.record(
       {

@@ -28,14 +28,14 @@ export interface Goal {
   readonly importId?: string;
 }
 
-/** What a program's resource becomes on its way to the engine. */
+/** How a program registers a resource with the engine. */
 export type Register = (declared: Declared, settings: Settings) => Promise<Goal>;
 
 /** Where a run finds the provider. */
 export interface Providers {
   /** @param name of an explicit provider */
   provider(kind: Kind, settings: Settings, name?: string): Provider;
-  /** What the engine asks when a resource gets a provider in place of the one that it had. */
+  /** What the engine asks when a resource moves to another provider. */
   isAnotherAccount?: ProviderProcess["isAnotherAccount"];
   /** The first Ctrl-C. */
   cancel?(): void;
@@ -167,9 +167,8 @@ export const labelOf = ({ kind, name, parent, provider }: Named): string =>
   `${isOtherFront(provider) ? "other " : ""}${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
 
 /**
- * Pulumi's engine, as small as it can be and still do what the real one does (3.250, pkg/resource/deploy: the deployment
- * executor, the step generator and the steps) with resources of a provider: which calls it makes, in which order, with
- * what, and what it then keeps in state.
+ * A small model of Pulumi's engine (3.250, pkg/resource/deploy: the deployment executor, the step generator and the steps):
+ * which calls it makes to a provider, in which order, with what, and what it then keeps in state.
  */
 export class SimulatedEngine {
   /** In the order in which they were made. */
@@ -195,21 +194,21 @@ export class SimulatedEngine {
     return run;
   }
 
-  /** With a state of its own, for what changes none. */
+  /** A copy for a preview, which changes no state. */
   private copy(): SimulatedEngine {
     const { state, settings, explicit } = this;
     return Object.assign(new SimulatedEngine(this.register), { state, settings, explicit });
   }
 }
 
-/** What is done with a resource, beside the steps of others. */
+/** What is done with a resource, in parallel with the steps of others. */
 type Step = () => Promise<void>;
 
 class Run implements Outcome {
   readonly errors: Error[] = [];
   readonly operations: Operation[] = [];
   readonly plans = new Map<string, Plan>();
-  /** Whatever still comes is not recorded. */
+  /** Nothing that happens later is recorded. */
   isKilled = false;
   private isFailed = false;
   private isInterrupted = false;
@@ -316,7 +315,7 @@ class Run implements Outcome {
     return (provider === undefined ? undefined : this.explicit[provider]) ?? this.settings;
   }
 
-  /** Waits until another step may run beside those that do. */
+  /** Waits until `--parallel` allows another step. */
   private async enter(): Promise<void> {
     const { parallel = Infinity } = this.options;
     while (this.working >= parallel && !this.isFailed)
@@ -363,7 +362,7 @@ class Run implements Outcome {
 
   // Refresh ---------------------------------------------------------------------------------------------------------
 
-  /** All at once; one that fails stops no other, but the run ends behind them. */
+  /** All at once. One that fails stops no other, but the run ends after them. */
   private async refreshAll(entries: readonly Entry[]): Promise<void> {
     const failures: unknown[] = [];
     await Promise.all(
@@ -653,7 +652,7 @@ class Run implements Outcome {
       const needed = new Set([...left, ...failed].flatMap(({ dependencies }) => dependencies));
       const chain = [...left].filter(({ urn }) => !needed.has(urn));
       if (chain.length === 0 && failed.size > 0) return;
-      // Of a circle, which old URNs may make, all are deleted at once.
+      // Old URNs may make a circle of dependencies, which is deleted at once.
       const batch = chain.length > 0 ? chain : [...left];
       await Promise.all(
         batch.map(async (entry) => {

@@ -7,7 +7,7 @@ import type { Entry, Operation, Outcome, SimulatedEngine } from "./engine";
 import { isChangedMeanwhile } from "./scenarios";
 import type { Edit, PlannedRun } from "./scenarios";
 
-/** Something happened that must never happen. */
+/** An invariant does not hold. */
 export class Violation extends Error {}
 
 /** The accounts of a server, and a copy of it. */
@@ -18,7 +18,7 @@ type Named = Pick<Entry, "provider" | "inputs" | "kind" | "id">;
 export const accountOf = ({ provider = "", inputs }: Omit<Named, "kind" | "id">): "main" | "second" =>
   provider.endsWith("q") || inputs.account === "second" ? "second" : "main";
 
-/** A record, by its account, its kind and its id. */
+/** Names a record by its account, kind and id. */
 export const keyOf = (entry: Named): string => `${accountOf(entry)} ${entry.kind} ${entry.id}`;
 
 /** What has happened to the record under an id. */
@@ -52,7 +52,7 @@ interface Ended {
   readonly violated: (text: string) => void;
 }
 
-/** What must hold after every run: one method each, told by the history of each record. */
+/** Checks after every run what must hold, each invariant in a method, by the history of each record. */
 export class Invariants {
   /** By {@link keyOf}. */
   private readonly histories = new Map<string, RecordHistory>();
@@ -150,7 +150,7 @@ export class Invariants {
     for (const { operation, urn, id, result, outcome: end } of outcome.operations) {
       const entry = all.find((one) => one.urn === urn && (id === undefined || one.id === id));
       if (!entry) continue;
-      // After a delete that was done, the engine has the resource no more; if it has, another one has taken the record.
+      // After a delete, the engine no longer has the resource; if it does, another resource has taken the record.
       if (operation === "delete" && (outcome.isKilled || end !== "done"))
         this.history(keyOf(entry)).condemnedBy.add(urn);
       if (operation !== "create" || result === undefined) continue;
@@ -209,7 +209,7 @@ export class Invariants {
       if (held.has(key)) continue;
       const history = this.history(key);
       history.isStray ||=
-        // An address that holds nothing is believed when the record is to be deleted.
+        // An empty answer from the record's address counts as gone when the record is to be deleted.
         requestsTo(this.accounts).some(
           ({ method, id, isFaulty, status }) =>
             method === "GET" && id === entry.id && isFaulty && status === 200,
@@ -338,7 +338,7 @@ export class Invariants {
   }
 }
 
-/** The records that resources import: as they are meant, or as the plugin reads an id that names no account. */
+/** The records that a program imports. The plugin reads an id without its account, so it may import another record than meant. */
 function importsOf({ program }: PlannedRun, isMeant = true): string[] {
   return program.flatMap(({ import: id, ...one }) =>
     id === undefined ? [] : [keyOf({ ...one, inputs: isMeant ? one.args : {}, id })],

@@ -17,7 +17,7 @@ export async function tryCase(one: Case, front: Front): Promise<void> {
   new Judge(trial).judge();
 }
 
-/** Says whether what must hold does, as far as the answers let anybody know. */
+/** Checks what must hold, as far as the answers let the provider know it. */
 class Judge {
   private readonly isGreen: boolean;
   /** The records that were made. */
@@ -78,7 +78,7 @@ class Judge {
   private assertOneRecord(): void {
     const { id, created, isGreen, isDeceived } = this;
     const { one, api } = this.trial;
-    // Where lists are sorted by numbers, a lower one is not looked for after a create that was lost.
+    // On a list with falling ids, only higher ids are looked for after a lost create.
     if (created.length > 1 && !isDeceived && one.habits?.ids !== "falling")
       this.violated(`${created.length} records were made`);
     const [made] = created;
@@ -135,7 +135,7 @@ class Judge {
     if (!isGreen || isDeceived || own === undefined || !api.get(kind, own)) return;
     const isGone = operation === "get" ? got === undefined : isInState(operation) && id !== own;
     if (operation !== "delete" && isGone) this.violated(`the record ${own} is said to be gone, and is there`);
-    // That there is no such record is believed of its own address, whether a read or the delete is told so.
+    // If the record's own address says to a read or the delete that there is none, that counts as gone.
     const isOwnAddressGone = this.happened(
       ["delete", "show"],
       (mutation) => "status" in mutation && (mutation.status < 300 || [404, 410].includes(mutation.status)),
@@ -144,7 +144,7 @@ class Judge {
       this.violated(`the record ${own} is said to be deleted, and is there`);
   }
 
-  /** Whether one of these requests was answered in such a way. */
+  /** Whether one of these requests got such an answer. */
   private happened(targets: readonly Target[], how: (mutation: Mutation) => boolean = () => true): boolean {
     return this.trial.done.some(({ target, mutation }) => targets.includes(target) && how(mutation));
   }

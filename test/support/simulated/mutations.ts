@@ -10,7 +10,7 @@ import type { Misbehaviour, Seen, SimulatedApi, WireAnswer } from "./api";
 import { repeated } from "./secrets";
 import type { Echo } from "./secrets";
 
-/** What a server that misbehaves knows. */
+/** What a misbehaving server knows. */
 export interface Situation {
   readonly kind: Kind;
   readonly echo: Echo;
@@ -29,7 +29,7 @@ export function targetOf({ method, id }: Seen): Target {
   return method === "DELETE" ? "delete" : "update";
 }
 
-// What is random about them --------------------------------------------------------------------------------------------
+// Values ---------------------------------------------------------------------------------------------------------------
 
 /** A record in another form than the usual one. */
 const envelopes = {
@@ -135,11 +135,11 @@ const statuses = [
   200, 201, 202, 204, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429,
   500, 501, 502, 503, 504, 520, 522, 524,
 ] as const;
-/** After these a request had no effect; nothing can be done about a server that means something else by them. */
+/** A request that is answered with one of these had no effect. If it had, nobody could know. */
 const refusals: readonly number[] = [
   301, 307, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 503,
 ];
-/** With these the server may still be at work; with others there is no late effect. */
+/** With these the server may still be at work, so the effect may come late. */
 const lateStatuses: readonly number[] = [202, 204, 408, 504, 524];
 const locations = [
   "/api/v1/jobs/77",
@@ -180,7 +180,7 @@ const headerSets: readonly Readonly<Record<string, string>>[] = [
   { "content-encoding": "identity" },
 ];
 
-// The mutations --------------------------------------------------------------------------------------------------------
+// Mutations ------------------------------------------------------------------------------------------------------------
 
 const emptyAnswer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "" };
 const bodyOf = ({ body }: WireAnswer): string =>
@@ -259,7 +259,7 @@ const mutators = {
     hides: () => true,
     denies: ({ field }) => /^(is_)?(deleted|trashed)(_at)?$/.test(field),
   }),
-  /** A field that nobody knows repeats every secret. */
+  /** An unknown field repeats every secret. */
   repeat: mutator({
     in: records,
     weight: 2,
@@ -367,7 +367,7 @@ const mutators = {
         body: fc.constantFrom("usual", "empty"),
       }),
     misbehave: ({ location, body }, { api, kind }) => ({
-      // If it leads to a record that was there before, none was made.
+      // If it names a record that was there before, none is created.
       ...(api.get(kind, locatedId(location, kind) ?? "") && { effectAfter: "never" as const }),
       ...changed((usual) => ({
         headers: { ...usual.headers, location },
@@ -376,7 +376,7 @@ const mutators = {
     }),
     tells: ({ body }) => body === "usual",
   }),
-  /** A create is answered with a record that was there before, and makes none. */
+  /** A create is answered with a record that was there before, and has no effect. */
   older: mutator({
     in: writes,
     weight: 2,

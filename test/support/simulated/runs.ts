@@ -14,11 +14,11 @@ import { SimulatedProcesses } from "./process";
 import { at, isChangedMeanwhile, plannedRun, refusedName, sound, urnsAt } from "./scenarios";
 import type { Edit, Event, Fault, Mistake, PlannedRun, Scenario } from "./scenarios";
 
-/** Whether the server refuses a record of this name, as it does in every scenario. */
+/** Whether the server refuses a record because of its name, as it does in every scenario. */
 export const isRefused = (pairs: readonly (readonly [string, string])[]): boolean =>
   pairs.some(([name, value]) => name === "name" && value === refusedName);
 
-/** Does in the API by hand what a run's plan says; returns the record's id. */
+/** Edits a record by hand; returns its id. */
 export function applyEdit(
   one: Edit,
   api: Pick<SimulatedApi, "all" | "add" | "edit" | "remove">,
@@ -78,10 +78,10 @@ class World implements Network {
   private readonly accounts: Accounts;
   private readonly invariants: Invariants;
   private readonly checkpoints: Checkpoint[] = [];
-  /** The former addresses of the server, and those that the settings name. */
+  /** The former addresses of the server, and those that uptime:movedFrom names. */
   private readonly formerOrigins: string[] = [];
   private movedFrom: string[] = [];
-  /** All keys that there have been. */
+  /** All keys, past and present. */
   private readonly keys: string[] = [];
   /** The last run, if it was green and made everything as the program says. */
   private settled: PlannedRun | undefined;
@@ -142,7 +142,7 @@ class World implements Network {
     if (!wasGreen && this.isRepaired) await this.repair(run, outcome, title);
   }
 
-  /** What is left can be refreshed and destroyed. */
+  /** Refreshes and destroys what is left, which must always work. */
   async end(): Promise<void> {
     this.movedFrom = this.formerOrigins;
     this.forgetOthers();
@@ -169,7 +169,7 @@ class World implements Network {
         this.keys.push((accounts.main.key = `${this.keys.length + 20}|rotated/WzXqK`));
         return;
       case "move": {
-        // Some people name the former address at once.
+        // Some people set uptime:movedFrom at once.
         this.formerOrigins.push(accounts.main.origin);
         if (one.place > 0) this.movedFrom = [...this.formerOrigins];
         const moved = `https://api${this.formerOrigins.length}.invalid`;
@@ -275,7 +275,7 @@ class World implements Network {
     return outcome;
   }
 
-  /** With the key of another account, or at a copy of the server, nothing of what is there belongs to the stack. */
+  /** Runs a command with the key of another account, or on a copy of the server. Nothing there belongs to the stack. */
   private async mistake({ command, with: wrong }: Mistake, title: string): Promise<void> {
     const { accounts, engine, settled } = this;
     if (!settled || engine.state.length === 0 || engine.state.some((one) => one.retainOnDelete)) return;
@@ -346,14 +346,14 @@ class World implements Network {
       mended = { ...mended, ...by };
       outcome = await this.execute(mended, `${title}, repaired ${what}`);
     };
-    // The id of the record that the run has deleted may be that of the one that replaces it, which is refused once.
+    // The replacement may get the id of the record that the run has deleted, which is refused once.
     if (!isGreen(outcome)) await change("again", {});
     if (!isGreen(outcome) && this.forgetOthers()) await change("without what is another record", {});
-    // Only a person can tell an account whose records are all deleted, as a killed run may have done, or whose key is
-    // another one, from another account.
+    // Only a person can tell the same account, with a new key or without its records (a killed run may have deleted them),
+    // from another account.
     if (!isGreen(outcome) && (this.isRotated || kinds.some((of) => this.isEmptied(of))))
       await change("in the same account", { isSameAccount: true });
-    // What may be the record of a create that was lost differs from it, or there are several.
+    // There is no single record that equals a lost create.
     if (!isGreen(outcome) && mended.adoptExisting) await change("without adoption", { adoptExisting: false });
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
     // other. Then a person must take one of them out; unless one of them was waiting for its replacement, and has another

@@ -20,25 +20,25 @@ export type Fields = Readonly<Record<string, string | number>>;
 /** What happens between two runs. */
 export type Event =
   | Edit
-  /** The API key is exchanged; the server gets another address; `pulumi state taint`; an older checkpoint is restored. */
+  /** The API key is rotated; the server moves to another address; `pulumi state taint`; an older checkpoint is restored. */
   | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
   | Mistake;
 
-/** Somebody runs this with the key of another account, or with the address of a copy of the server. */
+/** Somebody runs a command with the key of another account, or with the address of a copy of the server. */
 export interface Mistake {
   readonly event: "mistake";
   readonly command: Command;
   readonly with: "key" | "address";
 }
 
-/** What happens when so many requests of a run were carried out. */
+/** What happens in a run after so many requests. */
 export interface Moment {
   readonly after: number;
   /** Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes. */
   readonly happens: "interrupt" | "kill" | "terminate" | Edit;
 }
 
-/** What goes wrong in a run, with the request of this number among those of its method: see {@link faults}. */
+/** What goes wrong with one request, counted among those of its method: see {@link faults}. */
 export interface Fault {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly number: number;
@@ -54,7 +54,7 @@ export interface PlannedRun {
   /** A preview comes before it. */
   readonly isPreviewed: boolean;
   readonly program: readonly Declared[];
-  /** The program no longer has its explicit providers. */
+  /** The explicit providers are taken out of the program. */
   readonly hasNoProviders?: boolean | undefined;
   /** `--target`, `--exclude` and `--replace`: resources of the program, by their places. */
   readonly targets?: readonly number[] | undefined;
@@ -65,11 +65,11 @@ export interface PlannedRun {
   readonly parallel?: number | undefined;
   readonly faults: readonly Fault[];
   readonly moments: readonly Moment[];
-  /** How long the requests take, one after the other. */
+  /** Milliseconds that the requests take, one after the other. */
   readonly latencies: readonly number[];
 }
 
-/** Somebody writes while it runs. */
+/** Somebody edits records while it runs. */
 export const isChangedMeanwhile = ({ moments }: PlannedRun): boolean =>
   moments.some(({ happens }) => typeof happens === "object");
 
@@ -150,7 +150,7 @@ const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
 
 const hasDefaultProvider = ({ provider: given = "other" }: Declared): boolean => given === "other";
 
-/** How a person changes a program between two runs; a resource is named by its place. */
+/** How a program changes between two runs; a resource is named by its place. */
 const change = fc.oneof(
   fc.record({ change: fc.constant("add"), resource }),
   fc.record({ change: fc.constantFrom("remove", "first"), place: fc.nat(3) }),
@@ -330,7 +330,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       records: before,
       runs: runs.map(({ changes, ...run }) => {
         present = changes.reduce(changed, present);
-        // The flags are for `up` only, and there has to be something to name.
+        // The flags are for `up` only, and need a resource to name.
         const { targets, excluded, replace, ...rest } = run;
         const isNamed = run.command.startsWith("up") && present.length > 0;
         return {
@@ -373,7 +373,7 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
   };
 }
 
-/** What is at a place, which is counted on from the beginning if there is less. */
+/** The item at a place, counted on from the beginning after the last one. */
 export const at = <T>(all: readonly T[], place: number): T | undefined => all[place % all.length];
 
 /** URNs of the resources at these places of a program. */

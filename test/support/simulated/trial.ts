@@ -45,14 +45,14 @@ export class Trial {
     this.api = new SimulatedApi(this.time, { uniqueDomainNames: false }, habits);
     this.surroundings = new SimulatedProcess(this.time, this.api);
     this.engine = new SimulatedEngine((declared, settings) => this.goalOf(declared, settings));
-    // Of a record that is only read, nobody knows them; for the engine an import by the plugin is such a read.
+    // The provider does not know the secrets of a record that it only reads, as the plugin does for an import.
     const isOnlyRead = operation === "get" || (operation === "import" && front.name === "plugin");
     this.secrets = isOnlyRead ? [] : secretsOf(args);
     // Pulumi's host shows what is printed there.
     jest.spyOn(console, "warn").mockImplementation(this.surroundings.print);
   }
 
-  /** Makes what is there before: records of others, and a resource in state or a record to import or adopt. */
+  /** Makes the records of others, and a resource in state or a record to import or adopt. */
   async setUp(): Promise<void> {
     const { api, engine, time } = this;
     const { kind, operation, others, dialect } = this.one;
