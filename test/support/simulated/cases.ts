@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import type { Dialect } from "../../../provider/emulator";
-import { dialects, namesOf } from "../arbitraries";
+import { dialects, hiddenFields, namesOf } from "../arbitraries";
 import type { Kind, Properties } from "../calls";
 import { echoes } from "../echoes";
 import type { ServerHabits } from "./api";
@@ -94,6 +94,7 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc
     fc.oneof(fc.constant({}), dialects),
     fc.record(
       {
+        hidden: hiddenFields,
         notStored: fc.constantFrom([], ["alert_channel_ids"], ["ssl_alert_days", "homepage_url"]),
         createAnswer: fc.constantFrom("record", "id", "empty"),
         listBrief: fc.boolean(),

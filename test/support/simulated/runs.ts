@@ -134,7 +134,10 @@ class World implements Network {
       if (!this.isRepaired || isChangedMeanwhile(run)) return;
       const second = await this.execute({ ...run, faults: [], moments: [] }, `${title}, again`);
       const writes = this.writes().filter(({ status }) => status !== 405);
-      if (!isGreen(second) || writes.length > 0)
+      // What an imported record does not show is sent with the first update, which the plugin's next run makes.
+      const isUnsent =
+        this.api.dialect.hidden.length > 0 && run.program.some((one) => one.import !== undefined);
+      if (!isGreen(second) || (writes.length > 0 && !isUnsent))
         throw new Violation(
           `${title} was green, and the same again is not: ${messagesOf(second)}, ${shown(writes)}`,
         );

@@ -307,6 +307,7 @@ const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
       deletion: fc.constantFrom("removed", "removed", "marked"),
       order: fc.constantFrom("asked", "asked", "none"),
       createAnswer: fc.constantFrom("record", "id"),
+      hidden: fc.constantFrom([], [], ["ssl_alert_days"]),
       listBrief: fc.boolean(),
     })
     // A brief list would show records that are marked as deleted, and not the mark.
