@@ -2,16 +2,16 @@ import fc from "fast-check";
 
 import type { Emulator, Table } from "../../provider/emulator";
 import type { StoredRecord } from "../../provider/emulator/table";
-import { dynamicFront } from "../support/simulated/front";
-import type { ShownRecord } from "../support/simulated/api";
-import type { Declared } from "../support/simulated/engine";
-import { applyEdit, isRefused, play } from "../support/simulated/runs";
-import { inOrder, scenarios, urnsAt } from "../support/simulated/scenarios";
-import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { kinds } from "../support/calls";
 import type { Kind } from "../support/calls";
 import { answer } from "../support/emulator";
+import type { ShownRecord } from "../support/simulated/api";
 import { urnOf } from "../support/simulated/engine";
+import type { Declared } from "../support/simulated/engine";
+import { dynamicFront } from "../support/simulated/front";
+import { applyEdit, isRefused, play } from "../support/simulated/runs";
+import { at, inOrder, scenarios, urnsAt } from "../support/simulated/scenarios";
+import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { sample } from "../support/size";
 import { startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
@@ -71,7 +71,7 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
     ...named("--exclude", run.excluded),
     // The component of a target is made with it.
     ...(run.targets ?? []).flatMap((place) => {
-      const parent = run.program[place % Math.max(1, run.program.length)]?.parent;
+      const parent = at(run.program, place)?.parent;
       return parent === undefined ? [] : ["--target", `urn:pulumi:test::workspace::${parent}::part`];
     }),
     ...named("--replace", run.replace),
@@ -102,17 +102,14 @@ async function compareRuns(scenario: Scenario): Promise<void> {
   const { deployment } = await workspace.exportState();
   const state = (deployment.resources ?? [])
     .filter(({ type }) => type.startsWith("pulumi-nodejs:"))
-    .map(({ urn, id, delete: isDelete = false }) => ({ urn, id, isDelete }));
-  const ofUrn = (one: { urn: string; id?: string | undefined }): string => `${one.urn} ${one.id ?? ""}`;
-  const sorted = <T extends { urn: string; id?: string | undefined }>(all: T[]): T[] =>
-    all.sort((a, b) => (ofUrn(a) < ofUrn(b) ? -1 : 1));
+    .map(({ urn, id = "", delete: isDelete = false }) => `${urn} ${id} ${isDelete}`);
   expect({
     green,
-    state: sorted(state),
+    state: state.sort(),
     records: kinds.map((kind) => visible(kind === "monitor" ? emulator.monitors : emulator.domains)),
   }).toEqual({
     green: simulated.outcomes.map(({ errors }) => errors.length === 0),
-    state: sorted(simulated.engine.state.map(({ urn, id, isDelete }) => ({ urn: real(urn), id, isDelete }))),
+    state: simulated.engine.state.map(({ urn, id, isDelete }) => `${real(urn)} ${id} ${isDelete}`).sort(),
     records: kinds.map((kind) => visible(simulated.api.tables[kind])),
   });
 }

@@ -1,14 +1,11 @@
 import fc from "fast-check";
 
-import { dynamicFront, pluginFront } from "../support/simulated/front";
-
 import type { Declared } from "../support/simulated/engine";
+import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
 import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
-
-const fronts = [dynamicFront, pluginFront] as const;
 
 test.each(fronts)(
   "random programs over random runs lose, double and take no record: $name",
@@ -17,7 +14,7 @@ test.each(fronts)(
       fc.asyncProperty(scenarios, async (scenario) => {
         await play(scenario, front);
       }),
-      // A scenario has four runs on average, those that look whether all is well included.
+      // A scenario has four runs on average, including those that check the result.
       modelSize(3, 40, 1500),
     );
   },
@@ -30,6 +27,8 @@ const a: Declared = { kind: "monitor", name: "a", args: home };
 const b: Declared = { kind: "monitor", name: "b", args: home };
 const run = (program: readonly Declared[], more?: Partial<PlannedRun>): PlannedRun =>
   plannedRun(program, { isPreviewed: true, ...more });
+/** A scenario that begins with no records. */
+const runs = (...all: PlannedRun[]): Scenario => ({ records: [], runs: all });
 const domain = (name: string, args: Declared["args"], importId?: string, parent?: string): Declared => ({
   kind: "domain",
   name,
@@ -42,35 +41,27 @@ const two = { name: "two.example", homepageUrl: "https://two.example/home" };
 const byHand = [{ kind: "monitor", fields: home }] as const;
 
 const seen: Record<string, Scenario> = {
-  "a record whose resource has got the option import for it is deleted when the resource is replaced": {
-    records: [],
-    runs: [
-      run([domain("a", one)]),
-      run([domain("a", one, "1")]),
-      run([domain("a", one, "1")], { command: "up --refresh", replace: [0] }),
-    ],
-  },
-  "a record that another provider adopts before its create is answered is not in two states": {
-    records: [],
-    runs: [
-      run([{ ...domain("b", one), provider: "p" }, domain("a", one)], {
-        adoptExisting: true,
-        latencies: [0, 0, 1],
-      }),
-    ],
-  },
-  "a record that was adopted in a run that failed is not deleted with its former resource": {
-    records: [],
-    runs: [
-      run([a]),
-      run([b, { ...a, name: "c", args: refused }], { adoptExisting: true }),
-      run([b, { ...a, name: "c", args: { ...home, name: "Shop" } }]),
-    ],
-  },
-  "a resource does not adopt the record of one that registers later": {
-    records: [],
-    runs: [run([a]), run([b, { ...a, after: ["monitor b"] }], { adoptExisting: true }), run([a])],
-  },
+  "a record whose resource has got the option import for it is deleted when the resource is replaced": runs(
+    run([domain("a", one)]),
+    run([domain("a", one, "1")]),
+    run([domain("a", one, "1")], { command: "up --refresh", replace: [0] }),
+  ),
+  "a record that another provider adopts before its create is answered is not in two states": runs(
+    run([{ ...domain("b", one), provider: "p" }, domain("a", one)], {
+      adoptExisting: true,
+      latencies: [0, 0, 1],
+    }),
+  ),
+  "a record that was adopted in a run that failed is not deleted with its former resource": runs(
+    run([a]),
+    run([b, { ...a, name: "c", args: refused }], { adoptExisting: true }),
+    run([b, { ...a, name: "c", args: { ...home, name: "Shop" } }]),
+  ),
+  "a resource does not adopt the record of one that registers later": runs(
+    run([a]),
+    run([b, { ...a, after: ["monitor b"] }], { adoptExisting: true }),
+    run([a]),
+  ),
   "two resources of one name under different parents do not import one record": {
     records: byHand,
     runs: [
@@ -78,99 +69,70 @@ const seen: Record<string, Scenario> = {
       run([{ ...a, parent: "x:y:Front", import: "1" }]),
     ],
   },
-  "two imports that swap records lose none": {
-    records: [],
-    runs: [
-      run([domain("a", one), domain("c", two)]),
-      run([domain("a", one, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
-    ],
-  },
-  "two imports that swap equal records take none that the other is about to delete": {
-    records: [],
-    runs: [
-      run([domain("a", two), domain("c", two)]),
-      run([domain("a", two, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
-    ],
-  },
-  "a killed run that has deleted every record is repaired when a person says that it is the same account": {
-    records: [],
-    runs: [
+  "two imports that swap records lose none": runs(
+    run([domain("a", one), domain("c", two)]),
+    run([domain("a", one, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
+  ),
+  "two imports that swap equal records take none that the other is about to delete": runs(
+    run([domain("a", two), domain("c", two)]),
+    run([domain("a", two, "2"), domain("c", two, "1")], { command: "up --refresh --run-program" }),
+  ),
+  "a killed run that has deleted every record is repaired when a person says that it is the same account":
+    runs(
       run(["a", "b", "c", "d"].map((name) => ({ ...a, name }))),
       run(
         ["a", "b", "c", "d"].map((name) => ({ ...a, name })),
         { command: "destroy", moments: [{ after: 1, happens: "kill" }] },
       ),
-    ],
-  },
-  "a resource that imports a record keeps it when its former one is replaced": {
-    records: [],
-    runs: [
-      run([a, b]),
-      run(
-        [
-          { ...a, import: "2" },
-          { ...b, import: "1" },
-        ],
-        { latencies: [17, 14, 14, 11, 9, 19], replace: [0] },
-      ),
-    ],
-  },
-  "a create whose answer is lost finds its record, though an import that is refused names the same id": {
-    records: [],
-    runs: [
-      run([a, { ...b, args: { ...home, name: "Shop" }, import: "1" }], {
-        faults: [{ method: "POST", number: 1, fault: "lost" }],
-      }),
-    ],
-  },
-  "a refresh says nothing of a record that a run for one resource has imported for it": {
-    records: [],
-    runs: [
-      run([a]),
-      run([a, { ...b, import: "1" }], { targets: [1] }),
-      run([a, { ...b, import: "1" }], { command: "refresh" }),
-      run([{ ...b, import: "1" }], { command: "refresh --run-program" }),
-      run([a]),
-    ],
-  },
-  "a record that is deleted before its replacement is made is not imported meanwhile": {
-    records: [],
-    runs: [
-      run([domain("a", one)], { adoptExisting: true }),
-      run([domain("a", two), domain("a", one, "1", "x:y:Front")], {
-        adoptExisting: true,
-        command: "up --refresh",
-      }),
-    ],
-  },
-  "a resource that gave its record up to an import, and got no other, gets one in the next run": {
-    records: [],
-    runs: [
-      run([domain("a", one), domain("a", one, undefined, "x:y:Front")]),
-      run([domain("a", one, "2"), domain("a", one, undefined, "x:y:Front")], {
-        adoptExisting: true,
-        replace: [1],
-        faults: [{ method: "POST", number: 1, fault: "refused" }],
-      }),
-    ],
-  },
-  "a record that is given up for another's import, which fails, is imported by the next run": {
-    records: [],
-    runs: [
-      run([domain("a", two), domain("c", two)]),
-      run([domain("a", two, "2"), domain("c", two, "1")], {
-        faults: [{ method: "DELETE", number: 1, fault: "refused" }],
-      }),
-    ],
-  },
-  "a record that a run for one resource adopts, while another one has it, goes with either": {
-    records: [],
-    runs: [
-      run([a]),
-      run([{ ...a, name: "c" }], { adoptExisting: true, targets: [0] }),
-      run([{ ...a, name: "c" }], { targets: [0], replace: [0] }),
-    ],
-  },
+    ),
+  "a resource that imports a record keeps it when its former one is replaced": runs(
+    run([a, b]),
+    run(
+      [
+        { ...a, import: "2" },
+        { ...b, import: "1" },
+      ],
+      { latencies: [17, 14, 14, 11, 9, 19], replace: [0] },
+    ),
+  ),
+  "a create whose answer is lost finds its record, though an import that is refused names the same id": runs(
+    run([a, { ...b, args: { ...home, name: "Shop" }, import: "1" }], {
+      faults: [{ method: "POST", number: 1, fault: "lost" }],
+    }),
+  ),
+  "a refresh says nothing of a record that a run for one resource has imported for it": runs(
+    run([a]),
+    run([a, { ...b, import: "1" }], { targets: [1] }),
+    run([a, { ...b, import: "1" }], { command: "refresh" }),
+    run([{ ...b, import: "1" }], { command: "refresh --run-program" }),
+    run([a]),
+  ),
+  "a record that is deleted before its replacement is made is not imported meanwhile": runs(
+    run([domain("a", one)], { adoptExisting: true }),
+    run([domain("a", two), domain("a", one, "1", "x:y:Front")], {
+      adoptExisting: true,
+      command: "up --refresh",
+    }),
+  ),
+  "a resource that gave its record up to an import, and got no other, gets one in the next run": runs(
+    run([domain("a", one), domain("a", one, undefined, "x:y:Front")]),
+    run([domain("a", one, "2"), domain("a", one, undefined, "x:y:Front")], {
+      adoptExisting: true,
+      replace: [1],
+      faults: [{ method: "POST", number: 1, fault: "refused" }],
+    }),
+  ),
+  "a record that is given up for another's import, which fails, is imported by the next run": runs(
+    run([domain("a", two), domain("c", two)]),
+    run([domain("a", two, "2"), domain("c", two, "1")], {
+      faults: [{ method: "DELETE", number: 1, fault: "refused" }],
+    }),
+  ),
+  "a record that a run for one resource adopts, while another one has it, goes with either": runs(
+    run([a]),
+    run([{ ...a, name: "c" }], { adoptExisting: true, targets: [0] }),
+    run([{ ...a, name: "c" }], { targets: [0], replace: [0] }),
+  ),
   "a resource that adopts the record of the one that it replaces keeps it": {
     records: [{ kind: "domain", fields: one }],
     runs: [
@@ -192,51 +154,39 @@ const seen: Record<string, Scenario> = {
       ),
     ],
   },
-  "a resource that gets another name and is replaced in one run with a refresh leaves no record behind": {
-    records: [],
-    runs: [
-      run([domain("a", one)]),
-      run([{ ...domain("b", two), formerly: [{ name: "a" }] }], { command: "up --refresh" }),
-      run([{ ...domain("c", two), formerly: [{ name: "b" }], provider: "q" }], { command: "up --refresh" }),
-    ],
-  },
-  "two resources of different providers cannot have one record, and it stays when one of them goes": {
-    records: [],
-    runs: [
-      run([a]),
-      run([a, { ...b, import: "1", provider: "p" }]),
-      run([{ ...b, import: "1", provider: "p" }]),
-    ],
-  },
+  "a resource that gets another name and is replaced in one run with a refresh leaves no record behind": runs(
+    run([domain("a", one)]),
+    run([{ ...domain("b", two), formerly: [{ name: "a" }] }], { command: "up --refresh" }),
+    run([{ ...domain("c", two), formerly: [{ name: "b" }], provider: "q" }], { command: "up --refresh" }),
+  ),
+  "two resources of different providers cannot have one record, and it stays when one of them goes": runs(
+    run([a]),
+    run([a, { ...b, import: "1", provider: "p" }]),
+    run([{ ...b, import: "1", provider: "p" }]),
+  ),
   "a record that gets the id of a deleted one stays when the resource of that one goes": {
     server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
     records: [],
     runs: [run([b]), run([a], { before: [{ edit: "delete", kind: "monitor", place: 0 }] })],
   },
-  "records of another account are not taken over by two refreshes and an up with its key": {
-    records: [],
-    runs: [
-      run([a]),
-      run([a], {
-        before: (["refresh --run-program", "refresh --run-program", "up"] as const).map((command) => ({
-          event: "mistake",
-          command,
-          with: "key",
-        })),
-      }),
-    ],
-  },
-  "equal records of another server are not read, written or deleted, whatever else the settings say": {
-    records: [],
-    runs: [
-      run([a]),
-      run([a], {
-        before: (
-          ["refresh --run-program", "up --refresh --run-program", "destroy --run-program"] as const
-        ).map((command) => ({ event: "mistake", command, with: "address" })),
-      }),
-    ],
-  },
+  "records of another account are not taken over by two refreshes and an up with its key": runs(
+    run([a]),
+    run([a], {
+      before: (["refresh --run-program", "refresh --run-program", "up"] as const).map((command) => ({
+        event: "mistake",
+        command,
+        with: "key",
+      })),
+    }),
+  ),
+  "equal records of another server are not read, written or deleted, whatever else the settings say": runs(
+    run([a]),
+    run([a], {
+      before: (["refresh --run-program", "up --refresh --run-program", "destroy --run-program"] as const).map(
+        (command) => ({ event: "mistake", command, with: "address" }),
+      ),
+    }),
+  ),
   "a record that somebody makes under the id of a deleted one, after its refresh, is not taken over": {
     server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
     records: [],

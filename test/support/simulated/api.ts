@@ -19,28 +19,28 @@ export interface Seen extends ReceivedRequest {
   readonly kind: Kind | undefined;
   /** The id in the path. */
   readonly id: string | undefined;
-  /** Whether the server dealt with it otherwise than it should, or the client gave it up. */
+  /** The server misbehaved, or the client gave the request up. */
   isFaulty?: boolean;
-  /** What it did, if it had an effect: the record under this id was created, changed or deleted. */
+  /** What it did to the record under this id, if it had an effect. */
   effect?: { readonly made: "created" | "changed" | "deleted"; readonly id: string };
   status?: number;
 }
 
-/** How a server deals with one request otherwise than it should. */
+/** How a server misbehaves with one request. */
 export interface Misbehaviour {
-  /** Milliseconds until it is carried out; it is carried out even if the client has gone away. "never": no effect. */
+  /** Milliseconds until it is carried out, even if the client has gone away. "never": no effect. */
   readonly effectAfter?: number | "never";
   /** Milliseconds until it is answered. */
   readonly answerAfter?: number;
-  /** The answer; the usual one is undefined as long as there is no effect. Undefined: never. An error: the connection broke. */
+  /** The answer, made of the usual one (undefined before the effect). Undefined: none. An error: the connection broke. */
   readonly answer?: (usual: Answer | undefined) => WireAnswer | Error | undefined;
 }
 
-/** How a server names its records and how far its lists are behind. */
+/** Which ids a server gives to records, and how long its lists lag. */
 export interface ServerHabits {
-  /** New ids are higher, lower, those of deleted records again, or strings. */
+  /** New ids are higher or lower than the others, ids of deleted records, or strings. */
   readonly ids: "rising" | "falling" | "reused" | "text";
-  /** Milliseconds after which a list shows a change. */
+  /** Milliseconds until a list shows a change. */
   readonly lag: number;
 }
 
@@ -52,11 +52,11 @@ export interface Network {
 /** A record, with its id as the server shows it. */
 export type ShownRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The key that the server asks for. Made so that no part of it occurs anywhere else. */
+/** The API key. No part of it occurs in any other text. */
 export const apiKey = "17|QzJ8/wV+x9";
 export const origin = "https://api.invalid";
 
-/** One account in the emulator's API without sockets, in simulated time. */
+/** One account in the emulator's API, without sockets and in simulated time. */
 export class SimulatedApi implements Network {
   readonly tables: Readonly<Record<Kind, Table>>;
   readonly requests: Seen[] = [];
@@ -64,18 +64,18 @@ export class SimulatedApi implements Network {
   key = apiKey;
   origin = origin;
   misbehave: (request: Seen) => Misbehaviour | undefined = () => undefined;
-  /** Milliseconds that a request takes; different ones change the order in which answers come. */
+  /** Milliseconds that the next request takes. Different ones change the order of the answers. */
   latency: () => number = () => 1;
   /** Called when a request was carried out, before it is answered. */
   onDone: (request: Seen) => void = () => undefined;
-  /** What the tables held, the present first. */
+  /** What the tables have held, the present state first. */
   private readonly history: Readonly<Record<Kind, { readonly at: number; readonly all: StoredRecord[] }[]>> =
     {
       domain: [],
       monitor: [],
     };
 
-  /** Where ids fall: the last one of each kind. */
+  /** If ids fall: the last one of each kind. */
   private readonly lowest: Record<Kind, number>;
 
   constructor(
@@ -114,6 +114,16 @@ export class SimulatedApi implements Network {
     return { ...added, id: this.shownId(added.id) };
   }
 
+  /** Adds records of somebody else. */
+  addOthers(kind: Kind, count: number): void {
+    for (let number = 1; number <= count; number++)
+      this.add(kind, {
+        name: kind === "monitor" ? `Other ${number}` : `other${number}.example`,
+        url: "https://other.example/",
+        interval: 300,
+      });
+  }
+
   edit(kind: Kind, id: string, fields: Readonly<Record<string, unknown>>): void {
     this.tables[kind].edit(this.storedId(id), fields);
   }
@@ -123,17 +133,17 @@ export class SimulatedApi implements Network {
     else this.tables[kind].remove(this.storedId(id));
   }
 
-  /** Requests that had an effect, or tried to. */
+  /** Requests other than reads. */
   writes(): Seen[] {
     return this.requests.filter(({ method }) => method !== "GET");
   }
 
-  /** Forgets what was asked for. */
+  /** Forgets the requests. */
   forget(): void {
     this.requests.length = 0;
   }
 
-  /** Answers a request of a client, unless that gives it up. It is carried out all the same. */
+  /** Answers a request, unless the client gives it up. It is carried out in either case. */
   answer(sent: HttpRequest): Promise<HttpResponse> {
     const { signal } = sent;
     return new Promise((resolve, reject) => {
@@ -191,7 +201,7 @@ export class SimulatedApi implements Network {
     return Number(this.habits.ids === "text" ? /^mon-\w+-(\d+)$/.exec(id)?.[1] : id);
   }
 
-  /** Where new ids are not higher than all before: the one that the next record gets. */
+  /** The id of the next record, unless it is simply higher than all before. */
   private nextId(kind: Kind): { id?: number } {
     const ids = this.tables[kind].all().map(({ id }) => id);
     if (this.habits.ids === "falling")
@@ -199,7 +209,7 @@ export class SimulatedApi implements Network {
     return this.habits.ids === "reused" ? { id: Math.max(this.firstId - 1, ...ids) + 1 } : {};
   }
 
-  /** A table as a request meets it. */
+  /** A table as a request sees it. */
   private tableFor(kind: Kind, { method, id }: Seen): Table {
     const table = this.tables[kind];
     const isList = method === "GET" && id === undefined;

@@ -1,5 +1,5 @@
 import { OperationFailed } from "../calls";
-import type { CallOptions, Kind, Properties, Provider, Settings } from "../calls";
+import type { CallOptions, Kind, Properties, Provider, ProviderProcess, Settings } from "../calls";
 
 /** A resource as a program declares it. */
 export interface Declared {
@@ -12,7 +12,7 @@ export interface Declared {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly deleteBeforeReplace?: boolean | undefined;
   /** Aliases: what it was before. */
-  readonly formerly?: readonly { readonly name: string; readonly parent?: string | undefined }[] | undefined;
+  readonly formerly?: readonly Pick<Declared, "name" | "parent">[] | undefined;
   /** Names of resources, each with its parent, that must be there before. */
   readonly after?: readonly string[] | undefined;
   readonly retainOnDelete?: boolean | undefined;
@@ -28,20 +28,15 @@ export interface Goal {
   readonly importId?: string;
 }
 
-/** What a program's resource becomes on its way to the engine. */
+/** How a program registers a resource with the engine. */
 export type Register = (declared: Declared, settings: Settings) => Promise<Goal>;
 
 /** Where a run finds the provider. */
 export interface Providers {
   /** @param name of an explicit provider */
   provider(kind: Kind, settings: Settings, name?: string): Provider;
-  /** What the engine asks when a resource gets a provider in place of the one that it had. */
-  isAnotherAccount?(
-    name: string | undefined,
-    old: Settings,
-    present: Settings,
-    before: string | undefined,
-  ): Promise<boolean>;
+  /** What the engine asks when a resource moves to another provider. */
+  isAnotherAccount?: ProviderProcess["isAnotherAccount"];
   /** The first Ctrl-C. */
   cancel?(): void;
 }
@@ -135,12 +130,7 @@ export interface Endings {
 class Cancelled extends Error {}
 
 /** What tells one resource of a program from another. */
-export interface Named {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly parent?: string | undefined;
-  readonly provider?: string | undefined;
-}
+type Named = Pick<Declared, "kind" | "name" | "parent" | "provider">;
 
 /** Whether a provider is of the other front, whose resources have types of their own. */
 export const isOtherFront = (provider = ""): boolean => provider.startsWith("other");
@@ -150,6 +140,10 @@ export function urnOf({ kind, name, parent, provider }: Named): string {
   const own = `${type}:${kind === "monitor" ? "Monitor" : "Domain"}`;
   return `urn:pulumi:stack::project::${parent === undefined ? "" : `${parent}$`}${own}::${name}`;
 }
+
+/** The URN of a resource, and those that it had before. */
+const urnsOf = ({ kind, provider, name, parent, formerly = [] }: Declared): string[] =>
+  [{ name, parent }, ...formerly].map((names) => urnOf({ kind, provider, ...names }));
 
 /** A resource in state after an operation that was done. */
 export function entryOf(
@@ -173,9 +167,8 @@ export const labelOf = ({ kind, name, parent, provider }: Named): string =>
   `${isOtherFront(provider) ? "other " : ""}${kind} ${parent === undefined ? "" : `${parent}/`}${name}`;
 
 /**
- * Pulumi's engine, as small as it can be and still do what the real one does (3.250, pkg/resource/deploy: the deployment
- * executor, the step generator and the steps) with resources of a provider: which calls it makes, in which order, with
- * what, and what it then keeps in state.
+ * A small model of Pulumi's engine (3.250, pkg/resource/deploy: the deployment executor, the step generator and the steps):
+ * which calls it makes to a provider, in which order, with what, and what it then keeps in state.
  */
 export class SimulatedEngine {
   /** In the order in which they were made. */
@@ -194,28 +187,28 @@ export class SimulatedEngine {
     { killed, interrupted }: Endings = {},
   ): Promise<Outcome> {
     const run = new Run(options.isPreview ? this.copy() : this, providers, options);
-    const kill = (): void => {
-      run.isKilled = true;
-    };
     void interrupted?.then(() => {
       run.interrupt();
     });
-    await Promise.race([run.execute(), ...(killed ? [killed.then(kill)] : [])]);
+    await Promise.race([run.execute(), ...(killed ? [killed.then(() => (run.isKilled = true))] : [])]);
     return run;
   }
 
-  /** With a state of its own, for what changes none. */
+  /** A copy for a preview, which changes no state. */
   private copy(): SimulatedEngine {
     const { state, settings, explicit } = this;
     return Object.assign(new SimulatedEngine(this.register), { state, settings, explicit });
   }
 }
 
+/** What is done with a resource, in parallel with the steps of others. */
+type Step = () => Promise<void>;
+
 class Run implements Outcome {
   readonly errors: Error[] = [];
   readonly operations: Operation[] = [];
   readonly plans = new Map<string, Plan>();
-  /** Whatever still comes is not recorded. */
+  /** Nothing that happens later is recorded. */
   isKilled = false;
   private isFailed = false;
   private isInterrupted = false;
@@ -322,7 +315,7 @@ class Run implements Outcome {
     return (provider === undefined ? undefined : this.explicit[provider]) ?? this.settings;
   }
 
-  /** Waits until another step may run beside those that do. */
+  /** Waits until `--parallel` allows another step. */
   private async enter(): Promise<void> {
     const { parallel = Infinity } = this.options;
     while (this.working >= parallel && !this.isFailed)
@@ -333,27 +326,23 @@ class Run implements Outcome {
   /** Nothing begins in a run that has failed; what has begun goes on. */
   private async call<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
     const isStep = operation.operation !== "check" && operation.operation !== "diff";
-    if (!isStep) return this.carryOut(operation, run);
-    await this.enter();
+    if (isStep) await this.enter();
     try {
-      return await this.carryOut(operation, run);
-    } finally {
-      this.working--;
-      this.waiting.shift()?.();
-    }
-  }
-
-  private async carryOut<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
-    if (this.isFailed) throw new Cancelled();
-    this.operations.push(operation);
-    try {
+      if (this.isFailed) throw new Cancelled();
+      this.operations.push(operation);
       const result = await run();
       operation.outcome = "done";
       return result;
     } catch (error) {
-      operation.outcome = error instanceof OperationFailed && error.id !== undefined ? "kept" : "failed";
-      if (error instanceof OperationFailed && error.id !== undefined) operation.result = error.id;
+      const isKept = error instanceof OperationFailed && error.id !== undefined;
+      operation.outcome = isKept ? "kept" : "failed";
+      if (isKept) operation.result = error.id;
       throw error;
+    } finally {
+      if (isStep) {
+        this.working--;
+        this.waiting.shift()?.();
+      }
     }
   }
 
@@ -373,7 +362,7 @@ class Run implements Outcome {
 
   // Refresh ---------------------------------------------------------------------------------------------------------
 
-  /** All at once; one that fails stops no other, but the run ends behind them. */
+  /** All at once. One that fails stops no other, but the run ends after them. */
   private async refreshAll(entries: readonly Entry[]): Promise<void> {
     const failures: unknown[] = [];
     await Promise.all(
@@ -415,24 +404,25 @@ class Run implements Outcome {
 
   private async register(declared: Declared, command: Command): Promise<void> {
     const goal = await this.engine.register(declared, this.options.settings);
-    const before = (declared.after ?? []).map((label) => this.registered.get(label) ?? Promise.resolve());
-    await Promise.all(before);
-    // The engine deals with one registration at a time, until it hands a step over to a worker.
-    const generated = this.generating.then(() => this.generate(declared, goal, command));
-    this.generating = generated.catch(() => undefined);
+    await Promise.all((declared.after ?? []).flatMap((label) => this.registered.get(label) ?? []));
     try {
-      const step = await generated;
-      await step();
+      await this.proceed(() => this.generate(declared, goal, command));
     } catch (error) {
       this.fail(error);
       throw error;
     }
   }
 
+  /** The engine deals with one registration at a time, until it hands a step over to a worker. */
+  private async proceed(generate: () => Promise<Step>): Promise<void> {
+    const generated = this.generating.then(generate);
+    this.generating = generated.catch(() => undefined);
+    const step = await generated;
+    await step();
+  }
+
   private find(declared: Declared): Entry | undefined {
-    const { kind, provider, formerly = [] } = declared;
-    const urns = [urnOf(declared), ...formerly.map((former) => urnOf({ kind, provider, ...former }))];
-    for (const urn of urns) {
+    for (const urn of urnsOf(declared)) {
       const found = this.state.find((one) => one.urn === urn && !one.isDelete);
       if (found) return found;
     }
@@ -440,23 +430,18 @@ class Run implements Outcome {
   }
 
   /** Decides what to do with a resource; returns the step, which other registrations need not wait for. */
-  private async generate(declared: Declared, goal: Goal, command: Command): Promise<() => Promise<void>> {
+  private async generate(declared: Declared, goal: Goal, command: Command): Promise<Step> {
     if (this.isFailed) throw new Cancelled();
     const urn = urnOf(declared);
     const dependencies = (declared.after ?? []).map((label) => {
       const found = this.options.program.find((one) => labelOf(one) === label);
       return found ? urnOf(found) : label;
     });
-    let old = this.find(declared);
-    this.operated.add(urn);
-    if (old) {
-      this.operated.add(old.urn);
-      if (this.isTargeted(urn) || this.isTargeted(old.urn)) {
-        const renamed: Entry = { ...old, urn };
-        this.exchange(old, renamed);
-        old = renamed;
-      }
-    }
+    const found = this.find(declared);
+    this.operated.add(urn).add(found?.urn ?? urn);
+    const isRenamed = found && (this.isTargeted(urn) || this.isTargeted(found.urn));
+    const old = isRenamed ? { ...found, urn } : found;
+    if (found && old) this.exchange(found, old);
     const isReplaced = old?.isTainted === true || this.options.replace?.includes(urn) === true;
     if (!this.isTargeted(urn)) {
       // What depends on one that --exclude names is made all the same.
@@ -465,29 +450,24 @@ class Run implements Outcome {
     }
     const unmade = dependencies.find((dependency) => this.skipped.has(dependency));
     if (unmade !== undefined) throw new Error(`${urn} depends on ${unmade}, which is not among the targets`);
-    if (old && (command === "up --refresh --run-program" || command === "refresh --run-program")) {
-      const known = old;
-      // It runs as a step of its own, and the registration goes on behind it.
+    const isRefresh = command === "refresh --run-program";
+    const decide = (known: Entry | undefined): Promise<Step> =>
+      this.decide(declared, goal, urn, dependencies, known, isReplaced);
+    // It runs as a step of its own, and the registration goes on behind it.
+    if (old && (isRefresh || command === "up --refresh --run-program"))
       return async () => {
-        const refreshed = await this.refresh(known);
-        if (command === "refresh --run-program") return;
-        const generated = this.generating.then(() =>
-          this.decide(declared, goal, urn, dependencies, refreshed, isReplaced),
-        );
-        this.generating = generated.catch(() => undefined);
-        const step = await generated;
-        await step();
+        const refreshed = await this.refresh(old);
+        if (!isRefresh) await this.proceed(() => decide(refreshed));
       };
-    }
-    if (command === "refresh --run-program") return () => Promise.resolve();
-    return this.decide(declared, goal, urn, dependencies, old, isReplaced);
+    return isRefresh ? () => Promise.resolve() : decide(old);
   }
 
   /** Whether its provider is another one, with another account. */
   private async isMoved(old: Entry, { provider }: Declared): Promise<boolean> {
     const before = this.before[old.provider ?? ""] ?? this.before[""];
     if (!before || !this.providers.isAnotherAccount) return false;
-    return this.providers.isAnotherAccount(provider, before, this.settingsOf(provider), old.provider);
+    const names = { old: old.provider, present: provider };
+    return this.providers.isAnotherAccount(before, this.settingsOf(provider), names);
   }
 
   private async decide(
@@ -497,20 +477,14 @@ class Run implements Outcome {
     dependencies: readonly string[],
     old: Entry | undefined,
     isReplaced: boolean,
-  ): Promise<() => Promise<void>> {
+  ): Promise<Step> {
     if (this.isFailed) throw new Cancelled();
     const provider = this.provider(declared);
     const { importId } = goal;
-    const entry = (id: string, outputs: Properties, given: Properties): Entry =>
-      entryOf(declared, {
-        id,
-        inputs: given,
-        outputs,
-        importId,
-        dependencies,
-        retainOnDelete: declared.retainOnDelete,
-      });
-    const planned = (plan: Plan, step: () => Promise<void>): (() => Promise<void>) => {
+    const { ignoreChanges, retainOnDelete } = declared;
+    const entry = (state: Pick<Entry, "id" | "inputs" | "outputs">): Entry =>
+      entryOf(declared, { ...state, importId, dependencies, retainOnDelete });
+    const planned = (plan: Plan, step: Step): Step => {
       this.plans.set(urn, plan);
       return step;
     };
@@ -520,10 +494,9 @@ class Run implements Outcome {
         this.import(urn, old, async () => {
           const imported = await provider.import?.(urn, importId, goal.inputs);
           if (!imported) throw new Error("The engine cannot import resources of this provider.");
-          return entry(imported.id, imported.outputs, imported.inputs);
+          return entry(imported);
         }),
       );
-    const news = old ? ignoring(goal.inputs, old.inputs, declared.ignoreChanges ?? []) : goal.inputs;
     const check = async (olds: Properties, given: Properties): Promise<Properties> => {
       const { inputs, failures } = await this.call({ operation: "check", urn }, () =>
         provider.check(urn, olds, given),
@@ -531,10 +504,12 @@ class Run implements Outcome {
       if (failures.length > 0) throw new OperationFailed(failures.join("\n"));
       return inputs;
     };
-    const isFresh = !old || isReplaced;
-    const inputs = await check(isFresh ? {} : old.inputs, isFresh ? goal.inputs : news);
-    if (!old) return planned("create", () => this.create(provider, entry("", {}, inputs), undefined));
-    const { ignoreChanges } = declared;
+    const created = (inputs: Properties): Entry => entry({ id: "", inputs, outputs: {} });
+    const inputs =
+      old && !isReplaced
+        ? await check(old.inputs, ignoring(goal.inputs, old.inputs, ignoreChanges))
+        : await check({}, goal.inputs);
+    if (!old) return planned("create", () => this.create(provider, created(inputs), undefined));
     const { changes, replaces, deleteBeforeReplace } = isReplaced
       ? { changes: true, replaces: true, deleteBeforeReplace: false }
       : (await this.isMoved(old, declared))
@@ -543,8 +518,7 @@ class Run implements Outcome {
             provider.diff(urn, old.id, old.outputs, old.inputs, inputs, { ignoreChanges }),
           );
     if ((changes && replaces) || old.isPendingReplacement) {
-      const fresh = isReplaced ? inputs : await check({}, goal.inputs);
-      const replacement = entry("", {}, fresh);
+      const replacement = created(isReplaced ? inputs : await check({}, goal.inputs));
       if (!goal.deleteBeforeReplace && deleteBeforeReplace !== true)
         return planned("replace", () => this.create(provider, replacement, old));
       return planned("replace", async () => {
@@ -555,12 +529,12 @@ class Run implements Outcome {
         await this.create(provider, replacement, undefined);
       });
     }
+    const { id, outputs } = old;
+    const kept = entry({ id, inputs, outputs });
     if (changes || old.hasInitErrors)
-      return planned("update", () =>
-        this.update(provider, old, entry(old.id, old.outputs, inputs), { ignoreChanges }),
-      );
+      return planned("update", () => this.update(provider, old, kept, { ignoreChanges }));
     return planned("same", () => {
-      this.replaceEntry(old, entry(old.id, old.outputs, inputs));
+      this.replaceEntry(old, kept);
       return Promise.resolve();
     });
   }
@@ -656,11 +630,7 @@ class Run implements Outcome {
       for (const { urn, dependencies } of this.state)
         if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
     // After an error not all of them were registered.
-    const { program } = this.options;
-    const named = program.flatMap(({ kind, provider, formerly = [], ...one }) =>
-      [one, ...formerly].map((names) => urnOf({ kind, provider, ...names })),
-    );
-    const spared = new Set(this.errors.length > 0 ? named : []);
+    const spared = new Set(this.errors.length > 0 ? this.options.program.flatMap(urnsOf) : []);
     const left = new Set(
       this.state.filter(
         ({ urn, isDelete }) =>
@@ -682,7 +652,7 @@ class Run implements Outcome {
       const needed = new Set([...left, ...failed].flatMap(({ dependencies }) => dependencies));
       const chain = [...left].filter(({ urn }) => !needed.has(urn));
       if (chain.length === 0 && failed.size > 0) return;
-      // Of a circle, which old URNs may make, all are deleted at once.
+      // Old URNs may make a circle of dependencies, which is deleted at once.
       const batch = chain.length > 0 ? chain : [...left];
       await Promise.all(
         batch.map(async (entry) => {
@@ -701,7 +671,7 @@ class Run implements Outcome {
 }
 
 /** The old value, or none, for properties whose changes are to be ignored. */
-function ignoring(news: Properties, olds: Properties, names: readonly string[]): Properties {
+function ignoring(news: Properties, olds: Properties, names: readonly string[] = []): Properties {
   const inputs = { ...news };
   for (const name of names)
     if (name in olds) inputs[name] = olds[name];

@@ -3,7 +3,7 @@ import { networkError } from "./api";
 import type { Misbehaviour, Seen } from "./api";
 
 interface FaultBehaviour extends Misbehaviour {
-  /** The same becomes of each repetition of the request; otherwise it is answered then. */
+  /** Each retry of the request fails in the same way; otherwise the first one is answered. */
   readonly isLasting?: boolean;
 }
 
@@ -12,14 +12,14 @@ const said = (status: number, body?: object, headers = {}): Answer => ({
   headers: { "content-type": "application/json", ...headers },
   body: body ? JSON.stringify(body) : "",
 });
-/** What a server says repeats the key, which nobody may see. */
+/** The server repeats the key, which nobody may see. */
 const message = (text: string, { headers }: Seen): object => ({
   message: `${text} (${headers.authorization ?? ""})`,
 });
 const undone = (answer: Answer): FaultBehaviour => ({ effectAfter: "never", answer: () => answer });
 const refused = (answer: Answer): FaultBehaviour => ({ ...undone(answer), isLasting: true });
 
-/** What becomes of a request. */
+/** What may happen to a request. */
 const table = {
   refused: (request) => refused(said(422, message("This is refused.", request))),
   failed: (request) => refused(said(500, message("Server Error", request))),

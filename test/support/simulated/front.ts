@@ -39,6 +39,8 @@ export const pluginFront: Front = {
   start: startPlugin,
 };
 
+export const fronts = [dynamicFront, pluginFront] as const;
+
 const goals = new Map<string, Promise<Goal>>();
 
 interface Registration {

@@ -30,7 +30,7 @@ export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
   return { claim, hold, isHeldElsewhere: have };
 }
 
-/** What a process of the provider has around it: a clock, a way to the server, and somebody who reads what it prints. */
+/** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */
 export class SimulatedProcess implements Surroundings {
   readonly printed: string[] = [];
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class SimulatedProcess implements Surroundings {
 
   readonly print = (line: string): void => void this.printed.push(line);
 
-  /** Ends it where it is: what it waits for never comes. What it has sent is carried out all the same. */
+  /** Ends it at once: it gets no more answers, but what it has sent is carried out. */
   kill(): void {
     this.isDead = true;
   }
@@ -90,18 +90,13 @@ export class SimulatedProcesses implements Providers {
     });
   }
 
-  isAnotherAccount(
-    name: string | undefined,
-    old: Settings,
-    present: Settings,
-    before: string | undefined,
-  ): Promise<boolean> {
-    const { process } = this.started(present, name);
+  readonly isAnotherAccount: Required<Providers>["isAnotherAccount"] = async (old, present, names) => {
+    const { process } = this.started(present, names.present);
     // Default providers have no names of their own.
     const named = (one: string | undefined): string | undefined => (one === "other" ? undefined : one);
-    const names = { old: named(before), present: named(name) };
-    return process.isAnotherAccount?.(old, present, names) ?? Promise.resolve(false);
-  }
+    const own = { old: named(names.old), present: named(names.present) };
+    return (await process.isAnotherAccount?.(old, present, own)) ?? false;
+  };
 
   /** The first Ctrl-C, as the engine tells it. */
   cancel(): void {

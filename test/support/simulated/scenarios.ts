@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
 import type { Dialect } from "../../../provider/emulator";
+import { namesOf } from "../arbitraries";
 import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
@@ -19,25 +20,25 @@ export type Fields = Readonly<Record<string, string | number>>;
 /** What happens between two runs. */
 export type Event =
   | Edit
-  /** The API key is exchanged; the server gets another address; `pulumi state taint`; an older checkpoint is restored. */
+  /** The API key is rotated; the server moves to another address; `pulumi state taint`; an older checkpoint is restored. */
   | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
   | Mistake;
 
-/** Somebody runs this with the key of another account, or with the address of a copy of the server. */
+/** Somebody runs a command with the key of another account, or with the address of a copy of the server. */
 export interface Mistake {
   readonly event: "mistake";
   readonly command: Command;
   readonly with: "key" | "address";
 }
 
-/** What happens when so many requests of a run were carried out. */
+/** What happens in a run after so many requests. */
 export interface Moment {
   readonly after: number;
   /** Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes. */
   readonly happens: "interrupt" | "kill" | "terminate" | Edit;
 }
 
-/** What goes wrong in a run, with the request of this number among those of its method: see {@link faults}. */
+/** What goes wrong with one request, counted among those of its method: see {@link faults}. */
 export interface Fault {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly number: number;
@@ -53,7 +54,7 @@ export interface PlannedRun {
   /** A preview comes before it. */
   readonly isPreviewed: boolean;
   readonly program: readonly Declared[];
-  /** The program no longer has its explicit providers. */
+  /** The explicit providers are taken out of the program. */
   readonly hasNoProviders?: boolean | undefined;
   /** `--target`, `--exclude` and `--replace`: resources of the program, by their places. */
   readonly targets?: readonly number[] | undefined;
@@ -64,9 +65,13 @@ export interface PlannedRun {
   readonly parallel?: number | undefined;
   readonly faults: readonly Fault[];
   readonly moments: readonly Moment[];
-  /** How long the requests take, one after the other. */
+  /** Milliseconds that the requests take, one after the other. */
   readonly latencies: readonly number[];
 }
+
+/** Somebody edits records while it runs. */
+export const isChangedMeanwhile = ({ moments }: PlannedRun): boolean =>
+  moments.some(({ happens }) => typeof happens === "object");
 
 /** A run in which nothing else happens. */
 export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRun> = {}): PlannedRun => ({
@@ -145,7 +150,7 @@ const resource: fc.Arbitrary<Declared> = kind.chain((of) =>
 
 const hasDefaultProvider = ({ provider: given = "other" }: Declared): boolean => given === "other";
 
-/** How a person changes a program between two runs; a resource is named by its place. */
+/** How a program changes between two runs; a resource is named by its place. */
 const change = fc.oneof(
   fc.record({ change: fc.constant("add"), resource }),
   fc.record({ change: fc.constantFrom("remove", "first"), place: fc.nat(3) }),
@@ -174,8 +179,7 @@ type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 /** The program after a change, or as it was if the change means nothing in it. */
 function changed(all: readonly Declared[], one: Change): readonly Declared[] {
   if (one.change === "add") return all.length < 5 ? sound([...all, one.resource]) : all;
-  const place = one.place % Math.max(1, all.length);
-  const declared = all[place];
+  const declared = at(all, one.place);
   if (!declared) return all;
   const replaced = (by: Declared): readonly Declared[] =>
     sound(all.map((other) => (other === declared ? by : other)));
@@ -199,7 +203,7 @@ function changed(all: readonly Declared[], one: Change): readonly Declared[] {
       return replaced({ ...declared, provider: one.provider, formerly });
     }
     case "dependsOn": {
-      const on = all[one.on % all.length];
+      const on = at(all, one.on);
       return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
     }
   }
@@ -264,7 +268,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.record({
   method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
-  fault: fc.constantFrom(...(Object.keys(faults) as FaultName[])),
+  fault: fc.constantFrom(...namesOf(faults)),
 });
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
@@ -303,6 +307,7 @@ const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
       deletion: fc.constantFrom("removed", "removed", "marked"),
       order: fc.constantFrom("asked", "asked", "none"),
       createAnswer: fc.constantFrom("record", "id"),
+      hidden: fc.constantFrom([], [], ["ssl_alert_days"]),
       listBrief: fc.boolean(),
     })
     // A brief list would show records that are marked as deleted, and not the mark.
@@ -326,7 +331,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       records: before,
       runs: runs.map(({ changes, ...run }) => {
         present = changes.reduce(changed, present);
-        // The flags are for `up` only, and there has to be something to name.
+        // The flags are for `up` only, and need a resource to name.
         const { targets, excluded, replace, ...rest } = run;
         const isNamed = run.command.startsWith("up") && present.length > 0;
         return {
@@ -369,13 +374,9 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
   };
 }
 
+/** The item at a place, counted on from the beginning after the last one. */
+export const at = <T>(all: readonly T[], place: number): T | undefined => all[place % all.length];
+
 /** URNs of the resources at these places of a program. */
-export function urnsAt(
-  all: readonly Declared[],
-  places: readonly number[] | undefined,
-): string[] | undefined {
-  return places?.flatMap((place) => {
-    const declared = all[place % Math.max(1, all.length)];
-    return declared ? [urnOf(declared)] : [];
-  });
-}
+export const urnsAt = (all: readonly Declared[], places?: readonly number[]): string[] | undefined =>
+  places?.flatMap((place) => at(all, place) ?? []).map(urnOf);
