@@ -78,8 +78,7 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("says what is wrong with each field", async () => {
     const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
     const error = await errorOf(collectionOf(() => body).monitors.store([], start()));
-    expect(error).toMatchObject({ isRefusal: true });
-    expect((error as ApiError).fields.get("name")?.map(({ text }) => text)).toEqual(["is taken"]);
+    expect(error).toMatchObject({ isRefusal: true, fields: new Map([["name", [{ text: "is taken" }]]]) });
   });
 
   test("to a delete also if it says that nothing was deleted", async () => {
