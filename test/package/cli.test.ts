@@ -6,14 +6,13 @@ import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
-import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { scaffold } from "../../provider/cli/shared/scaffold";
 import type { Emulator } from "../../provider/emulator";
 import { anyCharacter } from "../support/arbitraries";
-import { startEmulator } from "../support/emulator";
+import { answer, startEmulator } from "../support/emulator";
 import { cli, declaredBy } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { sample } from "../support/size";

@@ -2,9 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
-import { startEmulator } from "../support/emulator";
+import { answer, startEmulator } from "../support/emulator";
 import { cli, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import type { Emulator } from "../../provider/emulator";

@@ -16,12 +16,11 @@ import { join } from "node:path";
 import ts from "typescript";
 import ts6 from "typescript6";
 
-import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
-import { startEmulator } from "../support/emulator";
+import { answer, startEmulator } from "../support/emulator";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { dialectChoices } from "../../provider/emulator";
