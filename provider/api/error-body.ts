@@ -17,7 +17,8 @@ export function parseError(
         name,
         (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
       );
-  const whole = body.message ?? body.error ?? (Array.isArray(body.errors) ? body.errors : undefined);
+  const isSaid = (words: unknown): boolean => words !== undefined && words !== null && words !== "";
+  const whole = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined].find(isSaid);
   const reason =
     whole === undefined
       ? fields.size > 0

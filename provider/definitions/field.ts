@@ -30,7 +30,7 @@ export interface Field<
    * set too.
    */
   readonly goesWith?: string;
-  /** @internal Identifies the record and cannot be updated: a change replaces the resource. */
+  /** @internal Cannot be updated: a change replaces the resource. */
   readonly replace?: boolean;
   /** @internal Not accepted on create: set by an update that follows it. */
   readonly updateOnly?: boolean;

@@ -22,7 +22,7 @@ export const providerType = "pulumi:providers:uptime";
 export const stackType = "pulumi:pulumi:Stack";
 
 /** The properties that Pulumi does not show, because their names begin with two underscores. */
-export const hidden = {
+export const hiddenNames = {
   // Inputs of a dynamic resource: what Pulumi does not pass to its provider, and the provider's code.
   options: "__options",
   providerCode: "__provider",

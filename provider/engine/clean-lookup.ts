@@ -31,6 +31,6 @@ export async function lookUp(
         : (await lookUpAll(definition, connect, args)).map(resultOf),
     );
   } catch (error) {
-    throw new UptimeError(errorText(session.shorten(error), session.keys), { cause: error });
+    throw new UptimeError(errorText(session.explainKeyOnce(error), session.keys), { cause: error });
   }
 }

@@ -7,7 +7,7 @@ import { UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { unwrapSecrets } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
-import { hidden } from "../definitions/pulumi";
+import { hiddenNames } from "../definitions/pulumi";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/baseline";
@@ -33,7 +33,7 @@ const namesakeLine = z.object({
 });
 
 const collectedResource = z.object({
-  /** The resource's URN, or what its inputs hold under {@link hidden.collectedKey}. Undefined if neither is known. */
+  /** The resource's URN, or what its inputs hold under {@link hiddenNames.collectedKey}. Undefined if neither is known. */
   key: z.optional(z.string()),
   /** The class: `Monitor`, for example. */
   label: z.string(),
@@ -80,7 +80,7 @@ class CollectingFront extends Front {
   override readonly isCollecting = true;
   /** All records of each account, read once: a failed read is not tried again for each resource either. */
   private readonly lists = new Map<RecordScope, Promise<Baseline>>();
-  /** The resources in state that are refused, by what their inputs hold under {@link hidden.collectedKey}. */
+  /** The resources in state that are refused, by what their inputs hold under {@link hiddenNames.collectedKey}. */
   private readonly refused = new Set<unknown>();
 
   constructor(
@@ -120,12 +120,12 @@ class CollectingFront extends Front {
     // Only a resource whose update is refused gets the mark, so it is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
     if (isInState) this.refused.add(key);
-    return { inputs: { ...inputs, [hidden.collectedKey]: key }, problems: [] };
+    return { inputs: { ...inputs, [hiddenNames.collectedKey]: key }, problems: [] };
   }
 
   override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
-    const key = news[hidden.collectedKey];
+    const key = news[hiddenNames.collectedKey];
     // A preview has a step only for what changes.
     if (this.refused.has(key)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
     // An import that changes something is refused by the engine.

@@ -5,7 +5,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { hidden } from "../definitions/pulumi";
+import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
@@ -46,7 +46,9 @@ export function dynamicProvider(
     try {
       return await front.run(operation, ...properties);
     } catch (error) {
-      throw error instanceof OperationError ? hostError(error, properties[0]?.[hidden.providerCode]) : error;
+      throw error instanceof OperationError
+        ? hostError(error, properties[0]?.[hiddenNames.providerCode])
+        : error;
     }
   };
 
@@ -72,7 +74,7 @@ export function dynamicProvider(
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
     if (isSameState(plain, properties)) return { id, props };
     const { attributes, ...inputs } = withoutHidden(props);
-    return { id, props, inputs: { ...inputs, ...pick(props, hidden.options) } };
+    return { id, props, inputs: { ...inputs, ...pick(props, hiddenNames.options) } };
   };
 
   return {
@@ -155,15 +157,15 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
   const error = Object.assign(new Error(message), { stack: "" });
   if (!kept) return error;
   // The host keeps the resource in state only if the error has these three; it prints `reasons`.
-  const properties = { ...kept.outputs, [hidden.providerCode]: provider };
+  const properties = { ...kept.outputs, [hiddenNames.providerCode]: provider };
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
 }
 
 /** Whether two states are equal, apart from the key's fingerprint, which a refresh renews. */
 function isSameState(present: Properties, old: Properties): boolean {
   const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
-  keys.delete(hidden.keyFingerprint);
-  keys.delete(hidden.providerCode);
+  keys.delete(hiddenNames.keyFingerprint);
+  keys.delete(hiddenNames.providerCode);
   return [...keys].every((key) => isDeepStrictEqual(present[key], old[key]));
 }
 
@@ -172,5 +174,5 @@ function isSameState(present: Properties, old: Properties): boolean {
  * delete, and which an update adds.
  */
 function isOfPlugin(olds: Properties, news: Properties): boolean {
-  return olds[hidden.providerCode] === undefined && news[hidden.providerCode] !== undefined;
+  return olds[hiddenNames.providerCode] === undefined && news[hiddenNames.providerCode] !== undefined;
 }

@@ -21,12 +21,12 @@ export class FrontSession extends Session {
   }
 
   /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
-  noteRefusal(): void {
+  rememberRefusal(): void {
     this.hasRefused = true;
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
-  shorten(error: unknown): unknown {
+  explainKeyOnce(error: unknown): unknown {
     if (!(error instanceof KeyRefusedError)) return error;
     const { keySource } = error;
     if (!this.refusedKeys.has(keySource)) {

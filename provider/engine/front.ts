@@ -79,7 +79,7 @@ export class Front {
     for (const warning of checked.warnings)
       this.context.show("warning", this.encoder.message(warning, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
-    if (problems.length > 0) session.noteRefusal();
+    if (problems.length > 0) session.rememberRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return {
@@ -139,7 +139,7 @@ export class Front {
     try {
       return await this.context.session.run(operation);
     } catch (error) {
-      const text = this.encoder.error(this.context.session.shorten(error), ...properties);
+      const text = this.encoder.error(this.context.session.explainKeyOnce(error), ...properties);
       if (!(error instanceof PartialFailureError)) throw new OperationError(text);
       // State keeps the declared inputs, so that the next read finds the difference.
       throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });

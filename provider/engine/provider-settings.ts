@@ -2,7 +2,7 @@ import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from ".
 import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
-import { hidden, providerType } from "../definitions/pulumi";
+import { hiddenNames, providerType } from "../definitions/pulumi";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
@@ -18,7 +18,7 @@ export function checkedSettings(
 ): { settings: Properties; warnings: string[] } {
   const { types, name } = parseUrn(urn);
   const fullName = isDefaultProvider(urn) ? defaultProvider : `${types}::${name}`;
-  const settings: Record<string, unknown> = { ...given, [hidden.providerName]: fullName };
+  const settings: Record<string, unknown> = { ...given, [hiddenNames.providerName]: fullName };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
@@ -36,7 +36,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (old[hidden.providerName] === undefined || isSameProvider(old, present)) return false;
+  if (old[hiddenNames.providerName] === undefined || isSameProvider(old, present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
@@ -52,7 +52,7 @@ function isSameProvider(old: Properties, present: Properties): boolean {
 }
 
 function nameIn(settings: Properties): string | undefined {
-  return stringOf(settings[hidden.providerName]);
+  return stringOf(settings[hiddenNames.providerName]);
 }
 
 function withoutTypes(name: string | undefined): string | undefined {

@@ -7,7 +7,7 @@ import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
-import { hidden } from "../definitions/pulumi";
+import { hiddenNames } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
@@ -30,11 +30,11 @@ const outputs = z.looseObject({
   attributes: orNothing(z.custom<Readonly<Record<string, unknown>>>(isObject)),
   account: text,
   importId: text,
-  [hidden.serverHash]: text,
-  [hidden.keyFingerprint]: text,
-  [hidden.claim]: text,
-  [hidden.isPartial]: flag,
-  [hidden.isReadOnly]: flag,
+  [hiddenNames.serverHash]: text,
+  [hiddenNames.keyFingerprint]: text,
+  [hiddenNames.claim]: text,
+  [hiddenNames.isPartial]: flag,
+  [hiddenNames.isReadOnly]: flag,
 });
 
 const passedOptions = orNothing<PassedOptions>(
@@ -69,7 +69,7 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
     ...encodeUnknowns(values),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
-    ...pick(from, hidden.options, hidden.providerCode),
+    ...pick(from, hiddenNames.options, hiddenNames.providerCode),
   };
 }
 
@@ -83,18 +83,18 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     attributes: attributes ?? {},
     account,
     importId,
-    serverHash: parsed[hidden.serverHash],
-    keyFingerprint: parsed[hidden.keyFingerprint],
-    claim: parsed[hidden.claim] ?? passedOptions.parse(properties[hidden.options])?.importer,
-    isPartial: parsed[hidden.isPartial],
-    isReadOnly: parsed[hidden.isReadOnly],
+    serverHash: parsed[hiddenNames.serverHash],
+    keyFingerprint: parsed[hiddenNames.keyFingerprint],
+    claim: parsed[hiddenNames.claim] ?? passedOptions.parse(properties[hiddenNames.options])?.importer,
+    isPartial: parsed[hiddenNames.isPartial],
+    isReadOnly: parsed[hiddenNames.isReadOnly],
   };
 }
 
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
-    passedOptions.parse(properties[hidden.options]) ?? {};
+    passedOptions.parse(properties[hiddenNames.options]) ?? {};
   const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
@@ -135,12 +135,12 @@ export class Encoder {
       attributes: withoutMarks(cleanAttributes(this.definition, outputs.attributes, secrets)),
       ...(account !== undefined && { account }),
       ...(importId !== undefined && { importId }),
-      ...pick(from, hidden.options),
-      ...(serverHash !== undefined && { [hidden.serverHash]: serverHash }),
-      ...(keyFingerprint !== undefined && { [hidden.keyFingerprint]: keyFingerprint }),
-      ...(claim !== undefined && { [hidden.claim]: claim }),
-      ...(outputs.isPartial && { [hidden.isPartial]: true }),
-      ...(outputs.isReadOnly && { [hidden.isReadOnly]: true }),
+      ...pick(from, hiddenNames.options),
+      ...(serverHash !== undefined && { [hiddenNames.serverHash]: serverHash }),
+      ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
+      ...(claim !== undefined && { [hiddenNames.claim]: claim }),
+      ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
+      ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
     };
   }
 
@@ -169,7 +169,7 @@ export function isInState(properties: Properties): boolean {
 
 /** Whether a resource is in state and does not only read. */
 export function isManaged(properties: Properties): boolean {
-  return isInState(properties) && properties[hidden.isReadOnly] !== true;
+  return isInState(properties) && properties[hiddenNames.isReadOnly] !== true;
 }
 
 /** Properties without those that Pulumi hides. */

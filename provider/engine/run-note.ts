@@ -51,7 +51,7 @@ export function openRunNote(address: string | undefined): RunNote {
     written.add(lines);
   };
   return {
-    claim(name) {
+    reserve(name) {
       write(name);
       if (lines.writerOf(name) === thisProcess) return;
       throw new UptimeError(

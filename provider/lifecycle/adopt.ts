@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { claimRecord, isRecordHeldElsewhere } from "./other-processes";
+import { reserveRecord, isRecordHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
@@ -47,8 +47,8 @@ export async function adopt(
   if (chosen) {
     const { record } = chosen;
     const claim = adoptionClaim(owner);
-    claimRecord(scope, record);
-    ledger.note(record.id, { is: "taken", claim });
+    reserveRecord(scope, record);
+    ledger.add(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }
   if (free.length === 0) return undefined;

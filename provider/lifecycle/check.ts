@@ -106,7 +106,7 @@ function checkImportId(
   }
   // It was imported in an earlier run.
   if (id === old?.importId) return id;
-  scope?.ledger.note(id, { is: "to be imported", owner });
+  scope?.ledger.add(id, { is: "to be imported", owner });
   const first = scope?.ledger.importerOf(id) ?? owner;
   if (first !== owner)
     refuse(

@@ -81,7 +81,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
     const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
     // State must differ from the inputs in what may not be there, so that the next run sends it.
     for (const [key] of unsent)
-      if (compare(fieldOf(definition, key), null, seen).outcome === "hidden") outputs.values[key] = null;
+      if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;
     throw new PartialFailureError(
       id,
       outputs,
@@ -171,7 +171,7 @@ async function postOnce(
   );
   if (emptyLists === "text") traits.emptyLists = emptyLists;
   const { id, status, request } = answer;
-  if (id !== undefined) ledger.note(id, { is: "written" });
+  if (id !== undefined) ledger.add(id, { is: "written" });
   if (id === undefined)
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,
@@ -183,7 +183,7 @@ async function postOnce(
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
-  ledger.note(id, { is: "taken", claim: owner });
+  ledger.add(id, { is: "taken", claim: owner });
   const record = await readNewRecord(scope, id, answer, operation);
   const { highestKnownId } = creates;
   if (highestKnownId === undefined) return { id, record, status };
@@ -207,7 +207,7 @@ async function readNewRecord(
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !(error instanceof MissingError)) return undefined;
-    ledger.note(id, { is: "given back" });
+    ledger.add(id, { is: "given back" });
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
       message`${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,

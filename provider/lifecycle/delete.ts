@@ -2,11 +2,11 @@ import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { isStateHeldElsewhere } from "./other-processes";
 import type { RecordScope } from "./record-scope";
-import { noteState } from "./evidence";
+import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { claimInState, claimOf } from "./claims";
 import type { Options, Outputs } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
+import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
 export async function remove(
@@ -20,15 +20,15 @@ export async function remove(
   const operation = new Operation({ ...options, clock });
   const claim = claimOf(outputs, options);
   const isHeldByOther = ledger.mustStay(id, claim);
-  ledger.note(id, { is: "left", claim });
+  ledger.add(id, { is: "left", claim });
   if (isHeldByOther || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
-  noteState(scope, id, outputs);
-  ledger.note(id, { is: "ending", owner: options.owner });
+  rememberState(scope, id, outputs);
+  ledger.add(id, { is: "ending", owner: options.owner });
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
-    if (!isSameAccount || hasIdentifyingField(scope))
+    if (!isSameAccount || hasFixedField(scope))
       assertOwnRecord(scope, outputs, await reader.show(id, operation));
-    ledger.note(id, { is: "written" });
+    ledger.add(id, { is: "written" });
     await collection.remove(id, operation);
   } catch (error) {
     try {
@@ -36,9 +36,9 @@ export async function remove(
       // With the key that state was made with, a 404 is proof enough.
       if (!isSameAccount) await assertGone(scope, id, outputs, error, operation);
     } catch (failure) {
-      ledger.note(id, { is: "not ended" });
+      ledger.add(id, { is: "not ended" });
       throw failure;
     }
   }
-  ledger.note(id, { is: "ended", owner: options.owner, importId: outputs.importId });
+  ledger.add(id, { is: "ended", owner: options.owner, importId: outputs.importId });
 }

@@ -5,7 +5,7 @@ import { isUnknown } from "../definitions/unknown";
 import { holdRecord } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
-import { noteState } from "./evidence";
+import { rememberState } from "./evidence";
 import { claimInState, claimOf, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { Inputs, Options, Outputs } from "./resource";
@@ -92,14 +92,14 @@ function noteHolder(
   const { definition, ledger } = scope;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
-  noteState(scope, id, outputs);
+  rememberState(scope, id, outputs);
   if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
-    ledger.note(inputs.importId, { is: "imported before", owner });
+    ledger.add(inputs.importId, { is: "imported before", owner });
   if (isReplaced) {
-    ledger.note(id, { is: "replaced", claim, owner });
+    ledger.add(id, { is: "replaced", claim, owner });
     return;
   }
-  ledger.note(id, { is: "held", claim, owner, isDeclared });
+  ledger.add(id, { is: "held", claim, owner, isDeclared });
   if (!isDeclared) return;
   const isHeldByOther = holdRecord(scope, id, claimInState(outputs));
   const other =

@@ -18,7 +18,7 @@ type Comparison =
   /** `value` is undefined if the record shows something that a field of this type cannot have, and `problem` is what is wrong. */
   | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
-  | { readonly outcome: "hidden" };
+  | { readonly outcome: "notShown" };
 
 /** A field that a record shows with another value than the wanted one. */
 export interface Difference {
@@ -33,7 +33,7 @@ export interface Difference {
 /** Compares a record's field with the wanted value, as it is and with one level of HTML entities decoded. */
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
   const shown = field.writeOnly ? undefined : findShown(field, record);
-  if (!shown) return { outcome: "hidden" };
+  if (!shown) return { outcome: "notShown" };
   try {
     if (isShownAs(field, wanted, shown.value)) return { outcome: "same", value: wanted };
     const value = parse(field, decodeEntities(shown.value));

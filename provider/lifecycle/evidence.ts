@@ -32,12 +32,12 @@ export class Evidence {
 }
 
 /** Notes that a resource in state has the record, for the ledger and for the proof that records are gone. */
-export function noteState(
+export function rememberState(
   { definition, evidence, ledger }: { definition: Definition; evidence: Evidence; ledger: Ledger },
   id: string,
   { values }: Outputs,
 ): void {
-  ledger.note(id, { is: "in state" });
+  ledger.add(id, { is: "in state" });
   evidence.addState(definition, id, values);
 }
 

@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { claimRecord } from "./other-processes";
+import { reserveRecord } from "./other-processes";
 import type { RecordScope } from "./record-scope";
 import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, describeOwner, unknownOwner } from "./claims";
@@ -65,8 +65,8 @@ export async function checkImport(
   scope.checkedImports.set(id, record);
   const problems = problemsOfImport(scope, inputs, record, ignoreChanges);
   const unseen = [...valuesToCompare(scope, inputs, ignoreChanges)].flatMap(([key, value]) => {
-    const isHidden = compare(fieldOf(definition, key), value, record).outcome === "hidden";
-    return isHidden && !isEmpty(value) ? [key] : [];
+    const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
+    return isNotShown && !isEmpty(value) ? [key] : [];
   });
   const name = nameOf(owner);
   return {
@@ -112,8 +112,8 @@ export async function importRecord(
         "this stack has it: remove the option import.",
     );
   const claim = adoptionClaim(options.owner);
-  claimRecord(scope, record);
-  ledger.note(id, { is: "taken", claim });
+  reserveRecord(scope, record);
+  ledger.add(id, { is: "taken", claim });
   return { record, claim };
 }
 
@@ -129,7 +129,7 @@ async function readToImport(
     return await reader.read(id, wantedValues(definition, values), operation, true);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    ledger.note(id, { is: "not imported", owner });
+    ledger.add(id, { is: "not imported", owner });
     throw new UptimeError(
       message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
       { cause: error },

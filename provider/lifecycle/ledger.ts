@@ -85,7 +85,7 @@ export class Ledger {
    */
   private readonly done = new Set<string>();
 
-  note(id: string, event: LedgerEvent): void {
+  add(id: string, event: LedgerEvent): void {
     const entry = this.entry(id);
     switch (event.is) {
       case "in state":

@@ -103,7 +103,7 @@ async function findLost(
       const [record, ...others] = candidates.equal;
       // If several are equal, other lost creates may claim some of them; so look again.
       if (record && others.length === 0) {
-        ledger.note(record.id, { is: "taken", claim: owner });
+        ledger.add(record.id, { is: "taken", claim: owner });
         log.addSearch(record.id);
         return { id: record.id, record };
       }
@@ -209,7 +209,7 @@ function isAlike(definition: Definition, values: Values, record: ApiRecord): boo
     const wanted = values.get(key) ?? null;
     const shown = compare(field, wanted, record);
     if (shown.outcome === "same") return true;
-    if (key !== "name" || shown.outcome === "hidden" || typeof wanted !== "string") return false;
+    if (key !== "name" || shown.outcome === "notShown" || typeof wanted !== "string") return false;
     return typeof shown.value === "string" && shown.value !== "" && wanted.startsWith(shown.value);
   });
 }

@@ -31,24 +31,30 @@ export function holdRecord(scope: RecordScope, id: string, claim?: string): bool
   return scope.runNote.isHeldElsewhere(name);
 }
 
-/** Claims an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
-export function claimRecord(scope: RecordScope, record: ApiRecord): void {
+/** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
+export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
   const { runNote } = scope;
   runNote.hold(idOnServer(scope, record.id));
-  runNote.claim(nameOnServer(scope, record));
-  runNote.claim(nameByKey(scope, record.id));
+  runNote.reserve(nameOnServer(scope, record));
+  runNote.reserve(nameByKey(scope, record.id));
 }
 
 /** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
 export function holdCreated(scope: RecordScope, id: string): void {
-  if (holdRecord(scope, id))
+  let isAdopted = false;
+  try {
+    isAdopted = holdRecord(scope, id);
+  } catch {
+    // State must get the new record, even if the note cannot be read.
+  }
+  if (isAdopted)
     throw new UptimeError(
       `${scope.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
         "resources that are equal cannot both have it. Give them different names, or remove one.",
     );
 }
 
-/** Whether a resource of another process has a record, or has claimed it with another key. */
+/** Whether a resource of another process has a record, or has reserved it with another key. */
 export function isRecordHeldElsewhere(scope: RecordScope, record: ApiRecord): boolean {
   return isIdHeldElsewhere(scope, record.id) || scope.runNote.isHeldElsewhere(nameOnServer(scope, record));
 }
@@ -60,7 +66,7 @@ export function isIdHeldElsewhere(scope: RecordScope, id: string, claim?: string
 
 /**
  * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
- * resource, which is replaced. The record is read if a process with another key has claimed such an id.
+ * resource, which is replaced. The record is read if a process with another key has reserved such an id.
  */
 export async function isStateHeldElsewhere(
   scope: RecordScope,

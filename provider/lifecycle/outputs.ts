@@ -34,7 +34,7 @@ export function outputsOf(
     const shown = compare(field, wanted, record);
     if (shown.outcome === "differs" && shown.problem && isStrict)
       throw new UptimeError(message`${shown.problem}.`);
-    values[key] = shown.outcome === "hidden" || shown.value === undefined ? wanted : shown.value;
+    values[key] = shown.outcome === "notShown" || shown.value === undefined ? wanted : shown.value;
   }
   return {
     values,

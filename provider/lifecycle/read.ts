@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import { wantedValues } from "./difference";
-import { noteState } from "./evidence";
+import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
@@ -20,8 +20,8 @@ export async function read(
   const { clock, definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
-  noteState(scope, id, outputs);
-  ledger.note(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
+  rememberState(scope, id, outputs);
+  ledger.add(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation({ ...options, clock });
@@ -32,7 +32,7 @@ export async function read(
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
-    ledger.note(id, { is: "ended", owner: options.owner, importId });
+    ledger.add(id, { is: "ended", owner: options.owner, importId });
     return undefined;
   }
   assertOwnRecord(scope, outputs, record);

@@ -138,8 +138,8 @@ export class RecordReader {
       const field = fieldOf(this.collection.definition, key);
       if (field.writeOnly) return true;
       const { outcome } = compare(field, value, listed);
-      if (outcome !== "hidden") return outcome === "same";
-      return isEmpty(value) ? this.traits.isListed(key) : this.traits.isHidden(key);
+      if (outcome !== "notShown") return outcome === "same";
+      return isEmpty(value) ? this.traits.isListed(key) : this.traits.isNeverShown(key);
     });
   }
 
@@ -149,8 +149,8 @@ export class RecordReader {
     this.traits.avoidsLists ||= [...expected].some(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       return (
-        compare(field, value, listed).outcome === "hidden" &&
-        compare(field, value, shown).outcome !== "hidden"
+        compare(field, value, listed).outcome === "notShown" &&
+        compare(field, value, shown).outcome !== "notShown"
       );
     });
   }

@@ -11,8 +11,8 @@ import type { ServerTraits } from "./server-traits";
 
 /** What the processes of a run tell each other: the names of the records that their resources have. */
 export interface RunNote {
-  /** Claims an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
-  claim(name: string): void;
+  /** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
+  reserve(name: string): void;
   /**
    * Notes that a resource of this process has a record. The other processes may not learn of it.
    *
@@ -20,7 +20,7 @@ export interface RunNote {
    */
   hold(name: string, claim?: string): void;
   /**
-   * Whether another process was the first to claim or hold a record.
+   * Whether another process was the first to reserve or hold a record.
    *
    * @param claim the claim of the resource that asks: with the same claim, the other process has the same resource
    */

@@ -41,8 +41,8 @@ export function assertSameServer(
   );
 }
 
-/** Whether a field identifies the record, so that it is read and compared before it is written or deleted. */
-export function hasIdentifyingField({ definition }: RecordScope): boolean {
+/** Whether a field can never change, so that the record is read and compared before it is written or deleted. */
+export function hasFixedField({ definition }: RecordScope): boolean {
   return fixedKeys(definition).length > 0;
 }
 
@@ -55,8 +55,8 @@ export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: Ap
       message`State was made with another API key, and ${label} ${record.id} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
-  const identifying = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
-  const [first] = differences(definition, identifying, record);
+  const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
+  const [first] = differences(definition, fixedValues, record);
   if (!first) return;
   const { key, wanted, shown } = first;
   throw new AnotherRecordError(

@@ -16,7 +16,7 @@ export class ServerTraits {
   /** Properties that lists have shown. */
   private readonly listed = new Set<string>();
   /** Properties that have a value and are not shown at the record's own address. */
-  private readonly hidden = new Set<string>();
+  private readonly neverShown = new Set<string>();
 
   constructor(private readonly definition: Definition) {}
 
@@ -25,8 +25,8 @@ export class ServerTraits {
     for (const [key, value] of values) {
       const field = this.definition.fields[key];
       if (!field || field.writeOnly || isEmpty(value)) continue;
-      if (shows(field, record)) this.hidden.delete(key);
-      else this.hidden.add(key);
+      if (shows(field, record)) this.neverShown.delete(key);
+      else this.neverShown.add(key);
     }
   }
 
@@ -37,8 +37,8 @@ export class ServerTraits {
   }
 
   /** Whether the server does not show a property, even if it has a value. */
-  isHidden(key: string): boolean {
-    return this.hidden.has(key);
+  isNeverShown(key: string): boolean {
+    return this.neverShown.has(key);
   }
 
   /** Whether lists show a property that has a value, so that a listed record without it has none. */
@@ -50,7 +50,7 @@ export class ServerTraits {
   showsAll(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
     return keys.every((key) => {
       const field = this.definition.fields[key];
-      return !field || field.writeOnly === true || this.isHidden(key) || shows(field, record);
+      return !field || field.writeOnly === true || this.isNeverShown(key) || shows(field, record);
     });
   }
 }

@@ -44,7 +44,7 @@ interface SharedAccount {
 
 /** For a process that shares no note: a command, or a lookup in a program. */
 export const noNote: RunNote = {
-  claim: () => undefined,
+  reserve: () => undefined,
   hold: () => undefined,
   isHeldElsewhere: () => false,
 };

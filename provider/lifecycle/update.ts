@@ -3,11 +3,11 @@ import { Operation } from "../api/operation";
 import { PartialFailureError } from "./resource";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
-import { noteState } from "./evidence";
+import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { Inputs, Options, Outputs, State } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, hasIdentifyingField } from "./same-record";
+import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -22,7 +22,7 @@ export async function update(
   const { label } = definition;
   const operation = new Operation({ ...options, clock });
   assertSameServer(scope, outputs, options);
-  noteState(scope, id, outputs);
+  rememberState(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -30,7 +30,7 @@ export async function update(
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {
-    const mustRead = hasIdentifyingField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
+    const mustRead = hasFixedField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.show(id, operation) : undefined;
     if (current) assertOwnRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));

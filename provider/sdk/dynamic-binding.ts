@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { hidden, providerCode, stackType, typeToken } from "../definitions/pulumi";
+import { hiddenNames, providerCode, stackType, typeToken } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -35,8 +35,8 @@ function propsOf(
   return {
     ...declaredProps(definition, args, options),
     ...(options.import !== undefined && { importId: options.import }),
-    ...(Object.keys(passed).length > 0 && { [hidden.options]: passed }),
-    [hidden.providerCode]: providerCode(definition),
+    ...(Object.keys(passed).length > 0 && { [hiddenNames.options]: passed }),
+    [hiddenNames.providerCode]: providerCode(definition),
   };
 }
 

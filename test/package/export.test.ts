@@ -499,6 +499,7 @@ describe("an export into a folder", () => {
 
   test.each<[string, string]>([
     ["its id", 'new Monitor("a", { name: "x" }, { import: "1" });'],
+    ["its id under a quoted name", 'new Monitor("a", { name: "x" }, { "import": "1" });'],
     ["its id, behind other options", "new up.Monitor(`a`, {}, { protect: true, import: '1' });"],
     [
       "its id, and a name that looks like an option",

@@ -8,7 +8,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 
 import type { Engine } from "../../provider/engine/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
-import { PluginSession } from "../../provider/engine/plugin/session";
+import { PluginRun } from "../../provider/engine/plugin/run";
 import { noNote } from "../../provider/lifecycle/session";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
@@ -29,7 +29,7 @@ interface MessageType<T> {
 export class PluginProcess {
   private runs = 0;
   private readonly methods: UntypedServiceImplementation;
-  private present: PluginSession | undefined;
+  private present: PluginRun | undefined;
 
   constructor(surroundings: Surroundings) {
     const engine: Engine = {
@@ -40,7 +40,7 @@ export class PluginProcess {
     } as unknown as Engine;
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not share a note with it.
-      newSession: () => (this.present = new PluginSession(engine, {}, { runNote: noNote, ...surroundings })),
+      newSession: () => (this.present = new PluginRun(engine, {}, { runNote: noNote, ...surroundings })),
       schema: () => "",
     });
   }

@@ -52,6 +52,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ success: false, message: "No more monitors" }, "No more monitors"],
     [{ success: false, data: [] }, '{"success":false,"data":[]}'],
     [{ error: "No more monitors" }, "No more monitors"],
+    [{ message: "", error: "No more monitors" }, "No more monitors"],
     [{ errors: ["No more monitors"] }, '["No more monitors"]'],
     [{ status: "error", message: "No more monitors" }, "No more monitors"],
     [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],

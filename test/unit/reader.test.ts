@@ -27,7 +27,7 @@ function newProcess(more: Record<string, string> = {}, time: Clock = clock): Hos
   return hosted(monitor, settings, new FrontSession({ clock: time }));
 }
 
-const declaredOf = (number: number): Inputs => ({
+const exportedOf = (number: number): Inputs => ({
   name: `Monitor ${number} & more`,
   url: `https://${number}.example.com/`,
   interval: 300,
@@ -41,14 +41,14 @@ const declaredOf = (number: number): Inputs => ({
 /** Monitors made by hand, and the outputs that state would hold of them. */
 async function monitors(count: number): Promise<Known[]> {
   for (let number = 0; number < count; number++) {
-    const { name, url, interval, requestHeaders = [], alertChannelIds = [] } = declaredOf(number);
+    const { name, url, interval, requestHeaders = [], alertChannelIds = [] } = exportedOf(number);
     const more = { request_headers: requestHeaders, alert_channel_ids: alertChannelIds };
     emulator.monitors.add({ name, url, interval, ...more });
   }
   const [example] = emulator.monitors.all();
   if (!example) return [];
   const { props } = await newProcess().read(String(example.id), {
-    ...declaredOf(0),
+    ...exportedOf(0),
     attributes: {},
     __partial: true,
   });
@@ -56,7 +56,7 @@ async function monitors(count: number): Promise<Known[]> {
   expect([attributes, __server, __key]).not.toContain(undefined);
   const known = emulator.monitors.all().map(({ id }, number) => ({
     id: String(id),
-    outputs: { ...declaredOf(number), attributes, __server, __key },
+    outputs: { ...exportedOf(number), attributes, __server, __key },
   }));
   emulator.forget();
   return known;

@@ -1,20 +1,31 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 
 import { UptimeError } from "../../provider/api/errors";
+import { monitor } from "../../provider/definitions/monitor";
 import type { Engine } from "../../provider/engine/engine";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
-import { PluginSession } from "../../provider/engine/plugin/session";
+import { PluginRun } from "../../provider/engine/plugin/run";
 import type * as RunNotes from "../../provider/engine/run-note";
 import { openRunNote, processName } from "../../provider/engine/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import type { Emulator } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
+import { hosted } from "../support/calls";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { emulator, failureOf, myKey, otherKey, storedIds, withServer } from "../support/server";
+import { emulator, failureOf, myKey, otherKey, settingsOf, storedIds, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
 import type { Holders } from "../support/simulated/process";
@@ -46,7 +57,7 @@ describe("the note of a run", () => {
   const note = (address: string | undefined = engine) => openRunNote(address);
 
   test("tells another process of the run which records this one has, in a file that only this user can read", () => {
-    note().claim(record);
+    note().reserve(record);
     expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
     expect(note().isHeldElsewhere(record)).toBe(false);
     const text = noted();
@@ -61,22 +72,22 @@ describe("the note of a run", () => {
 
   test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
     const one = note();
-    one.claim(record);
+    one.reserve(record);
     const own = noted();
     noteAs(otherName);
     writeFileSync(file(), own + noted());
     expect(one.isHeldElsewhere(record)).toBe(false);
     writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
-      note().claim(record);
+      note().reserve(record);
     }).toThrow(UptimeError);
     // What a process that has ended was first with is free.
     writeFileSync(file(), own.replace(ownName, endedName));
-    note().claim(record);
+    note().reserve(record);
   });
 
   test("ignores what a process wrote whose id another process has by now", () => {
-    note().claim(record);
+    note().reserve(record);
     noteAs(`${process.ppid}@1`);
     expect(note().isHeldElsewhere(record)).toBe(false);
   });
@@ -109,7 +120,7 @@ describe("the note of a run", () => {
     [endedName, 0],
   ])("is removed by the last of its processes to end: beside %s", (name, left) => {
     runProcess((open) => {
-      open(engine).claim(record);
+      open(engine).reserve(record);
       writeFileSync(file(), noted() + noted().replace(ownName, name));
     });
     expect(readdirSync(folder())).toHaveLength(left);
@@ -117,7 +128,7 @@ describe("the note of a run", () => {
 
   test("is removed with those of other runs by one listener of a process that serves many", () => {
     const listeners = runProcess((open) => {
-      for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).claim(record);
+      for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).reserve(record);
       expect(readdirSync(folder())).toHaveLength(20);
     });
     expect(listeners).toBe(1);
@@ -128,14 +139,28 @@ describe("the note of a run", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    note().claim(record);
+    note().reserve(record);
     expect(readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written without an engine", () => {
     const none = openRunNote(undefined);
-    none.claim(record);
+    none.reserve(record);
     expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
+  });
+});
+
+describe("a note that cannot be read", () => {
+  withServer();
+
+  test("does not keep a new record out of state", async () => {
+    openRunNote(engine).hold(record);
+    const path = file();
+    rmSync(path);
+    mkdirSync(path);
+    const session = new FrontSession({ runNote: openRunNote(engine) });
+    const { id } = await hosted(monitor, settingsOf(), session).create(home);
+    expect(storedIds()).toEqual([id]);
   });
 });
 
@@ -143,9 +168,9 @@ describe("an attached plugin", () => {
   withServer();
 
   test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
-    openRunNote(engine).claim(record);
+    openRunNote(engine).reserve(record);
     const attached = { address: engine, log: () => undefined } as unknown as Engine;
-    const session = new PluginSession(attached, {});
+    const session = new PluginRun(attached, {});
     session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
     emulator.monitors.add(home);
     attached.address = "127.0.0.1:4001";

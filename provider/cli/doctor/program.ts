@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { unknownValue } from "../../definitions/marks";
-import { hidden } from "../../definitions/pulumi";
+import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import { collectedLine, collectVariable } from "../../engine/collect";
@@ -182,7 +182,7 @@ function byName(a: string, b: string): number {
 }
 
 function collectedKeyOf({ urn, newState }: PreviewStep): string {
-  const key = newState?.inputs?.[hidden.collectedKey];
+  const key = newState?.inputs?.[hiddenNames.collectedKey];
   return typeof key === "string" ? key : urn;
 }
 
@@ -220,7 +220,7 @@ function isManaged(
 ): boolean {
   return state.some(({ definition, resource: { id: ofState, outputs = {} } }) => {
     if (ofState !== id || definition.label !== label) return false;
-    const { [hidden.keyFingerprint]: fingerprint, [hidden.serverHash]: hash } = outputs;
+    const { [hiddenNames.keyFingerprint]: fingerprint, [hiddenNames.serverHash]: hash } = outputs;
     if (presentFingerprints.has(fingerprint)) return fingerprint === keyFingerprint;
     return hash === undefined || servers.some((server) => server === hash);
   });

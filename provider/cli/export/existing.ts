@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { isObject } from "../../definitions/values";
-import { hidden } from "../../definitions/pulumi";
+import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isServerOfState } from "../../lifecycle/same-record";
 import { exists, readText } from "../shared/files";
@@ -13,13 +13,13 @@ import type { Project } from "../shared/project";
 import { stringLiteral } from "../shared/quoting";
 import { findDefinition } from "../shared/resource-types";
 import type { StateResource } from "../shared/state";
-import type { DeclaredRecord } from "./declared-values";
+import type { ExportedRecord } from "./exported-record";
 
 /** The resources that the project and its stack have already. */
 export interface ExistingResources {
-  readonly isManaged: (record: DeclaredRecord) => boolean;
+  readonly isManaged: (record: ExportedRecord) => boolean;
   /** The resource of the program that imports a record. */
-  readonly importOf: (record: DeclaredRecord) => DeclaredResource | undefined;
+  readonly importOf: (record: ExportedRecord) => DeclaredResource | undefined;
   /** Resources that the program declares without an id and that the stack does not have. */
   readonly withoutId: readonly DeclaredResource[];
   /** Names of resources. */
@@ -66,7 +66,11 @@ export function findExisting(
     // On another server, the same id is another record.
     const isHere =
       outputs?.account === account &&
-      isServerOfState(settings[definition.addressSetting], settings, textOf(outputs?.[hidden.serverHash]));
+      isServerOfState(
+        settings[definition.addressSetting],
+        settings,
+        textOf(outputs?.[hiddenNames.serverHash]),
+      );
     return [
       { label: definition.label, name: parseUrn(urn).name, id, isManaged: isHere && external !== true },
     ];
@@ -107,7 +111,7 @@ function textsIn(directory: string): string[] {
 
 /** The beginning of a resource, or one of two options; a string that follows is the fourth group, and a comma after it the fifth. */
 const places =
-  /\b(?:new\s+(?:[\w$]+\.)*([\w$]+)\s*\(|(account|import):)[\s/]*(?:(["'`])((?:\\.|(?!\3)[^\\\n])*)\3\s*(,)?)?/g;
+  /\b(?:new\s+(?:[\w$]+\.)*([\w$]+)\s*\(|(account|import)["']?:)[\s/]*(?:(["'`])((?:\\.|(?!\3)[^\\\n])*)\3\s*(,)?)?/g;
 
 /** Resources such as `new Monitor("name", { account: "other" }, { import: "7" })`. Each ends where the next one begins. */
 function resourcesIn(source: string): DeclaredResource[] {

@@ -22,8 +22,8 @@ import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { moduleResource } from "./declared-values";
-import type { DeclaredRecord } from "./declared-values";
+import { moduleResource } from "./exported-record";
+import type { ExportedRecord } from "./exported-record";
 import { assertRuntime, languages, planImport } from "./import-file";
 import type { Language } from "./import-file";
 import { addImported } from "./imported-state";
@@ -154,7 +154,7 @@ interface PlannedExport {
   readonly project: Project;
   readonly language: Language;
   /** All records that were read. */
-  readonly records: readonly DeclaredRecord[];
+  readonly records: readonly ExportedRecord[];
   /** The resources that the program does not have. */
   readonly resources: readonly ModuleResource[];
   /** The records that the stack does not have. */
@@ -208,7 +208,7 @@ function reportOf(
 
 /** @param withoutId see {@link ExistingResources.withoutId} */
 function notesOn(
-  records: readonly DeclaredRecord[],
+  records: readonly ExportedRecord[],
   resources: readonly ModuleResource[],
   withoutId: ExistingResources["withoutId"],
   secrets: string | undefined,
@@ -223,7 +223,7 @@ function notesOn(
 
 /** Finds the resources that the program does not have, and the records that the stack does not have. */
 function divide(
-  records: readonly DeclaredRecord[],
+  records: readonly ExportedRecord[],
   { isManaged, importOf, names, possibleKeys }: ExistingResources,
   account: string | undefined,
   language: Language,

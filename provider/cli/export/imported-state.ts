@@ -3,16 +3,16 @@ import { randomUUID } from "node:crypto";
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
-import { hidden, providerCode, stackType, typeToken } from "../../definitions/pulumi";
+import { hiddenNames, providerCode, stackType, typeToken } from "../../definitions/pulumi";
 import { encodeInputs, Encoder } from "../../engine/request";
 import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";
 import { outputsOf } from "../../lifecycle/outputs";
-import type { DeclaredRecord } from "./declared-values";
+import type { ExportedRecord } from "./exported-record";
 import type { Deployment, StateResource } from "../shared/state";
 
 /** A record, and the name of its resource. */
-export interface NamedRecord extends DeclaredRecord {
+export interface NamedRecord extends ExportedRecord {
   readonly name: string;
 }
 
@@ -55,8 +55,8 @@ export async function addImported(
     const checked = await check(definition, connect, { declared, account, options: { owner } });
     const inputs = { ...checked.inputs, importId: record.id };
     const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
-    const code = { [hidden.providerCode]: providerCode(definition) };
-    const passed = { ...code, [hidden.options]: { resource: owner } };
+    const code = { [hiddenNames.providerCode]: providerCode(definition) };
+    const passed = { ...code, [hiddenNames.options]: { resource: owner } };
     const encoded = new Encoder(definition, keys).outputs(outputs, passed);
     const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
     return {

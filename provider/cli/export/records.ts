@@ -5,15 +5,15 @@ import type { RecordScope } from "../../lifecycle/record-scope";
 import { completeRecords } from "../../lifecycle/records";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
-import { declaredOf } from "./declared-values";
-import type { DeclaredRecord } from "./declared-values";
+import { exportedOf } from "./exported-record";
+import type { ExportedRecord } from "./exported-record";
 
 /** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
 export async function readDeclared(
   scope: RecordScope,
   search: string | undefined,
   { stderr, session }: CommandContext,
-): Promise<DeclaredRecord[]> {
+): Promise<ExportedRecord[]> {
   const { definition, collection } = scope;
   const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
@@ -28,7 +28,7 @@ export async function readDeclared(
   const escaped = isEscaped(records);
   return [...records]
     .sort((a, b) => compareIds(a.id, b.id))
-    .map((record) => declaredOf(definition, record, escaped, session.keys));
+    .map((record) => exportedOf(definition, record, escaped, session.keys));
 }
 
 /** Whether the server may show strings HTML-escaped: no string has a character that would be escaped. */

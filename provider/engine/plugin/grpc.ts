@@ -11,12 +11,12 @@ import type { Engine } from "../engine";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
-import type { PluginSession } from "./session";
+import type { PluginRun } from "./run";
 import { decode, encode } from "./values";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
-  newSession(): PluginSession;
+  newSession(): PluginRun;
   /** The plugin's schema, as JSON. */
   schema(): string;
 }
@@ -37,9 +37,9 @@ type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
 
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
-  let present: { readonly engine: string | undefined; readonly session: PluginSession } | undefined;
+  let present: { readonly engine: string | undefined; readonly session: PluginRun } | undefined;
   /** The session of the present engine: an attached plugin serves several runs, each with its own engine. */
-  const session = (): PluginSession => {
+  const session = (): PluginRun => {
     if (!present || present.engine !== engine.address) {
       // If the engine before was killed, it has not sent Cancel.
       present?.session.interrupt();

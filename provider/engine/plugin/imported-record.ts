@@ -1,7 +1,7 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { hidden } from "../../definitions/pulumi";
+import { hiddenNames } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
 import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
@@ -18,7 +18,7 @@ export interface ImportedRecord {
 }
 
 export function isImported(inputs: Properties): boolean {
-  return inputs[hidden.isImported] === true;
+  return inputs[hiddenNames.isImported] === true;
 }
 
 /** Parses the id of an import: `42`, or `eu/42` in the account `eu`. The engine passes nothing else about it. */
@@ -52,6 +52,6 @@ export function importedInputs(definition: Definition, { values, account }: Outp
   return {
     ...withoutMarks(Object.fromEntries(declared)),
     ...(account !== undefined && { account }),
-    [hidden.isImported]: true,
+    [hiddenNames.isImported]: true,
   };
 }

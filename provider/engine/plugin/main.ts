@@ -8,7 +8,7 @@ import { version } from "../../../package.json";
 import { endAtSignal, endWithEngine } from "../end";
 import { Engine } from "../engine";
 import { methodsOf } from "./grpc";
-import type * as sessions from "./session";
+import type * as runs from "./run";
 
 const args = process.argv.slice(2);
 
@@ -18,14 +18,13 @@ if (args.includes("--version")) {
   // The engine gives its address as the last argument, after options such as `--tracing`.
   const address = args.findLast((arg) => /^\S+:\d+$/.test(arg));
   const engine = new Engine(address);
-  let plugin: sessions.PluginSession | undefined;
+  let plugin: runs.PluginRun | undefined;
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   server.addService(
     ResourceProviderService,
     methodsOf(engine, version, {
       /* eslint-disable @typescript-eslint/no-require-imports */
-      newSession: () =>
-        (plugin = new (require("./session") as typeof sessions).PluginSession(engine, process.env)),
+      newSession: () => (plugin = new (require("./run") as typeof runs).PluginRun(engine, process.env)),
       // The file in the repository leaves out the version, so that a release need not change it.
       schema: () => JSON.stringify({ ...(require("./schema.json") as object), version }),
       /* eslint-enable @typescript-eslint/no-require-imports */

@@ -5,11 +5,11 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/field-types";
 import { unknownValue } from "../../definitions/marks";
 import type { Properties } from "../../definitions/marks";
-import { hidden } from "../../definitions/pulumi";
+import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { claimRecord } from "../../lifecycle/other-processes";
+import { reserveRecord } from "../../lifecycle/other-processes";
 import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";
@@ -108,7 +108,7 @@ export class PluginResources {
     const present = presentInputs(definition, decodeInputs(oldInputs), state.outputs);
     if (!present) return { id, outputs };
     const inputs = encoder.markSecrets(encodeInputs(present, {}));
-    return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hidden.isImported) } };
+    return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
@@ -140,7 +140,7 @@ export class PluginResources {
       const { id, account } = parseImportId(request.id);
       const connected = connect(account);
       const record = await get(connected, id, this.optionsOf(request));
-      claimRecord(connected, record);
+      reserveRecord(connected, record);
       const claim = adoptionClaim(ownerOf(urn));
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };

@@ -23,11 +23,11 @@ export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
   };
   const hold: RunNote["hold"] = (name, claim) =>
     void holders.set(name, [...(holders.get(name) ?? []), { holder: self, claim }]);
-  const claim = (name: string): void => {
+  const reserve = (name: string): void => {
     hold(name);
     if (have(name)) throw new UptimeError("A resource of another provider has the record.");
   };
-  return { claim, hold, isHeldElsewhere: have };
+  return { reserve, hold, isHeldElsewhere: have };
 }
 
 /** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */

@@ -17,7 +17,7 @@ import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
 
 /** The plugin during one run of the engine, with its settings and resources. */
-export class PluginSession {
+export class PluginRun {
   private config: Config = configOf({});
   private configured: Properties | undefined;
   readonly session: FrontSession;

@@ -12,7 +12,7 @@ import { giveFree, giveName } from "./names";
 import { slug } from "../shared/quoting";
 
 /** A record with the values that a program has to declare so that it matches. */
-export interface DeclaredRecord {
+export interface ExportedRecord {
   readonly definition: Definition;
   readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
@@ -27,12 +27,12 @@ export interface DeclaredRecord {
  * @param escaped whether the server shows strings HTML-escaped
  * @param keys the API keys in use, which no problem may quote
  */
-export function declaredOf(
+export function exportedOf(
   definition: Definition,
   record: ApiRecord,
   escaped: boolean,
   keys: ReadonlySet<string>,
-): DeclaredRecord {
+): ExportedRecord {
   const unreadable: ImportProblem[] = [];
   const shown = shownValues(definition, record, {
     escaped,
@@ -55,7 +55,7 @@ export function declaredOf(
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
 export function moduleResource(
-  { definition, record: { id }, values, problems }: DeclaredRecord,
+  { definition, record: { id }, values, problems }: ExportedRecord,
   account: string | undefined,
   names: Set<string>,
   keys: Set<string>,
@@ -67,9 +67,9 @@ export function moduleResource(
     const isSecret = definition.fields[key]?.secret === true;
     properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
     // The API does not show whether there is a password.
-    for (const [hidden, { goesWith }] of Object.entries(definition.fields))
+    for (const [secretKey, { goesWith }] of Object.entries(definition.fields))
       if (goesWith === key)
-        properties.set(hidden, new ConfigValue(giveFree(keys, `${name}-${lastWord(hidden)}`), true));
+        properties.set(secretKey, new ConfigValue(giveFree(keys, `${name}-${lastWord(secretKey)}`), true));
   }
   return { definition, id, name, properties, problems };
 }
