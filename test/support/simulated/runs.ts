@@ -357,7 +357,10 @@ class World implements Network {
     if (!isGreen(outcome) && (this.isRotated || kinds.some((of) => this.isEmptied(of))))
       await change("in the same account", { isSameAccount: true });
     // There is no single record that equals a lost create.
-    if (!isGreen(outcome) && mended.adoptExisting) await change("without adoption", { adoptExisting: false });
+    if (!isGreen(outcome) && mended.adoptExisting) {
+      await change("without adoption", { adoptExisting: false });
+      if (!isGreen(outcome)) await change("again", {});
+    }
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
     // other. Then a person must take one of them out; unless one of them was waiting for its replacement, and has another
     // record now.
