@@ -109,7 +109,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   );
 }
 
-/** PHP writes an empty object as a list. */
+/** Nothing, false, an empty string, or an empty list or object. PHP writes an empty object as a list. */
 export const saysNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||

@@ -101,7 +101,7 @@ export class RateLimiter {
     if (this.refusals === 0) this.refusedSince = now;
     const end = this.refusedSince + giveUpAfter;
     const announced = announcedWait(headers, this.clock.date()) ?? 0;
-    // A request sent before the limiter reopened says nothing new, unless its refusal names a time.
+    // A request that was sent before the limiter reopened does not count as another refusal, but the time that it names does.
     const isLate = begun < this.opensAt;
     const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals);
     const opensAt = Math.max(this.opensAt, now + Math.max(announced, least));

@@ -16,13 +16,13 @@ import type { Inputs, Options, Outputs } from "../lifecycle/resource";
 import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
 import { milliseconds } from "./duration";
 
-// State may be of another version, or edited, so a value of the wrong type counts as missing. What is not named here is kept:
-// unknown keys, unknown values and secrets.
+/** State may be of another version, or edited, so a value of the wrong type counts as missing. */
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
 const flag = orNothing(z.boolean());
 
+// Keys that are not named here are kept, with unknown values and secrets.
 const inputs = z.looseObject({ account: text, importId: text });
 
 const outputs = z.looseObject({

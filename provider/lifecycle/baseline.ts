@@ -44,8 +44,8 @@ export async function readBaseline(collection: Collection, operation: Operation)
 }
 
 /**
- * The same string for all spellings of a name: with any number of levels of HTML entities, and as a host in any letter case.
- * Different names may get the same string too, so compare the names themselves afterwards.
+ * A key for finding names: equal names have equal keys, with HTML entities decoded and a host in lower case. Unequal names may
+ * share a key, so compare the names themselves afterwards.
  */
 export function nameKey(name: Value | undefined): string {
   if (typeof name !== "string") return "";

@@ -189,6 +189,7 @@ export class Ledger {
     const entry = this.entry(id);
     const { takenBy, importer, holders, replaced } = entry;
     const own = holders.get(claim);
+    const isTaken = takenBy !== undefined;
     const isOthersImport =
       importer !== undefined &&
       importer !== ownerIn(claim) &&
@@ -198,12 +199,9 @@ export class Ledger {
       // State of version 0.1.0 has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
-    return (
-      takenBy !== undefined ||
-      isOthersImport ||
-      [...holders.keys()].some((other) => other !== claim && !former.includes(other)) ||
-      (claim === unknownOwner && own?.isDeclared === true)
-    );
+    const isHeldByOther = [...holders.keys()].some((other) => other !== claim && !former.includes(other));
+    const mayBeOthers = claim === unknownOwner && own?.isDeclared === true;
+    return isTaken || isOthersImport || isHeldByOther || mayBeOthers;
   }
 
   /** Whether a create with the option `import` is a replacement, which makes a new record. */

@@ -109,7 +109,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       remove(...all.slice(0, 8));
       const begun = clock.now();
       expect(await refreshAll(all, 8)).toEqual([...times(8, "gone"), ...times(4, "there")]);
-      // Nobody waits for news of others.
+      // No read waits for the others.
       expect(clock.now()).toBe(begun);
     });
 
