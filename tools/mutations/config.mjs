@@ -51,7 +51,7 @@ export default {
   disableTypeChecks: false,
   concurrency: availableParallelism(),
   dryRunTimeoutMinutes: 20,
-  ignorePatterns: ["/dist", "/examples", "/plugin", "test/engine", "test/package", "test/corpus"],
+  ignorePatterns: ["/dist", "/plugin", "test/engine", "test/package", "test/corpus"],
   cleanTempDir: "always",
   tempDirName: mkdtempSync(join(tmpdir(), "pulumi-uptime-mutations-")),
   reporters: ["clear-text"],
