@@ -74,6 +74,7 @@ describe("init", () => {
       name: "my-site-s-checks",
       runtime: "nodejs",
     });
+    expect(text(project, "index.ts")).toContain("\nexport const homeId = home.id;\n");
     expect(JSON.parse(text(project, "package.json"))).toMatchObject({
       scripts: { up: "pulumi up --refresh --run-program", destroy: "pulumi destroy --run-program" },
       dependencies: { ...peerDependencies, "pulumi-uptime": `file:${tarball}` },

@@ -36,7 +36,7 @@ const home = new Monitor("home", {
   interval: 300,
 });
 
-const homeId = home.id;
+export const homeId = home.id;
 `;
 
 /** Whether the program is still the sample that `init` wrote. */
