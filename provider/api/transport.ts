@@ -40,9 +40,10 @@ export function httpTransport(): Transport {
     // Loading undici takes a tenth of a second, and most provider processes send nothing.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     undici ??= require("undici") as typeof Undici;
-    const name = `${timeout} ${isProxied(url)}`;
-    const dispatcher = dispatchers.get(name) ?? newDispatcher(undici, timeout, isProxied(url));
-    dispatchers.set(name, dispatcher);
+    const isForProxy = isProxied(url);
+    const name = `${timeout} ${isForProxy}`;
+    let dispatcher = dispatchers.get(name);
+    if (!dispatcher) dispatchers.set(name, (dispatcher = newDispatcher(undici, timeout, isForProxy)));
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,

@@ -32,10 +32,9 @@ export function openRunNote(address: string | undefined): RunNote {
   const path = join(folder, hashOf(address));
   const lines = new NoteLines(path);
   const held = new Set<string>();
-  let isWritten = false;
   const write = (name: string, claim?: string): void => {
     try {
-      if (!isWritten) {
+      if (!written.has(lines)) {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         if (!isOwn(folder)) throw new Error("it belongs to another user");
       }
@@ -47,7 +46,6 @@ export function openRunNote(address: string | undefined): RunNote {
         { cause: error },
       );
     }
-    isWritten = true;
     written.add(lines);
   };
   return {
