@@ -40,7 +40,7 @@ export class PluginProcess {
     } as unknown as Engine;
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not share a note with it.
-      newSession: () => (this.present = new PluginRun(engine, {}, { runNote: noNote, ...surroundings })),
+      newRun: () => (this.present = new PluginRun(engine, {}, { runNote: noNote, ...surroundings })),
       schema: () => "",
     });
   }

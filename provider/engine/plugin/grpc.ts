@@ -16,7 +16,7 @@ import { decode, encode } from "./values";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
-  newSession(): PluginRun;
+  newRun(): PluginRun;
   /** The plugin's schema, as JSON. */
   schema(): string;
 }
@@ -37,19 +37,19 @@ type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
 
 /** The methods of Pulumi's provider protocol, by their names in it. */
 export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
-  let present: { readonly engine: string | undefined; readonly session: PluginRun } | undefined;
-  /** The session of the present engine: an attached plugin serves several runs, each with its own engine. */
-  const session = (): PluginRun => {
+  let present: { readonly engine: string | undefined; readonly run: PluginRun } | undefined;
+  /** The run of the present engine: an attached plugin serves several, each with its own engine. */
+  const presentRun = (): PluginRun => {
     if (!present || present.engine !== engine.address) {
       // If the engine before was killed, it has not sent Cancel.
-      present?.session.interrupt();
-      present = { engine: engine.address, session: lazy.newSession() };
+      present?.run.interrupt();
+      present = { engine: engine.address, run: lazy.newRun() };
     }
-    return present.session;
+    return present.run;
   };
   const attach = (address: string): void => {
     // The next engine may get the address of one whose run is over. One engine attaches once for each provider.
-    if (present?.session.isInterrupted) present = undefined;
+    if (present?.run.isInterrupted) present = undefined;
     engine.attach(address);
   };
   /** Runs a request about a resource; `parts` are those whose names differ between kinds of request. */
@@ -70,7 +70,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       isImport: false,
       ...parts,
     };
-    return session().run(request, answer);
+    return presentRun().run(request, answer);
   };
   return {
     // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values.
@@ -90,17 +90,17 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     }),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const settings = session().checkSettings(request.getUrn(), decode(request.getNews()));
+      const settings = presentRun().checkSettings(request.getUrn(), decode(request.getNews()));
       return new proto.CheckResponse().setInputs(encode(settings));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(decode);
-      const { changed, replaces } = session().diffSettings(settings[0] ?? {}, settings[1] ?? {});
+      const { changed, replaces } = presentRun().diffSettings(settings[0] ?? {}, settings[1] ?? {});
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
-      session().configure(decode(request.getArgs()));
+      presentRun().configure(decode(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true);
     }),
 
@@ -160,12 +160,12 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const result = await session().invoke(message.getTok(), decode(message.getArgs()));
+      const result = await presentRun().invoke(message.getTok(), decode(message.getArgs()));
       return new proto.InvokeResponse().setReturn(encode(result));
     }),
 
     cancel: unary(async () => {
-      await session().cancel();
+      await presentRun().cancel();
       return new Empty();
     }),
   };

@@ -24,7 +24,7 @@ if (args.includes("--version")) {
     ResourceProviderService,
     methodsOf(engine, version, {
       /* eslint-disable @typescript-eslint/no-require-imports */
-      newSession: () => (plugin = new (require("./run") as typeof runs).PluginRun(engine, process.env)),
+      newRun: () => (plugin = new (require("./run") as typeof runs).PluginRun(engine, process.env)),
       // The file in the repository leaves out the version, so that a release need not change it.
       schema: () => JSON.stringify({ ...(require("./schema.json") as object), version }),
       /* eslint-enable @typescript-eslint/no-require-imports */
