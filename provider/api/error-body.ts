@@ -1,4 +1,5 @@
 import { isObject } from "../definitions/values";
+import { saysNothing } from "./answer";
 import { quote } from "./errors";
 import type { Message, Quote } from "./errors";
 import { excerpt } from "../definitions/text";
@@ -17,8 +18,8 @@ export function parseError(
         name,
         (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
       );
-  const isSaid = (words: unknown): boolean => words !== undefined && words !== null && words !== "";
-  const whole = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined].find(isSaid);
+  const reasons = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined];
+  const whole = reasons.find((words) => !saysNothing(words));
   const reason =
     whole === undefined
       ? fields.size > 0
