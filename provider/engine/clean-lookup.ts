@@ -2,10 +2,10 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../definitions/pulumi";
 import type { Connect } from "../lifecycle/record-scope";
+import type { Session } from "../lifecycle/session";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
 import { cleanAttributes, errorText } from "./clean";
-import type { FrontSession } from "./front-session";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
@@ -13,7 +13,7 @@ interface PublicRecord extends Record<string, unknown> {
 
 /** The records that a program looks up. No secret is in what it returns and throws. */
 export async function lookUp(
-  session: FrontSession,
+  session: Session,
   definition: Definition,
   connect: Connect,
   count: LookupCount,
@@ -25,11 +25,8 @@ export async function lookUp(
     attributes: cleanAttributes(definition, attributes, session.keys),
   });
   try {
-    return await session.run(async () =>
-      count === "one"
-        ? resultOf(await lookUpOne(definition, connect, args))
-        : (await lookUpAll(definition, connect, args)).map(resultOf),
-    );
+    if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
+    return (await lookUpAll(definition, connect, args)).map(resultOf);
   } catch (error) {
     throw new UptimeError(errorText(session.explainKeyOnce(error), session.keys), { cause: error });
   }

@@ -11,7 +11,7 @@ import { read } from "../lifecycle/read";
 import type { Options, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
-import { FrontSession } from "./front-session";
+import { FrontSession } from "./front";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
 import type { Properties } from "../definitions/marks";

@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
-import type { Session } from "../lifecycle/session";
+import type { FrontSession } from "./front";
 
 /** Time between two checks whether the engine still runs, if standard input does not show it. */
 const lookMilliseconds = 2000;
@@ -20,7 +20,7 @@ const answerMilliseconds = 200;
  *
  * @param sessionOf the session, if there is one yet
  */
-export function endAtSignal(sessionOf: () => Pick<Session, "interrupt" | "idle"> | undefined): void {
+export function endAtSignal(sessionOf: () => Pick<FrontSession, "interrupt" | "idle"> | undefined): void {
   const end = async (): Promise<void> => {
     const session = sessionOf();
     session?.interrupt();

@@ -1,7 +1,9 @@
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { counted } from "../definitions/text";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
+import { Session } from "../lifecycle/session";
 import { check } from "../lifecycle/check";
 import type { Declaration } from "../lifecycle/check";
 import { remove } from "../lifecycle/delete";
@@ -11,10 +13,70 @@ import type { ImportProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, Options, Outputs, State } from "../lifecycle/resource";
-import type { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
 import type { Properties } from "../definitions/marks";
+
+/** More lines would push errors off the screen. */
+const announcementLimit = 19;
+
+/** What the fronts of a process share: the operations that run, and what a run tells people only once, or only so often. */
+export class FrontSession extends Session {
+  /** A program has declared a resource, so the settings are its own. */
+  hasProgram = false;
+  /** How many imports and adoptions there were. */
+  private announced = 0;
+  private hasRefused = false;
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly interruptions = new AbortController();
+  /** Aborted once the engine was interrupted. */
+  readonly interruption = this.interruptions.signal;
+
+  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
+  interrupt(): void {
+    this.interruptions.abort();
+  }
+
+  /** Runs an operation. {@link idle} waits for it. */
+  async run<T>(operation: () => T | Promise<T>): Promise<T> {
+    const running = (async () => operation())();
+    this.running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.running.delete(running);
+    }
+  }
+
+  /** Waits until no operation runs. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled(this.running);
+  }
+
+  /** Shows an import or adoption, unless there were many. */
+  announce(show: () => void): void {
+    if (++this.announced <= announcementLimit) show();
+  }
+
+  /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
+  rememberRefusal(): void {
+    this.hasRefused = true;
+  }
+
+  /** Prints a hint after a refusal, how many announcements were left out, and the log's summary. */
+  override endLogs(): void {
+    const more = this.announced - announcementLimit;
+    if (this.hasRefused)
+      this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
+    if (more > 0)
+      this.print(
+        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
+      );
+    this.announced = 0;
+    this.hasRefused = false;
+    super.endLogs();
+  }
+}
 
 /** What a front gets from its process. */
 export interface FrontContext {
@@ -49,16 +111,23 @@ export interface CheckResult {
  * `plugin/` is a provider plugin. A front decodes the engine's requests, runs the lifecycle, and encodes the results.
  */
 export class Front {
-  readonly connect: Connect;
   readonly encoder: Encoder;
   /** A preview continues after a refusal. */
   readonly isCollecting: boolean = false;
 
+  private readonly scopes = new Map<string | undefined, RecordScope>();
+
   constructor(protected readonly context: FrontContext) {
-    const { definition, session, settingsOf } = context;
-    this.connect = session.connector(definition, settingsOf);
-    this.encoder = new Encoder(definition, session.keys);
+    this.encoder = new Encoder(context.definition, context.session.keys);
   }
+
+  /** Connects to each account once, when it is first needed. */
+  readonly connect: Connect = (account) => {
+    const { definition, session, settingsOf } = this.context;
+    let scope = this.scopes.get(account);
+    if (!scope) this.scopes.set(account, (scope = session.connect(definition, settingsOf(account))));
+    return scope;
+  };
 
   get definition(): Definition {
     return this.context.definition;

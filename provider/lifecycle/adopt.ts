@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { reserveRecord, isRecordHeldElsewhere } from "./other-processes";
+import { reserveRecord, isRecordHeldElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";

@@ -12,7 +12,7 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { holdCreated } from "./other-processes";
+import { holdCreated } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
@@ -179,7 +179,8 @@ async function postOnce(
     );
   const number = idNumber(id);
   const standing = ledger.standing(id);
-  if (standing === "owned" || (standing !== "ended" && baseline.ids.has(number ?? id)))
+  const isOwned = standing === "owned" || standing === "ending";
+  if (isOwned || (standing !== "ended" && baseline.ids.has(number ?? id)))
     throw new UptimeError(
       message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );

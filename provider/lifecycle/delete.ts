@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isStateHeldElsewhere } from "./other-processes";
+import { isStateHeldElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";

@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { holdRecord } from "./other-processes";
+import { holdRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { rememberState } from "./evidence";

@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
 import { isEmpty } from "../definitions/values";
-import { reserveRecord } from "./other-processes";
+import { reserveRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
 import { adoptionClaim, describeOwner, unknownOwner } from "./claims";
@@ -46,7 +46,7 @@ export async function checkImport(
     warnings: [],
   });
   if (ledger.isSpent(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
-  if (ledger.isEnding(id))
+  if (["ending", "ended"].includes(ledger.standing(id)))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const other = ledger.otherOwner(id, [owner]);
   if (other !== undefined)

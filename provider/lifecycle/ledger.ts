@@ -39,7 +39,7 @@ type LedgerEvent =
   | { readonly is: "left"; readonly claim: string };
 
 /** Who has a record, as far as this process knows. */
-type Standing = "free" | "to be imported" | "owned" | "ended";
+type Standing = "free" | "to be imported" | "owned" | "ending" | "ended";
 
 interface Holder {
   owner: string | undefined;
@@ -147,6 +147,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return "free";
     if (entry.isEnded) return "ended";
+    if (this.spent.has(id)) return "ending";
     if (entry.isInState || entry.takenBy !== undefined) return "owned";
     return entry.importer === undefined ? "free" : "to be imported";
   }
@@ -207,11 +208,6 @@ export class Ledger {
   /** Whether a create with the option `import` is a replacement, which makes a new record. */
   isSpent(importId: string, owner: string | undefined): boolean {
     return this.spent.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
-  }
-
-  /** Whether this run deletes it, so that it is too late to import it. */
-  isEnding(id: string): boolean {
-    return this.spent.has(id);
   }
 
   /** Which resource is to import a record. */

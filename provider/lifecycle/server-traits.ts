@@ -46,11 +46,10 @@ export class ServerTraits {
     return this.listed.has(key);
   }
 
-  /** Whether a record shows all of these properties, apart from those that this server never shows. */
-  showsAll(record: ApiRecord, keys: readonly string[] = Object.keys(this.definition.fields)): boolean {
-    return keys.every((key) => {
-      const field = this.definition.fields[key];
-      return !field || field.writeOnly === true || this.isNeverShown(key) || shows(field, record);
-    });
+  /** Whether a record shows all properties, apart from those that this server never shows. */
+  showsAll(record: ApiRecord): boolean {
+    return Object.entries(this.definition.fields).every(
+      ([key, field]) => field.writeOnly === true || this.isNeverShown(key) || shows(field, record),
+    );
   }
 }

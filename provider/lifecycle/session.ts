@@ -2,6 +2,7 @@ import { Client } from "../api/client";
 import { systemClock } from "../api/clock";
 import type { Clock } from "../api/clock";
 import { Collection } from "../api/collection";
+import { KeyRefusedError, UptimeError } from "../api/errors";
 import { Log, printLine } from "../api/log";
 import type { LogLevel } from "../api/log";
 import { keyFingerprintOf } from "../api/settings";
@@ -11,11 +12,12 @@ import type { Transport } from "../api/transport";
 import { WaitNotices } from "../api/wait-notices";
 import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
-import type { Connect, RecordScope, RunNote } from "./record-scope";
+import type { RecordScope, RunNote } from "./record-scope";
 import { PendingCreates } from "./pending-creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { RecordReader } from "./reader";
+import { noNote } from "./run-note";
 import { ServerTraits } from "./server-traits";
 
 /** What a session needs of its process. Tests replace it. */
@@ -42,26 +44,19 @@ interface SharedAccount {
   readonly kinds: Map<string, SharedKind>;
 }
 
-/** For a process that shares no note: a command, or a lookup in a program. */
-export const noNote: RunNote = {
-  reserve: () => undefined,
-  hold: () => undefined,
-  isHeldElsewhere: () => false,
-};
-
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
 export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly keys = new Set<string>(proxyPasswords());
   readonly clock: Clock;
   private readonly accounts = new Map<string, SharedAccount>();
+  /** The settings whose keys the API has refused. */
+  private readonly refusedKeys = new Set<string>();
   private log: Log | undefined;
   private readonly transport: Transport;
   private readonly runNote: RunNote;
   protected readonly print: (line: string) => unknown;
   private readonly notices: WaitNotices;
-  private readonly running = new Set<Promise<unknown>>();
-  private readonly interruptions = new AbortController();
 
   constructor({
     clock = systemClock,
@@ -77,45 +72,23 @@ export class Session {
     this.notices = new WaitNotices(clock, showWait);
   }
 
-  /** Aborted once the engine was interrupted. */
-  get interruption(): AbortSignal {
-    return this.interruptions.signal;
-  }
-
-  /** Connects to each account once, when it is first needed. */
-  connector(definition: Definition, settingsOf: (account: string | undefined) => Settings): Connect {
-    const scopes = new Map<string | undefined, RecordScope>();
-    return (name) => {
-      let scope = scopes.get(name);
-      if (!scope) scopes.set(name, (scope = this.connect(definition, settingsOf(name))));
-      return scope;
-    };
-  }
-
-  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
-  interrupt(): void {
-    this.interruptions.abort();
-  }
-
-  /** Runs an operation. {@link idle} waits for it. */
-  async run<T>(operation: () => T | Promise<T>): Promise<T> {
-    const running = (async () => operation())();
-    this.running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.running.delete(running);
-    }
-  }
-
-  /** Waits until no operation runs. */
-  async idle(): Promise<void> {
-    while (this.running.size > 0) await Promise.allSettled(this.running);
-  }
-
   /** The one log of this process. It keeps the level that it is first made with. */
   logOf(level: LogLevel): Log {
     return (this.log ??= new Log(level, this.print, this.clock));
+  }
+
+  /** Only the first error about a refused key explains what to do; others refer to it. */
+  explainKeyOnce(error: unknown): unknown {
+    if (!(error instanceof KeyRefusedError)) return error;
+    const { keySource } = error;
+    if (!this.refusedKeys.has(keySource)) {
+      this.refusedKeys.add(keySource);
+      return error;
+    }
+    return new UptimeError(
+      `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
+      { cause: error },
+    );
   }
 
   /** Prints the log's summary. */
@@ -124,7 +97,8 @@ export class Session {
     this.log = undefined;
   }
 
-  private connect(definition: Definition, settings: Settings): RecordScope {
+  /** Connects to the account of these settings, for one kind of record. */
+  connect(definition: Definition, settings: Settings): RecordScope {
     const address = settings[definition.addressSetting];
     const shared = this.sharedAccount(address, settings);
     const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);

@@ -7,7 +7,7 @@ import type { Definition } from "../definitions/field";
 import { encode, isList } from "../definitions/field-types";
 import { isEmpty } from "../definitions/values";
 import type { EmptyListForm, Pair } from "../definitions/field-types";
-import { differences, fieldOf, fixedKeys, quoteValue } from "./difference";
+import { differences, fieldOf, fixedKeys, quoteValue, shows } from "./difference";
 import type { Difference, Values } from "./difference";
 import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
@@ -55,8 +55,12 @@ export async function verify(
 ): Promise<ApiRecord> {
   const { definition, reader, traits } = scope;
   const shown = answered.record;
-  const mustShow = [...values].flatMap(([key, value]) => (isEmpty(value) ? [] : [key]));
-  let record = shown && traits.showsAll(shown, mustShow) ? shown : await reader.show(id, operation);
+  const notShown = [...values].flatMap(([key, value]) => {
+    const field = fieldOf(definition, key);
+    return isEmpty(value) || field.writeOnly || (shown && shows(field, shown)) ? [] : [key];
+  });
+  const isWhole = notShown.every((key) => traits.isNeverShown(key));
+  let record = shown && isWhole ? shown : await reader.show(id, operation);
   // 202 and 204 do not say that the update is done, so the record is read a few times.
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
@@ -64,7 +68,7 @@ export async function verify(
     await operation.sleep(readPause);
     record = await reader.show(id, operation);
   }
-  traits.learnShown(values, record);
+  if (record !== shown) traits.learnShown(values, record);
   const notStored = differences(definition, values, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.

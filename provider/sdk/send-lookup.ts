@@ -5,10 +5,11 @@ import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../definitions/pulumi";
 import { lookUp } from "../engine/clean-lookup";
-import { FrontSession } from "../engine/front-session";
+import type { RecordScope } from "../lifecycle/record-scope";
+import { Session } from "../lifecycle/session";
 
 /** The lookups of a program share their connections. */
-const session = new FrontSession();
+const session = new Session();
 process.once("exit", () => {
   session.endLogs();
 });
@@ -17,7 +18,8 @@ const config = { get: (key: string): string | undefined => runtime.getConfig(key
 
 /** Looks records up in the API, from within the program. */
 export async function sendLookup(definition: Definition, count: LookupCount, args: object): Promise<unknown> {
-  const connect = session.connector(definition, (account) => readSettings(config, process.env, account));
+  const connect = (account?: string): RecordScope =>
+    session.connect(definition, readSettings(config, process.env, account));
   try {
     return await lookUp(session, definition, connect, count, args);
   } catch (error) {

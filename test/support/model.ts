@@ -1,6 +1,6 @@
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
-import type { FrontSession } from "../../provider/engine/front-session";
+import type { FrontSession } from "../../provider/engine/front";
 import { dynamicProviders, startDynamic } from "./calls";
 import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
 import { entryOf, SimulatedEngine, urnOf } from "./simulated/engine";

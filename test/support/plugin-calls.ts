@@ -9,7 +9,7 @@ import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb"
 import type { Engine } from "../../provider/engine/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
-import { noNote } from "../../provider/lifecycle/session";
+import { noNote } from "../../provider/lifecycle/run-note";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";

@@ -1,7 +1,7 @@
 import { domain } from "../../provider/definitions/domain";
 import { unknownValue } from "../../provider/definitions/marks";
 import { monitor } from "../../provider/definitions/monitor";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider, Properties } from "../support/calls";
 import { home as valid } from "../support/monitors";

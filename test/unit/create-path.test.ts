@@ -3,8 +3,8 @@ import os from "node:os";
 import { join, relative } from "node:path";
 
 import { monitor } from "../../provider/definitions/monitor";
-import { openRunNote } from "../../provider/engine/run-note";
-import { FrontSession } from "../../provider/engine/front-session";
+import { openRunNote } from "../../provider/lifecycle/run-note";
+import { FrontSession } from "../../provider/engine/front";
 import { hosted } from "../support/calls";
 import { settingsOf, withServer } from "../support/server";
 import { newFolder } from "../support/folder";
@@ -30,7 +30,7 @@ async function modulesOf(run: () => Promise<unknown>): Promise<string[]> {
     .sort();
 }
 
-test("the path of one create leads through at most 19 modules, from the host's call to its answer", async () => {
+test("the path of one create leads through at most 16 modules, from the host's call to its answer", async () => {
   // As in the host, which sends over the network and shares a note with the run's other processes.
   const folder = newFolder();
   jest.spyOn(os, "tmpdir").mockReturnValue(folder);
@@ -40,5 +40,5 @@ test("the path of one create leads through at most 19 modules, from the host's c
   await provider.create({ ...home, name: "First" });
   const modules = await modulesOf(() => provider.create({ ...home, name: "Second" }));
   expect(modules).toContain("lifecycle/create.ts");
-  expect(modules.length > 19 ? modules : []).toEqual([]);
+  expect(modules.length > 16 ? modules : []).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { unknownValue } from "../../provider/definitions/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";

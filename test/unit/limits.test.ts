@@ -11,7 +11,7 @@ import type { Denial, EndedRequest, Turn } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { times } from "../support/program";

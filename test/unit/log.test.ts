@@ -1,6 +1,6 @@
 import { Log } from "../../provider/api/log";
 import type { LogLevel, SentRequest } from "../../provider/api/log";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { blocksOf } from "../support/blocks";
 import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";

@@ -5,7 +5,7 @@ import type { Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { each } from "../support/program";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
@@ -418,7 +418,7 @@ describe("a list that several wait for goes on when the time of the first is ove
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});
     emulator.fault = (request) => (isList(request) ? { kind: "delay", delayMs: 20_000 } : undefined);
-    return new FrontSession({ clock }).connector(monitor, read)(undefined);
+    return new FrontSession({ clock }).connect(monitor, read());
   };
 
   test("the whole of it", async () => {

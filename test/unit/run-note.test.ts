@@ -13,11 +13,11 @@ import { join } from "node:path";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
 import type { Engine } from "../../provider/engine/engine";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginRun } from "../../provider/engine/plugin/run";
-import type * as RunNotes from "../../provider/engine/run-note";
-import { openRunNote, processName } from "../../provider/engine/run-note";
+import type * as RunNotes from "../../provider/lifecycle/run-note";
+import { openRunNote, processName } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import type { Emulator } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
@@ -107,7 +107,7 @@ describe("the note of a run", () => {
   const runProcess = (work: (open: typeof openRunNote) => void): number => {
     const once = jest.spyOn(process, "once").mockReturnThis();
     jest.isolateModules(() => {
-      work(jest.requireActual<typeof RunNotes>("../../provider/engine/run-note").openRunNote);
+      work(jest.requireActual<typeof RunNotes>("../../provider/lifecycle/run-note").openRunNote);
     });
     const ends = once.mock.calls.flatMap(([event, end]) => (event === "exit" ? [end] : []));
     once.mockRestore();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type * as Kinds from "../../provider/definitions";
 import { boolean, text } from "../../provider/definitions/field";
 import { typeToken } from "../../provider/definitions/pulumi";
-import { FrontSession } from "../../provider/engine/front-session";
+import { FrontSession } from "../../provider/engine/front";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";

@@ -239,7 +239,7 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
   const findings: Finding[] = [];
   for (const definition of definitions)
     try {
-      findings.push(...(await checkServer(session.connector(definition, () => settings)(undefined))));
+      findings.push(...(await checkServer(session.connect(definition, settings))));
     } catch (error) {
       findings.push(failure(`${definition.plural}-request`, error, session.keys));
       // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.

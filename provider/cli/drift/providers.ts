@@ -44,5 +44,9 @@ function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSett
 }
 
 function providerWith(settingsOf: SettingsOfAccount, session: Session): StateProvider {
-  return { connectTo: (definition) => session.connector(definition, settingsOf), first: new Map() };
+  const connectTo =
+    (definition: Definition): Connect =>
+    (account) =>
+      session.connect(definition, settingsOf(account));
+  return { connectTo, first: new Map() };
 }

@@ -118,7 +118,10 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const stack = await readStack(options, project, context);
   const { forAccount } = await commandSettings(options, context, stack.found?.location);
   const settings = forAccount(account);
-  const connectTo = (definition: Definition): Connect => session.connector(definition, forAccount);
+  const connectTo =
+    (definition: Definition): Connect =>
+    (account) =>
+      session.connect(definition, forAccount(account));
 
   const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
   const records = (await Promise.all(reading)).flat();

@@ -9,7 +9,7 @@ import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { reserveRecord } from "../../lifecycle/other-processes";
+import { reserveRecord } from "../../lifecycle/run-note";
 import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";

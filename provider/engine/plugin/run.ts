@@ -3,14 +3,14 @@ import { readLogLevel, readSettings } from "../../api/settings";
 import type { Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
+import { openRunNote } from "../../lifecycle/run-note";
 import type { Surroundings } from "../../lifecycle/session";
 import { newFront } from "../collect";
+import { FrontSession } from "../front";
 import type { FrontContext } from "../front";
-import { FrontSession } from "../front-session";
 import { lookUp } from "../clean-lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../../definitions/marks";
-import { openRunNote } from "../run-note";
 import type { Engine } from "../engine";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
@@ -80,7 +80,8 @@ export class PluginRun {
   async invoke(token: string, args: Properties): Promise<Properties> {
     const { definition, count } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
-    const result = await lookUp(this.session, definition, connect, count, args);
+    const { session } = this;
+    const result = await session.run(() => lookUp(session, definition, connect, count, args));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
