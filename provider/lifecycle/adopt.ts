@@ -101,10 +101,10 @@ export async function namesakesOf(
 }
 
 function describeDifferences({ differing }: Namesake): Message {
-  const parts = differing.map(({ key, field, wanted, shown, problem }) => {
+  const parts = differing.map(({ key, field, wanted, actual, problem }) => {
     if (field.secret) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
-    return message`${key} is ${quoteValue(shown)} and would be ${JSON.stringify(wanted)}`;
+    return message`${key} is ${quoteValue(actual)} and would be ${JSON.stringify(wanted)}`;
   });
   return message`(${joinMessages(parts, ", ")})`;
 }

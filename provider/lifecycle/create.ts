@@ -77,7 +77,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
         message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
     };
   } catch (error) {
-    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
+    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
     // State must differ from the inputs in what may not be there, so that the next run sends it.
     for (const [key] of unsent)

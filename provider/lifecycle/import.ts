@@ -156,8 +156,8 @@ function problemsOfImport(
   const { definition } = scope;
   const there = `${definition.singular} ${record.id}`;
   return differences(definition, valuesToCompare(scope, inputs, ignoreChanges), record).map((difference) => {
-    const { key, field, wanted, shown, problem } = difference;
-    const found = quoteValue(shown);
+    const { key, field, wanted, actual, problem } = difference;
+    const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
     const reason = field.secret

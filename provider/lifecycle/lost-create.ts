@@ -207,9 +207,10 @@ function isAlike(definition: Definition, values: Values, record: ApiRecord): boo
   return keys.some((key) => {
     const field = fieldOf(definition, key);
     const wanted = values.get(key) ?? null;
-    const shown = compare(field, wanted, record);
-    if (shown.outcome === "same") return true;
-    if (key !== "name" || shown.outcome === "notShown" || typeof wanted !== "string") return false;
-    return typeof shown.value === "string" && shown.value !== "" && wanted.startsWith(shown.value);
+    const comparison = compare(field, wanted, record);
+    if (comparison.outcome === "same") return true;
+    if (key !== "name" || comparison.outcome === "notShown" || typeof wanted !== "string") return false;
+    const { value } = comparison;
+    return typeof value === "string" && value !== "" && wanted.startsWith(value);
   });
 }

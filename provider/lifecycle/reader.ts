@@ -166,5 +166,5 @@ export class RecordReader {
 }
 
 export function leavesOut(listed: ApiRecord, shown: ApiRecord): boolean {
-  return Object.keys(shown.shown).some((name) => !(name in listed.shown));
+  return Object.keys(shown.raw).some((name) => !(name in listed.raw));
 }

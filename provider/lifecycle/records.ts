@@ -26,7 +26,7 @@ async function listsShowAll(
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<boolean> {
-  const size = ({ shown }: ApiRecord): number => Object.keys(shown).length;
+  const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const sample of [...listed].sort((a, b) => size(b) - size(a))) {
     const shown = await showUnlessMissing(scope, sample.id, operation);
     if (shown) return !leavesOut(sample, shown);

@@ -58,8 +58,8 @@ export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: Ap
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
   const [first] = differences(definition, fixedValues, record);
   if (!first) return;
-  const { key, wanted, shown } = first;
+  const { key, wanted, actual } = first;
   throw new AnotherRecordError(
-    message`${label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${record.id} has the ${key} ${quoteValue(actual)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

@@ -137,13 +137,13 @@ function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiEr
 }
 
 /** What was sent and what the record shows. */
-function describeNotStored({ key, field, wanted, shown, problem }: Difference): Message {
+function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;
-  const hasOffset = field.type === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
+  const hasOffset = field.type === "dateTime" && typeof actual === "string" && /[+-]\d\d:?\d\d$/.test(actual);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
-  return message`${sent} and is ${quoteValue(shown)}${hint}`;
+  return message`${sent} and is ${quoteValue(actual)}${hint}`;
 }
 
 /** The refusal with the names of properties instead of the API's names. */

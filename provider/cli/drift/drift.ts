@@ -158,10 +158,10 @@ async function unmanagedRecords(
     const list = await scope.reader.wholeList(new Operation());
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
-    return others.map(({ id, shown }) => ({
+    return others.map(({ id, raw }) => ({
       type: typeToken(scope.definition),
       id,
-      name: typeof shown.name === "string" ? shown.name : "",
+      name: typeof raw.name === "string" ? raw.name : "",
       ...(name !== undefined && { account: name }),
     }));
   });

@@ -33,7 +33,7 @@ export async function readDeclared(
 
 /** Whether the server may show strings HTML-escaped: no string has a character that would be escaped. */
 function isEscaped(records: readonly ApiRecord[]): boolean {
-  return !records.some(({ shown }) =>
-    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  return !records.some(({ raw }) =>
+    Object.values(raw).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
   );
 }
