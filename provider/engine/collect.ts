@@ -170,10 +170,10 @@ class CollectingFront extends Front {
   private async namesakes(scope: RecordScope, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = scope;
     const { values } = decodeInputs(unwrapSecrets(inputs) as Properties);
-    const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
-    if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
+    const wantedOnCreate = wantedValues(definition, values, (_, field) => !field.updateOnly);
+    if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
     const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, sent, list, new Operation({ clock: scope.clock }));
+    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation({ clock: scope.clock }));
     return namesakes.map(({ record, differing }) => ({
       id: record.id,
       differs: differing.map(({ key }) => key),

@@ -45,14 +45,14 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
 
   const wanted = wantedValues(definition, inputs.values);
   // `pause` and other update-only fields are set by an update that follows.
-  const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
+  const wantedOnCreate = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
   const baseline = await baselineOf(scope, operation);
   const adopted = settings.adoptExisting
-    ? await adopt(scope, createValues, baseline, owner, operation)
+    ? await adopt(scope, wantedOnCreate, baseline, owner, operation)
     : undefined;
   const created =
     adopted ??
-    (await sendCreate(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
+    (await sendCreate(scope, { wanted: wantedOnCreate, owner: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(scope, id);
   // A created record needs no claim, because no resource had it before.
@@ -67,7 +67,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   try {
     const settled =
       unsent.length === 0
-        ? await verify(scope, id, createValues, created, operation)
+        ? await verify(scope, id, wantedOnCreate, created, operation)
         : await sendUpdate(scope, id, wanted, operation);
     return {
       id,
@@ -113,7 +113,7 @@ async function sendCreate(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition } = scope;
-  const turnKey = JSON.stringify(formOf(definition, planned.values, "entry"));
+  const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdThen = creates.highestKnownId;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
@@ -160,13 +160,13 @@ async function inTurn<T>(
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
 async function postOnce(
   scope: RecordScope,
-  { values, baseline, owner }: PlannedCreate,
+  { wanted, baseline, owner }: PlannedCreate,
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
   const { collection, creates, definition, ledger, traits } = scope;
   const { singular } = definition;
-  const { answer, emptyLists } = await withEmptyListForm(scope, values, traits.emptyLists, (pairs) =>
+  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, traits.emptyLists, (pairs) =>
     collection.store(pairs, operation, onSend),
   );
   if (emptyLists === "text") traits.emptyLists = emptyLists;

@@ -8,8 +8,8 @@ import { decodeEntities, isEmpty } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
 
-/** Values by property; null is "managed as empty". */
-export type Values = ReadonlyMap<string, Value>;
+/** The values that a record must have, by property; null is "managed as empty". */
+export type WantedValues = ReadonlyMap<string, Value>;
 
 /** The result of comparing a field of a record with the wanted value. */
 type Comparison =
@@ -55,7 +55,7 @@ function isShownAs(field: Field, wanted: Value, value: unknown): boolean {
 }
 
 /** The fields that a record shows with another value. A field that it does not show is no difference. */
-export function differences(definition: Definition, wanted: Values, record: ApiRecord): Difference[] {
+export function differences(definition: Definition, wanted: WantedValues, record: ApiRecord): Difference[] {
   return [...wanted].flatMap(([key, value]) => {
     const field = fieldOf(definition, key);
     const comparison = compare(field, value, record);

@@ -25,10 +25,10 @@ export async function read(
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation({ ...options, clock });
-  const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
+  const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
-    record = await reader.read(id, expected, operation);
+    record = await reader.read(id, wanted, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGone(scope, id, outputs, error, operation);

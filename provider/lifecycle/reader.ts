@@ -7,7 +7,7 @@ import type { Order } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/values";
 import { compare, fieldOf } from "./difference";
-import type { Values } from "./difference";
+import type { WantedValues } from "./difference";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
@@ -19,7 +19,7 @@ const sparePages = 10;
 
 /**
  * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record is used
- * only if it has the expected values; if it differs, the record is read by its id.
+ * only if it has the wanted values; if it differs, the record is read by its id.
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
@@ -37,14 +37,14 @@ export class RecordReader {
   ) {}
 
   /**
-   * The record under an id, from the list if that shows the expected values, else from its own address. Throws
+   * The record under an id, from the list if that shows the wanted values, else from its own address. Throws
    * {@link MissingError}.
    *
    * @param withAttributes whether everything else that its own address shows is wanted too
    */
   async read(
     id: string,
-    expected: Values | undefined,
+    wanted: WantedValues | undefined,
     operation: Operation,
     withAttributes = false,
   ): Promise<ApiRecord> {
@@ -58,13 +58,13 @@ export class RecordReader {
       return answer;
     }
     await operation.inTime(this.first);
-    const listed = expected && (await this.recordInList(id, operation));
-    if (listed && this.isAsExpected(listed, expected) && (!withAttributes || this.listShowsAsMuch())) {
+    const listed = wanted && (await this.recordInList(id, operation));
+    if (listed && this.hasWantedValues(listed, wanted) && (!withAttributes || this.listShowsAsMuch())) {
       this.evidence.addShown(this.collection.definition, listed);
       return listed;
     }
     const shown = await this.show(id, operation);
-    if (listed) this.learn(listed, shown, expected);
+    if (listed) this.learn(listed, shown, wanted);
     return shown;
   }
 
@@ -133,8 +133,8 @@ export class RecordReader {
     return listed.some((one) => !leavesOut(one, sample));
   }
 
-  private isAsExpected(listed: ApiRecord, expected: Values): boolean {
-    return [...expected].every(([key, value]) => {
+  private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
+    return [...wanted].every(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       if (field.writeOnly) return true;
       const { outcome } = compare(field, value, listed);
@@ -144,9 +144,9 @@ export class RecordReader {
   }
 
   /** Learns what the record's own address shows and the list does not. */
-  private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
-    this.traits.learnShown(expected, shown);
-    this.traits.avoidsLists ||= [...expected].some(([key, value]) => {
+  private learn(listed: ApiRecord, shown: ApiRecord, wanted: WantedValues): void {
+    this.traits.learnShown(wanted, shown);
+    this.traits.avoidsLists ||= [...wanted].some(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       return (
         compare(field, value, listed).outcome === "notShown" &&
