@@ -134,7 +134,7 @@ export class Front {
   }
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
-  optionsOf(properties: Properties): Options {
+  runOptions(properties: Properties): Options {
     const { hasProgram, interruption } = this.context.session;
     return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
   }
