@@ -171,7 +171,7 @@ async function postOnce(
   );
   if (emptyLists === "text") traits.emptyLists = emptyLists;
   const { id, status, request } = answer;
-  if (id !== undefined) ledger.add(id, { is: "written" });
+  if (id !== undefined) ledger.add(id, { is: "changing" });
   if (id === undefined)
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,

@@ -28,7 +28,7 @@ export async function remove(
   try {
     if (!isSameAccount || hasFixedField(scope))
       assertOwnRecord(scope, outputs, await reader.show(id, operation));
-    ledger.add(id, { is: "written" });
+    ledger.add(id, { is: "changing" });
     await collection.remove(id, operation);
   } catch (error) {
     try {

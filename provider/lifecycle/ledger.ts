@@ -2,14 +2,14 @@ import { ownerIn, unknownOwner } from "./claims";
 
 /**
  * Something that happens to a record in this run, or that the provider learns about it. Usually a check notes "to be
- * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "written"; and a delete "left",
- * "in state", "ending", "written" and "ended".
+ * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "changing"; and a delete "left",
+ * "in state", "ending", "changing" and "ended".
  */
 type LedgerEvent =
   /** A resource in state has it. */
   | { readonly is: "in state" }
-  /** The provider is about to change it, so lists that were read before may be outdated. */
-  | { readonly is: "written" }
+  /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
+  | { readonly is: "changing" }
   /** It is about to be deleted, so it is too late to import it. */
   | { readonly is: "ending"; readonly owner: string | undefined }
   /** It was not deleted after all. */
@@ -49,7 +49,7 @@ interface Holder {
 
 interface Entry {
   isInState: boolean;
-  isWritten: boolean;
+  mayHaveChanged: boolean;
   isEnded: boolean;
   takenBy: string | undefined;
   importer: string | undefined;
@@ -91,8 +91,8 @@ export class Ledger {
       case "in state":
         entry.isInState = true;
         return;
-      case "written":
-        entry.isWritten = true;
+      case "changing":
+        entry.mayHaveChanged = true;
         return;
       case "ending":
         this.spend(id, event.owner);
@@ -215,8 +215,8 @@ export class Ledger {
     return this.entries.get(id)?.importer;
   }
 
-  isWritten(id: string): boolean {
-    return this.entries.get(id)?.isWritten === true;
+  mayHaveChanged(id: string): boolean {
+    return this.entries.get(id)?.mayHaveChanged === true;
   }
 
   private wasImported(importId: string, owner: string | undefined): boolean {
@@ -232,7 +232,7 @@ export class Ledger {
     if (!entry) {
       entry = {
         isInState: false,
-        isWritten: false,
+        mayHaveChanged: false,
         isEnded: false,
         takenBy: undefined,
         importer: undefined,

@@ -78,12 +78,12 @@ export class RecordReader {
   /**
    * All records, from a list that is at most a minute old.
    *
-   * @param id the list is read again if the provider has written this record
+   * @param id the list is read again if the provider may have changed this record since
    * @param since the list is read again if it was begun at this time on the clock, or before
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
-    const isWritten = id !== undefined && this.ledger.isWritten(id);
-    for (const [order, { begun }] of this.lists) if (isWritten || begun <= since) this.lists.delete(order);
+    const isOutdated = id !== undefined && this.ledger.mayHaveChanged(id);
+    for (const [order, { begun }] of this.lists) if (isOutdated || begun <= since) this.lists.delete(order);
     const [newest, oldest] = [this.list("desc", operation), this.lists.get("asc")];
     const list = oldest?.isFresh && oldest.pages > newest.pages ? oldest : newest;
     await operation.inTime(list.complete());
@@ -92,7 +92,7 @@ export class RecordReader {
 
   /** The record in a list; undefined if it is not there, or if it is cheaper so far to read single records. */
   private async recordInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
+    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.mayHaveChanged(id))
       return undefined;
     try {
       const record = await operation.inTime(this.find(id, operation));

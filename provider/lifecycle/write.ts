@@ -34,7 +34,7 @@ export async function sendUpdate(
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.reader.show(id, operation);
-  scope.ledger.add(id, { is: "written" });
+  scope.ledger.add(id, { is: "changing" });
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
   );
