@@ -14,7 +14,7 @@ import { readBaseline } from "../lifecycle/baseline";
 import type { Baseline } from "../lifecycle/baseline";
 import { identityKeys, wantedValues } from "../lifecycle/difference";
 import type { Changes } from "../lifecycle/diff";
-import type { Options, Outputs } from "../lifecycle/resource";
+import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { Front } from "./front";
 import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
@@ -123,7 +123,7 @@ class CollectingFront extends Front {
     return { inputs: { ...inputs, [hiddenNames.collectedKey]: key }, problems: [] };
   }
 
-  override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
+  override diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     const key = news[hiddenNames.collectedKey];
     // A preview has a step only for what changes.

@@ -8,7 +8,7 @@ import type { Definition } from "../definitions/field";
 import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
-import type { Options, Outputs } from "../lifecycle/resource";
+import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
 import { FrontSession } from "./front";
@@ -59,7 +59,10 @@ export function dynamicProvider(
     return sum;
   };
 
-  const operationOptions = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
+  const operationOptions = (
+    properties: Properties,
+    operation?: "create" | "update" | "delete",
+  ): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });

@@ -24,7 +24,7 @@ import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { nameOf, PartialFailureError } from "./resource";
-import type { Inputs, Options, State } from "./resource";
+import type { Inputs, EngineOptions, State } from "./resource";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
 
 /** A created resource, and a message if it has adopted its record. */
@@ -33,7 +33,11 @@ interface CreatedState extends State {
 }
 
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
-export async function create(scope: RecordScope, inputs: Inputs, options: Options): Promise<CreatedState> {
+export async function create(
+  scope: RecordScope,
+  inputs: Inputs,
+  options: EngineOptions,
+): Promise<CreatedState> {
   const { clock, definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;

@@ -5,7 +5,7 @@ import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { claimInState, claimOf } from "./claims";
-import type { Options, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
@@ -13,7 +13,7 @@ export async function remove(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  options: Options,
+  options: EngineOptions,
 ): Promise<void> {
   const { clock, collection, ledger, reader } = scope;
   assertSameServer(scope, outputs, options);

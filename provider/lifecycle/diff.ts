@@ -8,7 +8,7 @@ import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./differ
 import { rememberState } from "./evidence";
 import { claimInState, claimOf, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
-import type { Inputs, Options, Outputs } from "./resource";
+import type { Inputs, EngineOptions, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
 
 export interface Changes {
@@ -33,7 +33,7 @@ export function diff(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
 ): Changes {
   assertSameServer(scope, outputs, options);
   const { definition } = scope;
@@ -86,7 +86,7 @@ function noteHolder(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
   isReplaced: boolean,
 ): void {
   const { definition, ledger } = scope;

@@ -10,7 +10,7 @@ import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues
 import { adoptionClaim, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
-import type { Inputs, Options } from "./resource";
+import type { Inputs, EngineOptions } from "./resource";
 
 /** The result of checking an import. */
 export interface CheckedImport {
@@ -26,7 +26,7 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
 }
 
 export interface ImportOptions {
-  readonly options: Options;
+  readonly options: EngineOptions;
   /** The engine itself imports (plugin), so a record that this run deletes is an error instead of a reason to create one. */
   readonly isImportedByEngine?: boolean;
 }
@@ -89,7 +89,7 @@ export async function importRecord(
   scope: RecordScope,
   id: string,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
   operation: Operation,
 ): Promise<{ record: ApiRecord; claim: string }> {
   const { ledger, checkedImports } = scope;
@@ -122,7 +122,7 @@ async function readToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
-  { owner }: Options,
+  { owner }: EngineOptions,
   operation: Operation,
 ): Promise<ApiRecord> {
   try {

@@ -52,7 +52,7 @@ export class PartialFailureError extends UptimeError {
 }
 
 /** Everything that the engine passes about a resource besides its inputs. */
-export interface Options {
+export interface EngineOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** The time for this operation in milliseconds, if a person has set one. */

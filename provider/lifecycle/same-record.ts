@@ -6,7 +6,7 @@ import type { Address, Settings } from "../api/settings";
 import type { RecordScope } from "./record-scope";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
 import { hasSameNameOrUrl } from "./evidence";
-import type { Options, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 
 /** Whether state was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
@@ -31,7 +31,7 @@ export function isServerOfState(
 export function assertSameServer(
   { address, settings }: RecordScope,
   { serverHash }: Outputs,
-  { mayHaveOldSettings }: Options,
+  { mayHaveOldSettings }: EngineOptions,
 ): void {
   if (isServerOfState(address, settings, serverHash)) return;
   const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";

@@ -14,7 +14,7 @@ import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { get, read } from "../../lifecycle/read";
-import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
+import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
 import {
@@ -176,7 +176,7 @@ export class PluginResources {
     return this.front.encoder.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
-  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): Options {
+  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
     const run = this.front.runOptions(oldOutputs);
     return { ...run, urn, owner: ownerOfUrn(urn), isOwnerCertain: true, timeout, ignoreChanges };
   }
