@@ -6,7 +6,7 @@ import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
 import { check } from "../lifecycle/check";
 import type { Declaration } from "../lifecycle/check";
-import { remove } from "../lifecycle/delete";
+import { deleteRecord } from "../lifecycle/delete";
 import { diff } from "../lifecycle/diff";
 import type { Changes } from "../lifecycle/diff";
 import type { ImportProblem } from "../lifecycle/import";
@@ -178,7 +178,7 @@ export class Front {
   }
 
   async delete(id: string, outputs: Outputs, options: EngineOptions): Promise<void> {
-    await remove(this.connect(outputs.account), id, outputs, options);
+    await deleteRecord(this.connect(outputs.account), id, outputs, options);
   }
 
   /** Reads a record that the program does not manage. Undefined if it is gone. */

@@ -9,7 +9,7 @@ import type { EngineOptions, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
-export async function remove(
+export async function deleteRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,

@@ -47,7 +47,11 @@ export async function read(
 }
 
 /** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
-export async function get(scope: RecordScope, id: string, options: EngineOptions): Promise<ApiRecord> {
+export async function readUnmanaged(
+  scope: RecordScope,
+  id: string,
+  options: EngineOptions,
+): Promise<ApiRecord> {
   const { clock, reader } = scope;
   try {
     return await reader.show(id, new Operation({ ...options, clock }));
@@ -71,7 +75,7 @@ export async function readOnly(
   options: EngineOptions,
 ): Promise<State | undefined> {
   try {
-    const record = await get(scope, id, options);
+    const record = await readUnmanaged(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
     if (error instanceof MissingError && outputs.isReadOnly) return undefined;

@@ -13,7 +13,7 @@ import { reserveRecord } from "../../lifecycle/run-note";
 import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";
-import { get, read } from "../../lifecycle/read";
+import { readUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
@@ -139,7 +139,7 @@ export class PluginResources {
     try {
       const { id, account } = parseImportId(request.id);
       const connected = connect(account);
-      const record = await get(connected, id, this.requestOptions(request));
+      const record = await readUnmanaged(connected, id, this.requestOptions(request));
       reserveRecord(connected, record);
       const claim = adoptionClaim(ownerOfUrn(urn));
       const read = outputsOfRecord(connected, record, account);
