@@ -81,6 +81,38 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
   }
 }
 
+/**
+ * The fields that a record shows, by property; null if it shows an empty one.
+ *
+ * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
+ * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
+ */
+export function shownValues(
+  definition: Definition,
+  record: ApiRecord,
+  options: {
+    readonly escaped?: boolean;
+    readonly refuse?: (property: string, reason: Message) => void;
+  } = {},
+): Map<string, Value> {
+  const { escaped = true, refuse } = options;
+  const values = new Map<string, Value>();
+  for (const [key, field] of Object.entries(definition.fields)) {
+    try {
+      const value = shownValue(field, record, escaped);
+      if (value !== undefined) values.set(key, value);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      if (!refuse)
+        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
+          cause: error,
+        });
+      refuse(key, message`cannot be read. ${error}`);
+    }
+  }
+  return values;
+}
+
 /** Whether a record shows a field, under any of its names. */
 export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
