@@ -24,8 +24,8 @@ const sparePages = 10;
 export class RecordReader {
   private readonly askedIds = new Set<string>();
   /** The first read, by id. Other reads wait for it: if many do, a list is read next. */
-  private first: Promise<unknown> | undefined;
-  private sample: ApiRecord | undefined;
+  private firstRead: Promise<unknown> | undefined;
+  private firstRecord: ApiRecord | undefined;
   private readonly lists = new Map<Order, Listing>();
 
   constructor(
@@ -49,15 +49,15 @@ export class RecordReader {
     withAttributes = false,
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
-    if (!this.first) {
+    if (!this.firstRead) {
       const answer = this.show(id, operation);
-      this.first = answer.then(
-        (record) => (this.sample = record),
+      this.firstRead = answer.then(
+        (record) => (this.firstRecord = record),
         () => undefined,
       );
       return answer;
     }
-    await operation.inTime(this.first);
+    await operation.inTime(this.firstRead);
     const listed = wanted && (await this.recordInList(id, operation));
     if (listed && this.hasWantedValues(listed, wanted) && (!withAttributes || this.listShowsAsMuch())) {
       this.evidence.addShown(this.collection.definition, listed);
@@ -127,10 +127,10 @@ export class RecordReader {
 
   /** Compares the first record in a list with what its own address has shown. */
   private listShowsAsMuch(): boolean {
-    const { sample } = this;
-    if (!sample) return false;
-    const listed = [...this.lists.values()].flatMap((list) => list.get(sample.id) ?? []);
-    return listed.some((one) => !leavesOut(one, sample));
+    const { firstRecord } = this;
+    if (!firstRecord) return false;
+    const listed = [...this.lists.values()].flatMap((list) => list.get(firstRecord.id) ?? []);
+    return listed.some((one) => !leavesOut(one, firstRecord));
   }
 
   private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
