@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { EngineOptions, Outputs } from "./resource";
 
-/** The claim of a resource that created its record, so that state has no claim, and whose owner the engine does not pass. */
+/** The claim of a resource that created its record, when the engine does not tell its name. */
 export const unknownOwner = "";
 
 /** Names another owner in a message. */

@@ -83,7 +83,7 @@ export async function create(
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
-    // State must differ from the inputs in what may not be there, so that the next run sends it.
+    // A field that the record does not show may be unset. Store null, so that the next diff sends it.
     for (const [key] of unsent)
       if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;
     throw new PartialFailureError(

@@ -60,8 +60,8 @@ interface Entry {
 }
 
 /**
- * The claims that a resource may have had before it was renamed. A refresh reads every resource in state under its old claim.
- * If this claim was not among them, the resource was renamed, so claims that no declared resource has may be its old ones.
+ * The claims that a resource may have had before it was renamed. A refresh reads each resource under its old claim. A claim that
+ * was never read belongs to a renamed resource, and undeclared holders may be its old names.
  */
 function formerClaims({ holders }: Entry, claim: string): string[] {
   if (holders.has(claim)) return [];
@@ -197,7 +197,7 @@ export class Ledger {
       importer !== (own?.owner ?? replaced.get(claim)) &&
       // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&
-      // State of version 0.1.0 has only the resource's name as its claim.
+      // State of an earlier build has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
     const isHeldByOther = [...holders.keys()].some((other) => other !== claim && !former.includes(other));

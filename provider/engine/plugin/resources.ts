@@ -158,8 +158,8 @@ export class PluginResources {
   }
 
   /**
-   * Decodes state. Managed are the properties in the inputs, because after an import the outputs have all fields, and those
-   * with a default, which the inputs of an import leave out.
+   * Decodes state. The managed fields are those in the inputs, plus those with a default, which the inputs of an import leave
+   * out. The outputs do not say it, because after an import they have all fields.
    */
   private decodeOutputs({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
     const { definition } = this.front;
