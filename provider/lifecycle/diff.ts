@@ -50,7 +50,7 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  noteHolder(scope, id, outputs, inputs, options, replaces.length > 0);
+  claimRecord(scope, id, outputs, inputs, options, replaces.length > 0);
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
@@ -81,7 +81,7 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
 }
 
 /** Notes which resource has the record. Throws if another one of the program has it too. */
-function noteHolder(
+function claimRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
