@@ -118,7 +118,7 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
   domain: [{ name: "one.example" }],
 };
 
-/** True once in the given number of times. */
+/** A value in one of the given number of cases. */
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);
