@@ -70,7 +70,6 @@ export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
   return countRequired(definition, record) > 0;
 }
 
-/** How many of the required fields a record shows. */
 function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
   return Object.values(fields).filter(
     (field) => field.required && shownNames(field).some((name) => Object.hasOwn(raw, name)),

@@ -64,7 +64,6 @@ export async function lookUpOne(
   return foundRecord(definition, whole, account);
 }
 
-/** All records that the arguments select. */
 export async function lookUpAll(
   definition: Definition,
   connect: Connect,

@@ -123,7 +123,6 @@ export async function withEmptyListForm(
   }
 }
 
-/** The names and values that a form has for these properties. */
 export function formOf(definition: Definition, wanted: WantedValues, emptyLists: EmptyListForm): Pair[] {
   return [...wanted].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
 }
@@ -136,7 +135,6 @@ function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal:
   });
 }
 
-/** What was sent and what the record shows. */
 function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
