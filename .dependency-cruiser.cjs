@@ -11,7 +11,7 @@ const floors = {
   sdk: ["definitions"],
 };
 // What stands on all of them. Neither imports the other.
-const fronts = { entries: "^provider/[^/]+$", cli: "^provider/cli/" };
+const tops = { entries: "^provider/[^/]+$", cli: "^provider/cli/" };
 const folder = (name) => `^provider/${name}/`;
 // The first lookup of a program loads it, because it sends requests.
 const lookups = "^provider/sdk/send-lookup\\.ts$";
@@ -47,17 +47,17 @@ module.exports = {
       name: "entries-stand-alone",
       comment: "What a program imports loads neither the command line nor the emulator.",
       severity: "error",
-      from: { path: fronts.entries },
-      to: { path: [fronts.cli, folder("emulator")] },
+      from: { path: tops.entries },
+      to: { path: [tops.cli, folder("emulator")] },
     },
     {
       name: "cli-on-floors",
       comment:
         "The command line stands on the floors, and starts the emulator's command; it imports neither an entry point nor what runs in programs.",
       severity: "error",
-      from: { path: fronts.cli },
+      from: { path: tops.cli },
       to: {
-        path: [fronts.entries, folder("sdk"), folder("emulator")],
+        path: [tops.entries, folder("sdk"), folder("emulator")],
         pathNot: "^provider/emulator/cli\\.ts$",
       },
     },

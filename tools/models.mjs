@@ -1,4 +1,4 @@
-// `npm run test:models -- --answers 50000 --runs 10000`: so many cases of the models of answers and of runs, with each front.
+// `npm run test:models -- --answers 50000 --runs 10000`: that number of cases of the models of answers and of runs, with each front.
 // They are tried in chunks, each from a seed of its own. The result of a chunk is a line in results.jsonl in dist/models (or
 // in `--folder`), and what jest says of one that fails is in a file beside it. Started again, it goes on after the last
 // line; `--seed` is the seed of the first chunk.

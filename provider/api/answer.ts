@@ -5,7 +5,7 @@ import type { Definition } from "../definitions/field";
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
   readonly id: string;
-  readonly shown: Readonly<Record<string, unknown>>;
+  readonly raw: Readonly<Record<string, unknown>>;
 }
 
 /** No record is nested deeper than this, and Pulumi could not store a value that is. */
@@ -49,8 +49,8 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   const wrapped = [body[definition.singular], body.data].filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
-  const { id: _, ...shown } = body;
-  const own = id === undefined ? [] : [{ id, shown }];
+  const { id: _, ...raw } = body;
+  const own = id === undefined ? [] : [{ id, raw }];
   const requiredCount = (record: ApiRecord): number => countRequired(definition, record);
   const [best] = [...own, ...inner].sort((a, b) => requiredCount(b) - requiredCount(a));
   if (best && requiredCount(best) > 0) return best;
@@ -70,16 +70,15 @@ export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
   return countRequired(definition, record) > 0;
 }
 
-/** How many of the required fields a record shows. */
-function countRequired({ fields }: Definition, { shown }: ApiRecord): number {
+function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
   return Object.values(fields).filter(
-    (field) => field.required && shownNames(field).some((name) => Object.hasOwn(shown, name)),
+    (field) => field.required && shownNames(field).some((name) => Object.hasOwn(raw, name)),
   ).length;
 }
 
 /** Some servers keep deleted records, and mark them. */
-export function isDeleted({ shown }: ApiRecord): boolean {
-  const { deleted_at, trashed_at, deleted, is_deleted, trashed } = shown;
+export function isDeleted({ raw }: ApiRecord): boolean {
+  const { deleted_at, trashed_at, deleted, is_deleted, trashed } = raw;
   const isSet = (date: unknown): boolean => !saysNothing(date) && !isZeroDate(date);
   return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
 }

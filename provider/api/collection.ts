@@ -7,7 +7,7 @@ import { parseUrl } from "../definitions/url";
 import { parseError } from "./error-body";
 import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
 import type { Operation } from "./operation";
-import { quoteBody, readPages } from "./pages";
+import { quoteBody, readPages } from "./paging";
 
 /** An answer to a write. */
 export interface WriteAnswer {

@@ -127,7 +127,7 @@ export class NotStoredError extends UptimeError {
   constructor(
     given: string | Message,
     /** The record as it is. */
-    readonly record: { readonly id: string; readonly shown: Readonly<Record<string, unknown>> },
+    readonly record: { readonly id: string; readonly raw: Readonly<Record<string, unknown>> },
   ) {
     super(given);
   }

@@ -2,7 +2,7 @@ import { idNumber } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
-import { pageSize } from "./pages";
+import { pageSize } from "./paging";
 
 /** Milliseconds after which a list is read again: at most one list a minute. */
 const maxAge = 60_000;

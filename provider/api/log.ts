@@ -62,7 +62,6 @@ export class Log {
     ]);
   }
 
-  /** Prints the summary. */
   end(): void {
     if (!this.isOn) return;
     const requests = total(this.methods);

@@ -54,7 +54,6 @@ function nextOf(cursor: unknown): unknown {
   return isObject(cursor) ? cursor.next : undefined;
 }
 
-/** The number of the last page, or NaN. */
 function lastPage(body: Record<string, unknown>): number {
   return parseNumber(metaOf(body).last_page ?? parseQuery(linksOf(body).last)?.get("page"));
 }

@@ -23,14 +23,14 @@ export interface EndedRequest<T> {
 export type Denial = "ended" | "too late" | "refused";
 
 /** A request that wants to be sent. */
-export interface Turn {
+export interface PendingRequest {
   readonly operation: Operation;
   readonly isWrite: boolean;
   /** The error of a request that is not sent. */
   readonly denialError: (reason: Denial) => Error;
 }
 
-interface Waiter extends Turn {
+interface Waiter extends PendingRequest {
   readonly go: () => void;
   readonly leave: (reason: Denial) => void;
 }
@@ -73,9 +73,9 @@ export class RateLimiter {
     notices?.watch(() => this.backlog());
   }
 
-  /** Waits for its turn, then runs. Throws {@link Turn.denialError} if the turn does not come. */
-  async run<T>(turn: Turn, request: () => Promise<EndedRequest<T>>): Promise<T> {
-    await this.enter(turn);
+  /** Waits for its turn, then runs. Throws {@link PendingRequest.denialError} if its turn does not come. */
+  async run<T>(pending: PendingRequest, request: () => Promise<EndedRequest<T>>): Promise<T> {
+    await this.enter(pending);
     const begun = this.clock.now();
     try {
       const { result, response } = await request();
@@ -120,15 +120,15 @@ export class RateLimiter {
     this.width = Math.min(this.width + 1, this.limits.maxConcurrency);
   }
 
-  private enter(turn: Turn): Promise<void> {
+  private enter(pending: PendingRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      const signal = turn.operation.waitSignal;
+      const signal = pending.operation.waitSignal;
       const take = (): void => {
         signal?.removeEventListener("abort", end);
         this.queue.splice(this.queue.indexOf(waiter), 1);
       };
       const waiter: Waiter = {
-        ...turn,
+        ...pending,
         go: () => {
           take();
           this.running++;
@@ -136,14 +136,14 @@ export class RateLimiter {
         },
         leave: (reason) => {
           take();
-          reject(turn.denialError(reason));
+          reject(pending.denialError(reason));
         },
       };
       const end = (): void => {
-        if (!turn.operation.mayBegin(turn.isWrite)) waiter.leave("ended");
+        if (!pending.operation.mayBegin(pending.isWrite)) waiter.leave("ended");
         this.admit();
       };
-      const { hasWritten } = turn.operation;
+      const { hasWritten } = pending.operation;
       const place = hasWritten ? this.queue.findIndex((other) => !other.operation.hasWritten) : -1;
       this.queue.splice(place < 0 ? this.queue.length : place, 0, waiter);
       signal?.addEventListener("abort", end, { once: true });

@@ -54,7 +54,7 @@ export function readSettings(
   const raw = rawSettings(config, env);
   const { accounts } = parseSettings(["accounts"], raw);
   const rawOfAccount =
-    account === undefined ? raw : { ...raw, ...settingsOf(account, accounts, config, env) };
+    account === undefined ? raw : { ...raw, ...accountSettingsOf(account, accounts, config, env) };
   const { baseUrl, monitorsBaseUrl, ...others } = parseSettings(
     settingNames.filter((name) => name !== "accounts"),
     rawOfAccount,
@@ -134,7 +134,7 @@ function parseSettings<Name extends SettingName>(
 }
 
 /** The settings of one account of `uptime:accounts`; a key that it leaves out is read from the environment. */
-function settingsOf(
+function accountSettingsOf(
   account: string,
   accounts: SettingValues["accounts"],
   config: Config,

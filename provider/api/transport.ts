@@ -18,7 +18,6 @@ export interface HttpRequest {
 /** The headers of an answer, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A server's answer. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;

@@ -48,7 +48,7 @@ export interface Field<
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The parts of a field's declaration beside its type. */
-type Options<Required extends boolean, Secret extends boolean> = Omit<
+type FieldOptions<Required extends boolean, Secret extends boolean> = Omit<
   Field<unknown, unknown, Required, Secret>,
   "wire" | "type" | "allowed" | "types"
 >;
@@ -72,7 +72,7 @@ export interface RequestHeaderArgs {
 function field<In, Out>(type: FieldType) {
   return <Required extends boolean = false, Secret extends boolean = false>(
     wire: string,
-    options: Options<Required, Secret> = {},
+    options: FieldOptions<Required, Secret> = {},
   ): Field<In, Out, Required, Secret> => ({ wire, type, ...options });
 }
 
@@ -95,7 +95,7 @@ export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required, false> = {},
+  options: FieldOptions<Required, false> = {},
 ): Field<Input<T | (string & {})>, string, Required, false> {
   return { wire, type: "choice", allowed, ...options };
 }
@@ -104,7 +104,7 @@ export function choice<T extends string, Required extends boolean = false>(
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: Options<Required, false> = {},
+  options: FieldOptions<Required, false> = {},
 ): Field<Input<T | (number & {})>, number, Required, false> {
   return { wire, type: "integer", allowed, ...options };
 }

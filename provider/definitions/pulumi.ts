@@ -54,7 +54,7 @@ export interface PassedOptions {
     Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
   /** Identifies the resource in its stack, if it imports or may adopt a record. */
   readonly resource?: string | undefined;
-  /** In state of version 0.1.0: the name of an imported resource. */
+  /** In state of an earlier build: the name of an imported resource. */
   readonly importer?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { mapLeaves, isObject } from "../definitions/values";
 import type { Properties } from "../definitions/marks";
 
 /** Replaces a text that holds a secret. */
-const notice = "(the server repeats a secret)";
+const redacted = "(the server repeats a secret)";
 /** A shorter secret occurs in ordinary words, so it is found only as a whole value. */
 const leastLength = 4;
 /** No real server encodes what it repeats more often than this. */
@@ -28,7 +28,7 @@ export function messageText(message: string | Message, secrets: Iterable<string>
   const detector = new SecretDetector(secrets);
   const parts = message.map((part) => {
     if (typeof part === "string") return part;
-    return detector.finds(part.text) ? notice : excerpt(part.text);
+    return detector.finds(part.text) ? redacted : excerpt(part.text);
   });
   return parts.join("").toWellFormed();
 }
@@ -51,10 +51,10 @@ export function cleanAttributes(
   const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
   const detector = new SecretDetector(known);
   if (!detector.finds(all)) return rest;
-  const cleanText = (text: string): string => (detector.finds(text) ? notice : text);
+  const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
   const clean = (leaf: unknown): unknown => {
     if (typeof leaf === "string") return cleanText(leaf);
-    return typeof leaf === "number" && detector.has(String(leaf)) ? notice : leaf;
+    return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
   };
   return mapLeaves(rest, clean, cleanText);
 }

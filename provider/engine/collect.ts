@@ -14,7 +14,7 @@ import { readBaseline } from "../lifecycle/baseline";
 import type { Baseline } from "../lifecycle/baseline";
 import { identityKeys, wantedValues } from "../lifecycle/difference";
 import type { Changes } from "../lifecycle/diff";
-import type { Options, Outputs } from "../lifecycle/resource";
+import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { Front } from "./front";
 import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
@@ -34,7 +34,7 @@ const namesakeLine = z.object({
 
 const collectedResource = z.object({
   /** The resource's URN, or what its inputs hold under {@link hiddenNames.collectedKey}. Undefined if neither is known. */
-  key: z.optional(z.string()),
+  stepId: z.optional(z.string()),
   /** The class: `Monitor`, for example. */
   label: z.string(),
   isInState: z.boolean(),
@@ -92,7 +92,7 @@ class CollectingFront extends Front {
 
   override async check(request: CheckRequest): Promise<CheckResult> {
     const { declaration, news, isInState, importId } = request;
-    const key = declaration.options.urn ?? randomUUID();
+    const stepId = declaration.options.urn ?? randomUUID();
     const provider = this.context.provider?.();
     let { inputs, problems }: CheckResult = { inputs: news, problems: [] };
     let scope: RecordScope | undefined;
@@ -106,7 +106,7 @@ class CollectingFront extends Front {
       if (problems.length === 0) problems = [this.encoder.error(error, news)];
     }
     this.add({
-      key,
+      stepId,
       label: this.definition.label,
       isInState,
       provider,
@@ -119,22 +119,22 @@ class CollectingFront extends Front {
     });
     // Only a resource whose update is refused gets the mark, so it is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
-    if (isInState) this.refused.add(key);
-    return { inputs: { ...inputs, [hiddenNames.collectedKey]: key }, problems: [] };
+    if (isInState) this.refused.add(stepId);
+    return { inputs: { ...inputs, [hiddenNames.collectedKey]: stepId }, problems: [] };
   }
 
-  override diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
+  override diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
-    const key = news[hiddenNames.collectedKey];
+    const stepId = news[hiddenNames.collectedKey];
     // A preview has a step only for what changes.
-    if (this.refused.has(key)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
+    if (this.refused.has(stepId)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
     // An import that changes something is refused by the engine.
-    if (key !== undefined) return unchanged;
+    if (stepId !== undefined) return unchanged;
     try {
       return super.diff(id, outputs, news, options);
     } catch (error) {
       const problems = [this.encoder.error(error, news)];
-      this.add({ key: options.urn, label: this.definition.label, isInState: true, problems });
+      this.add({ stepId: options.urn, label: this.definition.label, isInState: true, problems });
       return unchanged;
     }
   }
@@ -170,10 +170,10 @@ class CollectingFront extends Front {
   private async namesakes(scope: RecordScope, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = scope;
     const { values } = decodeInputs(unwrapSecrets(inputs) as Properties);
-    const sent = wantedValues(definition, values, (_, field) => !field.updateOnly);
-    if (identityKeys(definition).some((key) => !sent.has(key))) return undefined;
+    const wantedOnCreate = wantedValues(definition, values, (_, field) => !field.updateOnly);
+    if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
     const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, sent, list, new Operation({ clock: scope.clock }));
+    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation({ clock: scope.clock }));
     return namesakes.map(({ record, differing }) => ({
       id: record.id,
       differs: differing.map(({ key }) => key),

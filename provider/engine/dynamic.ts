@@ -8,7 +8,7 @@ import type { Definition } from "../definitions/field";
 import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
-import type { Options, Outputs } from "../lifecycle/resource";
+import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
 import { newFront } from "./collect";
 import { FrontSession } from "./front";
@@ -59,15 +59,18 @@ export function dynamicProvider(
     return sum;
   };
 
-  const optionsOf = (properties: Properties, operation?: "create" | "update" | "delete"): Options => ({
+  const operationOptions = (
+    properties: Properties,
+    operation?: "create" | "update" | "delete",
+  ): EngineOptions => ({
     ...decodeOptions(properties, operation),
-    ...front.optionsOf(properties),
+    ...front.runOptions(properties),
   });
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
     count(id, outputs, -1);
-    const state = await read(front.connect(outputs.account), id, outputs, optionsOf(properties));
+    const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
     if (!state) return {};
     const plain = front.encoder.outputs(state.outputs, properties);
     const props = front.encoder.markSecrets(plain);
@@ -103,7 +106,7 @@ export function dynamicProvider(
         () => {
           const outputs = decodeOutputs(definition, olds);
           const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, {
-            ...optionsOf(news),
+            ...operationOptions(news),
             // A refresh calls `diff` once after each `read`, also for resources that the program no longer has.
             isDeclared: count(id, outputs, 1) > 0,
           });
@@ -119,7 +122,7 @@ export function dynamicProvider(
     create: (properties: Properties) =>
       run(async () => {
         const { id, outputs } = await front.save(
-          (scope, inputs) => create(scope, inputs, optionsOf(properties, "create")),
+          (scope, inputs) => create(scope, inputs, operationOptions(properties, "create")),
           properties,
         );
         return { id, outs: outputs };
@@ -127,7 +130,7 @@ export function dynamicProvider(
     read: (id, properties: Properties) =>
       run(async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readOnly(id, properties, optionsOf(properties));
+        const found = await front.readOnly(id, properties, operationOptions(properties));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }, properties),
     update: (id, olds: Properties, news: Properties) =>
@@ -135,7 +138,7 @@ export function dynamicProvider(
         async () => {
           const old = decodeOutputs(definition, olds);
           const { outputs } = await front.save(
-            (scope, inputs) => update(scope, id, old, inputs, optionsOf(news, "update")),
+            (scope, inputs) => update(scope, id, old, inputs, operationOptions(news, "update")),
             news,
             [olds],
           );
@@ -146,7 +149,7 @@ export function dynamicProvider(
       ),
     delete: (id, properties: Properties) =>
       run(
-        () => front.delete(id, decodeOutputs(definition, properties), optionsOf(properties, "delete")),
+        () => front.delete(id, decodeOutputs(definition, properties), operationOptions(properties, "delete")),
         properties,
       ),
   };

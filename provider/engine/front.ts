@@ -6,13 +6,13 @@ import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
 import { check } from "../lifecycle/check";
 import type { Declaration } from "../lifecycle/check";
-import { remove } from "../lifecycle/delete";
+import { deleteRecord } from "../lifecycle/delete";
 import { diff } from "../lifecycle/diff";
 import type { Changes } from "../lifecycle/diff";
 import type { ImportProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
 import { PartialFailureError } from "../lifecycle/resource";
-import type { Inputs, Options, Outputs, State } from "../lifecycle/resource";
+import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
 import type { Properties } from "../definitions/marks";
@@ -134,7 +134,7 @@ export class Front {
   }
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
-  optionsOf(properties: Properties): Options {
+  runOptions(properties: Properties): EngineOptions {
     const { hasProgram, interruption } = this.context.session;
     return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
   }
@@ -157,7 +157,7 @@ export class Front {
     };
   }
 
-  diff(id: string, outputs: Outputs, news: Properties, options: Options): Changes {
+  diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
     return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
   }
 
@@ -177,15 +177,15 @@ export class Front {
     return { id, outputs: this.encode(outputs, news, ...olds) };
   }
 
-  async delete(id: string, outputs: Outputs, options: Options): Promise<void> {
-    await remove(this.connect(outputs.account), id, outputs, options);
+  async delete(id: string, outputs: Outputs, options: EngineOptions): Promise<void> {
+    await deleteRecord(this.connect(outputs.account), id, outputs, options);
   }
 
   /** Reads a record that the program does not manage. Undefined if it is gone. */
   async readOnly(
     id: string,
     properties: Properties,
-    options: Options,
+    options: EngineOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;

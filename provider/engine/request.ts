@@ -12,7 +12,7 @@ import type { PassedOptions } from "../definitions/pulumi";
 import { unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { ImportProblem } from "../lifecycle/import";
-import type { Inputs, Options, Outputs } from "../lifecycle/resource";
+import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
 import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
 import { milliseconds } from "./duration";
 
@@ -92,7 +92,10 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 }
 
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(properties: Properties, operation?: "create" | "update" | "delete"): Options {
+export function decodeOptions(
+  properties: Properties,
+  operation?: "create" | "update" | "delete",
+): EngineOptions {
   const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
     passedOptions.parse(properties[hiddenNames.options]) ?? {};
   const timeout = operation && customTimeouts?.[operation];

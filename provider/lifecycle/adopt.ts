@@ -9,7 +9,7 @@ import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord } from "./pending-creates";
 import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
-import type { Difference, Values } from "./difference";
+import type { Difference, WantedValues } from "./difference";
 import { adoptionClaim } from "./claims";
 
 /** A record with the declared name, and the fields in which it differs. */
@@ -32,7 +32,7 @@ interface AdoptedRecord extends CreatedRecord {
  */
 export async function adopt(
   scope: RecordScope,
-  values: Values,
+  wanted: WantedValues,
   baseline: Baseline,
   owner: string | undefined,
   operation: Operation,
@@ -40,7 +40,7 @@ export async function adopt(
   const { definition, ledger } = scope;
   const isFree = (record: ApiRecord): boolean =>
     ledger.standing(record.id) === "free" && !isRecordHeldElsewhere(scope, record);
-  const found = await namesakesOf(scope, values, baseline, operation, isFree);
+  const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
   const { chosen, equal } = chooseNamesake(free, (one) => one.differing.length === 0);
@@ -79,13 +79,13 @@ export function chooseNamesake<T>(
 /** The records that were there before the first create of this process and have the same name (a monitor: and URL). */
 export async function namesakesOf(
   { definition, reader, traits }: RecordScope,
-  values: Values,
+  wanted: WantedValues,
   { byName }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean = () => true,
 ): Promise<readonly Namesake[]> {
   const names = identityKeys(definition);
-  const identity = new Map(names.map((key) => [key, values.get(key) ?? null]));
+  const identity = new Map(names.map((key) => [key, wanted.get(key) ?? null]));
   const hasName = (record: ApiRecord): boolean =>
     [...identity].every(
       ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
@@ -95,16 +95,16 @@ export async function namesakesOf(
     if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
     const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (isRecordOf(definition, record) && hasName(record))
-      found.push({ record, differing: differences(definition, values, record) });
+      found.push({ record, differing: differences(definition, wanted, record) });
   }
   return found;
 }
 
 function describeDifferences({ differing }: Namesake): Message {
-  const parts = differing.map(({ key, field, wanted, shown, problem }) => {
+  const parts = differing.map(({ key, field, wanted, actual, problem }) => {
     if (field.secret) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
-    return message`${key} is ${quoteValue(shown)} and would be ${JSON.stringify(wanted)}`;
+    return message`${key} is ${quoteValue(actual)} and would be ${JSON.stringify(wanted)}`;
   });
   return message`(${joinMessages(parts, ", ")})`;
 }

@@ -78,7 +78,6 @@ function checkAccount(
   return undefined;
 }
 
-/** The id in the option `import`. */
 function checkImportId(
   { label, singular }: Definition,
   { importId: given, old, options: { owner } }: Declaration,

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
-import type { Options, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 
-/** The claim of a resource that created its record, so that state has no claim, and whose owner the engine does not pass. */
+/** The claim of a resource that created its record, when the engine does not tell its name. */
 export const unknownOwner = "";
 
 /** Names another owner in a message. */
@@ -19,7 +19,7 @@ export function adoptionClaim(owner: string | undefined): string {
 }
 
 /** Identifies a resource among those that have the same record. */
-export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: Options): string {
+export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: EngineOptions): string {
   return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
 }
 

@@ -24,7 +24,7 @@ import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import { nameOf, PartialFailureError } from "./resource";
-import type { Inputs, Options, State } from "./resource";
+import type { Inputs, EngineOptions, State } from "./resource";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
 
 /** A created resource, and a message if it has adopted its record. */
@@ -33,7 +33,11 @@ interface CreatedState extends State {
 }
 
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
-export async function create(scope: RecordScope, inputs: Inputs, options: Options): Promise<CreatedState> {
+export async function create(
+  scope: RecordScope,
+  inputs: Inputs,
+  options: EngineOptions,
+): Promise<CreatedState> {
   const { clock, definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;
@@ -45,14 +49,14 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
 
   const wanted = wantedValues(definition, inputs.values);
   // `pause` and other update-only fields are set by an update that follows.
-  const createValues = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
+  const wantedOnCreate = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
   const baseline = await baselineOf(scope, operation);
   const adopted = settings.adoptExisting
-    ? await adopt(scope, createValues, baseline, owner, operation)
+    ? await adopt(scope, wantedOnCreate, baseline, owner, operation)
     : undefined;
   const created =
     adopted ??
-    (await sendCreate(scope, { values: createValues, owner: owner ?? unknownOwner, baseline }, operation));
+    (await sendCreate(scope, { wanted: wantedOnCreate, owner: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
   if (!adopted) holdCreated(scope, id);
   // A created record needs no claim, because no resource had it before.
@@ -67,7 +71,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
   try {
     const settled =
       unsent.length === 0
-        ? await verify(scope, id, createValues, created, operation)
+        ? await verify(scope, id, wantedOnCreate, created, operation)
         : await sendUpdate(scope, id, wanted, operation);
     return {
       id,
@@ -77,9 +81,9 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Option
         message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
     };
   } catch (error) {
-    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, shown: {} });
+    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
-    // State must differ from the inputs in what may not be there, so that the next run sends it.
+    // A field that the record does not show may be unset. Store null, so that the next diff sends it.
     for (const [key] of unsent)
       if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;
     throw new PartialFailureError(
@@ -113,7 +117,7 @@ async function sendCreate(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition } = scope;
-  const turnKey = JSON.stringify(formOf(definition, planned.values, "entry"));
+  const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdThen = creates.highestKnownId;
     for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
@@ -160,18 +164,18 @@ async function inTurn<T>(
 /** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
 async function postOnce(
   scope: RecordScope,
-  { values, baseline, owner }: PlannedCreate,
+  { wanted, baseline, owner }: PlannedCreate,
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
   const { collection, creates, definition, ledger, traits } = scope;
   const { singular } = definition;
-  const { answer, emptyLists } = await withEmptyListForm(scope, values, traits.emptyLists, (pairs) =>
+  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, traits.emptyLists, (pairs) =>
     collection.store(pairs, operation, onSend),
   );
   if (emptyLists === "text") traits.emptyLists = emptyLists;
   const { id, status, request } = answer;
-  if (id !== undefined) ledger.add(id, { is: "written" });
+  if (id !== undefined) ledger.add(id, { is: "changing" });
   if (id === undefined)
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new ${singular} was looked for, and was not found.`,

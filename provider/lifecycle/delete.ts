@@ -5,15 +5,15 @@ import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { claimInState, claimOf } from "./claims";
-import type { Options, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource has it or it is gone. */
-export async function remove(
+export async function deleteRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  options: Options,
+  options: EngineOptions,
 ): Promise<void> {
   const { clock, collection, ledger, reader } = scope;
   assertSameServer(scope, outputs, options);
@@ -28,7 +28,7 @@ export async function remove(
   try {
     if (!isSameAccount || hasFixedField(scope))
       assertOwnRecord(scope, outputs, await reader.show(id, operation));
-    ledger.add(id, { is: "written" });
+    ledger.add(id, { is: "changing" });
     await collection.remove(id, operation);
   } catch (error) {
     try {

@@ -8,7 +8,7 @@ import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./differ
 import { rememberState } from "./evidence";
 import { claimInState, claimOf, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
-import type { Inputs, Options, Outputs } from "./resource";
+import type { Inputs, EngineOptions, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
 
 export interface Changes {
@@ -33,7 +33,7 @@ export function diff(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
 ): Changes {
   assertSameServer(scope, outputs, options);
   const { definition } = scope;
@@ -50,7 +50,7 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  noteHolder(scope, id, outputs, inputs, options, replaces.length > 0);
+  claimRecord(scope, id, outputs, inputs, options, replaces.length > 0);
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
@@ -81,12 +81,12 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
 }
 
 /** Notes which resource has the record. Throws if another one of the program has it too. */
-function noteHolder(
+function claimRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
   isReplaced: boolean,
 ): void {
   const { definition, ledger } = scope;

@@ -8,8 +8,8 @@ import { decodeEntities, isEmpty } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
 
-/** Values by property; null is "managed as empty". */
-export type Values = ReadonlyMap<string, Value>;
+/** The values that a record must have, by property; null is "managed as empty". */
+export type WantedValues = ReadonlyMap<string, Value>;
 
 /** The result of comparing a field of a record with the wanted value. */
 type Comparison =
@@ -26,28 +26,28 @@ export interface Difference {
   readonly field: Field;
   readonly wanted: Value;
   /** Undefined if a field of this type cannot have it, and `problem` is what is wrong. */
-  readonly shown: Value | undefined;
+  readonly actual: Value | undefined;
   readonly problem?: Message | undefined;
 }
 
 /** Compares a record's field with the wanted value, as it is and with one level of HTML entities decoded. */
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
-  const shown = field.writeOnly ? undefined : findShown(field, record);
-  if (!shown) return { outcome: "notShown" };
+  const found = field.writeOnly ? undefined : findShown(field, record);
+  if (!found) return { outcome: "notShown" };
   try {
-    if (isShownAs(field, wanted, shown.value)) return { outcome: "same", value: wanted };
-    const value = parse(field, decodeEntities(shown.value));
+    if (isShownAs(field, wanted, found.value)) return { outcome: "same", value: wanted };
+    const value = parse(field, decodeEntities(found.value));
     return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    return { outcome: "differs", value: undefined, problem: describeUnexpected(field, shown.value, error) };
+    return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, error) };
   }
 }
 
 /** Compares without decoding. A value that cannot be parsed counts as not equal: once decoded, it may be. */
-function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
+function isShownAs(field: Field, wanted: Value, value: unknown): boolean {
   try {
-    return equal(field, wanted, parse(field, raw));
+    return equal(field, wanted, parse(field, value));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     return false;
@@ -55,12 +55,12 @@ function isShownAs(field: Field, wanted: Value, raw: unknown): boolean {
 }
 
 /** The fields that a record shows with another value. A field that it does not show is no difference. */
-export function differences(definition: Definition, wanted: Values, record: ApiRecord): Difference[] {
+export function differences(definition: Definition, wanted: WantedValues, record: ApiRecord): Difference[] {
   return [...wanted].flatMap(([key, value]) => {
     const field = fieldOf(definition, key);
-    const shown = compare(field, value, record);
-    if (shown.outcome !== "differs") return [];
-    return [{ key, field, wanted: value, shown: shown.value, problem: shown.problem }];
+    const comparison = compare(field, value, record);
+    if (comparison.outcome !== "differs") return [];
+    return [{ key, field, wanted: value, actual: comparison.value, problem: comparison.problem }];
   });
 }
 
@@ -71,14 +71,46 @@ export function differences(definition: Definition, wanted: Values, record: ApiR
  * @throws UptimeError if a field of this type cannot have the value
  */
 export function shownValue(field: Field, record: ApiRecord, escaped = true): Value | undefined {
-  const shown = findShown(field, record);
-  if (!shown) return undefined;
+  const found = findShown(field, record);
+  if (!found) return undefined;
   try {
-    return parse(field, escaped ? decodeEntities(shown.value) : shown.value);
+    return parse(field, escaped ? decodeEntities(found.value) : found.value);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new UptimeError(message`${describeUnexpected(field, shown.value, error)}.`, { cause: error });
+    throw new UptimeError(message`${describeUnexpected(field, found.value, error)}.`, { cause: error });
   }
+}
+
+/**
+ * The fields that a record shows, by property; null if it shows an empty one.
+ *
+ * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
+ * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
+ */
+export function shownValues(
+  definition: Definition,
+  record: ApiRecord,
+  options: {
+    readonly escaped?: boolean;
+    readonly refuse?: (property: string, reason: Message) => void;
+  } = {},
+): Map<string, Value> {
+  const { escaped = true, refuse } = options;
+  const values = new Map<string, Value>();
+  for (const [key, field] of Object.entries(definition.fields)) {
+    try {
+      const value = shownValue(field, record, escaped);
+      if (value !== undefined) values.set(key, value);
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      if (!refuse)
+        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
+          cause: error,
+        });
+      refuse(key, message`cannot be read. ${error}`);
+    }
+  }
+  return values;
 }
 
 /** Whether a record shows a field, under any of its names. */
@@ -138,7 +170,7 @@ export function describeRecord(
   record: ApiRecord,
   keys: readonly string[] = identityKeys(definition),
 ): Message {
-  const shown = keys.flatMap((key) => {
+  const values = keys.flatMap((key) => {
     const field = fieldOf(definition, key);
     if (field.secret || compare(field, null, record).outcome !== "differs") return [];
     try {
@@ -148,13 +180,13 @@ export function describeRecord(
     }
   });
   const id = quote(record.id);
-  return shown.length > 0 ? message`${id} (${joinMessages(shown, ", ")})` : [id];
+  return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];
 }
 
 /** A record's name and, for a monitor, its URL, as one string. */
 export function shownIdentity(definition: Definition, record: ApiRecord): string {
-  const shown = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
-  return JSON.stringify(shown.map(decodeEntities));
+  const values = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
+  return JSON.stringify(values.map(decodeEntities));
 }
 
 /** A value that a record shows, in a message. */
@@ -163,11 +195,11 @@ export function quoteValue(value: Value | undefined): Quote {
 }
 
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
-  const name = shownNames(field).find((one) => Object.hasOwn(record.shown, one));
-  return name === undefined ? undefined : { value: record.shown[name] };
+  const name = shownNames(field).find((one) => Object.hasOwn(record.raw, one));
+  return name === undefined ? undefined : { value: record.raw[name] };
 }
 
-function describeUnexpected(field: Field, raw: unknown, { message: expected }: UnreadableError): Message {
-  const found = field.secret ? "something else" : quote(JSON.stringify(raw));
+function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {
+  const found = field.secret ? "something else" : quote(JSON.stringify(value));
   return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

@@ -10,7 +10,7 @@ import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues
 import { adoptionClaim, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
-import type { Inputs, Options } from "./resource";
+import type { Inputs, EngineOptions } from "./resource";
 
 /** The result of checking an import. */
 export interface CheckedImport {
@@ -26,7 +26,7 @@ export interface ImportProblem extends Omit<Problem, "reason"> {
 }
 
 export interface ImportOptions {
-  readonly options: Options;
+  readonly options: EngineOptions;
   /** The engine itself imports (plugin), so a record that this run deletes is an error instead of a reason to create one. */
   readonly isImportedByEngine?: boolean;
 }
@@ -89,7 +89,7 @@ export async function importRecord(
   scope: RecordScope,
   id: string,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
   operation: Operation,
 ): Promise<{ record: ApiRecord; claim: string }> {
   const { ledger, checkedImports } = scope;
@@ -122,7 +122,7 @@ async function readToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
-  { owner }: Options,
+  { owner }: EngineOptions,
   operation: Operation,
 ): Promise<ApiRecord> {
   try {
@@ -156,8 +156,8 @@ function problemsOfImport(
   const { definition } = scope;
   const there = `${definition.singular} ${record.id}`;
   return differences(definition, valuesToCompare(scope, inputs, ignoreChanges), record).map((difference) => {
-    const { key, field, wanted, shown, problem } = difference;
-    const found = quoteValue(shown);
+    const { key, field, wanted, actual, problem } = difference;
+    const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
     const reason = field.secret

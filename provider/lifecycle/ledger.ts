@@ -2,14 +2,14 @@ import { ownerIn, unknownOwner } from "./claims";
 
 /**
  * Something that happens to a record in this run, or that the provider learns about it. Usually a check notes "to be
- * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "written"; and a delete "left",
- * "in state", "ending", "written" and "ended".
+ * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "changing"; and a delete "left",
+ * "in state", "ending", "changing" and "ended".
  */
 type LedgerEvent =
   /** A resource in state has it. */
   | { readonly is: "in state" }
-  /** The provider is about to change it, so lists that were read before may be outdated. */
-  | { readonly is: "written" }
+  /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
+  | { readonly is: "changing" }
   /** It is about to be deleted, so it is too late to import it. */
   | { readonly is: "ending"; readonly owner: string | undefined }
   /** It was not deleted after all. */
@@ -49,7 +49,7 @@ interface Holder {
 
 interface Entry {
   isInState: boolean;
-  isWritten: boolean;
+  mayHaveChanged: boolean;
   isEnded: boolean;
   takenBy: string | undefined;
   importer: string | undefined;
@@ -60,8 +60,8 @@ interface Entry {
 }
 
 /**
- * The claims that a resource may have had before it was renamed. A refresh reads every resource in state under its old claim.
- * If this claim was not among them, the resource was renamed, so claims that no declared resource has may be its old ones.
+ * The claims that a resource may have had before it was renamed. A refresh reads each resource under its old claim. A claim that
+ * was never read belongs to a renamed resource, and undeclared holders may be its old names.
  */
 function formerClaims({ holders }: Entry, claim: string): string[] {
   if (holders.has(claim)) return [];
@@ -91,8 +91,8 @@ export class Ledger {
       case "in state":
         entry.isInState = true;
         return;
-      case "written":
-        entry.isWritten = true;
+      case "changing":
+        entry.mayHaveChanged = true;
         return;
       case "ending":
         this.spend(id, event.owner);
@@ -197,7 +197,7 @@ export class Ledger {
       importer !== (own?.owner ?? replaced.get(claim)) &&
       // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&
-      // State of version 0.1.0 has only the resource's name as its claim.
+      // State of an earlier build has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
     const isHeldByOther = [...holders.keys()].some((other) => other !== claim && !former.includes(other));
@@ -215,8 +215,8 @@ export class Ledger {
     return this.entries.get(id)?.importer;
   }
 
-  isWritten(id: string): boolean {
-    return this.entries.get(id)?.isWritten === true;
+  mayHaveChanged(id: string): boolean {
+    return this.entries.get(id)?.mayHaveChanged === true;
   }
 
   private wasImported(importId: string, owner: string | undefined): boolean {
@@ -232,7 +232,7 @@ export class Ledger {
     if (!entry) {
       entry = {
         isInState: false,
-        isWritten: false,
+        mayHaveChanged: false,
         isEnded: false,
         takenBy: undefined,
         importer: undefined,

@@ -5,11 +5,11 @@ import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
 import type { Connect, RecordScope } from "./record-scope";
-import { compare, fieldOf, describeRecord, shows } from "./difference";
+import { compare, fieldOf, describeRecord, shows, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
-import { completeRecords, showUnlessMissing, shownValues } from "./records";
+import { completeRecords, showUnlessMissing } from "./complete-records";
 
 export interface FoundRecord {
   readonly id: string;
@@ -64,7 +64,6 @@ export async function lookUpOne(
   return foundRecord(definition, whole, account);
 }
 
-/** All records that the arguments select. */
 export async function lookUpAll(
   definition: Definition,
   connect: Connect,

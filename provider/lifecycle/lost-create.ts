@@ -15,7 +15,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
-import type { Values } from "./difference";
+import type { WantedValues } from "./difference";
 import { isIdHeldElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 
@@ -170,7 +170,7 @@ function mayExistHint({ singular }: Definition): string {
 
 async function findCandidates(
   scope: RecordScope,
-  { values, baseline, highestIdThen, lost }: LostCreate,
+  { wanted, baseline, highestIdThen, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
   const { clock, collection, creates, definition, ledger, reader, traits } = scope;
@@ -191,25 +191,26 @@ async function findCandidates(
   const equal: ApiRecord[] = [];
   const alike: ApiRecord[] = [];
   for (const brief of listed) {
-    if (!isNew(brief) || !isAlike(definition, values, brief)) continue;
+    if (!isNew(brief) || !isAlike(definition, wanted, brief)) continue;
     const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
     if (!isNew(record) || !isRecordOf(definition, record)) continue;
-    if (differences(definition, values, record).length === 0) equal.push(record);
-    else if (isAlike(definition, values, record)) alike.push(record);
+    if (differences(definition, wanted, record).length === 0) equal.push(record);
+    else if (isAlike(definition, wanted, record)) alike.push(record);
   }
   return { equal: equal.filter(isNew), alike: alike.filter(isNew) };
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */
-function isAlike(definition: Definition, values: Values, record: ApiRecord): boolean {
+function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
   return keys.some((key) => {
     const field = fieldOf(definition, key);
-    const wanted = values.get(key) ?? null;
-    const shown = compare(field, wanted, record);
-    if (shown.outcome === "same") return true;
-    if (key !== "name" || shown.outcome === "notShown" || typeof wanted !== "string") return false;
-    return typeof shown.value === "string" && shown.value !== "" && wanted.startsWith(shown.value);
+    const value = wanted.get(key) ?? null;
+    const comparison = compare(field, value, record);
+    if (comparison.outcome === "same") return true;
+    if (key !== "name" || comparison.outcome === "notShown" || typeof value !== "string") return false;
+    const { value: actual } = comparison;
+    return typeof actual === "string" && actual !== "" && value.startsWith(actual);
   });
 }

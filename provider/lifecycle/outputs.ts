@@ -31,10 +31,11 @@ export function outputsOf(
   for (const key of managedKeys(definition, declared.values)) {
     const field = fieldOf(definition, key);
     const wanted = valueOf(declared.values, key);
-    const shown = compare(field, wanted, record);
-    if (shown.outcome === "differs" && shown.problem && isStrict)
-      throw new UptimeError(message`${shown.problem}.`);
-    values[key] = shown.outcome === "notShown" || shown.value === undefined ? wanted : shown.value;
+    const comparison = compare(field, wanted, record);
+    if (comparison.outcome === "differs" && comparison.problem && isStrict)
+      throw new UptimeError(message`${comparison.problem}.`);
+    values[key] =
+      comparison.outcome === "notShown" || comparison.value === undefined ? wanted : comparison.value;
   }
   return {
     values,
@@ -74,6 +75,6 @@ export function attributesOf(
   for (const [key, field] of Object.entries(definition.fields))
     if (!field.secret && managed.includes(key)) for (const name of shownNames(field)) left.add(name);
   return Object.fromEntries(
-    Object.entries(record.shown).filter(([name, value]) => value !== null && !left.has(name)),
+    Object.entries(record.raw).filter(([name, value]) => value !== null && !left.has(name)),
   );
 }

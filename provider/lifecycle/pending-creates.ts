@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import type { Baseline } from "./baseline";
-import type { Values } from "./difference";
+import type { WantedValues } from "./difference";
 
 /** A create before it is sent. */
 export interface PlannedCreate {
-  readonly values: Values;
+  readonly wanted: WantedValues;
   readonly owner: string;
   readonly baseline: Baseline;
 }

@@ -7,7 +7,7 @@ import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
-import type { Options, Outputs, State } from "./resource";
+import type { EngineOptions, Outputs, State } from "./resource";
 import { assertOwnRecord, assertSameServer } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
@@ -15,7 +15,7 @@ export async function read(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  options: Options,
+  options: EngineOptions,
 ): Promise<State | undefined> {
   const { clock, definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
@@ -25,10 +25,10 @@ export async function read(
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation({ ...options, clock });
-  const expected = takesAttributes ? undefined : wantedValues(definition, outputs.values);
+  const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
-    record = await reader.read(id, expected, operation);
+    record = await reader.read(id, wanted, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
@@ -47,7 +47,11 @@ export async function read(
 }
 
 /** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
-export async function get(scope: RecordScope, id: string, options: Options): Promise<ApiRecord> {
+export async function readUnmanaged(
+  scope: RecordScope,
+  id: string,
+  options: EngineOptions,
+): Promise<ApiRecord> {
   const { clock, reader } = scope;
   try {
     return await reader.show(id, new Operation({ ...options, clock }));
@@ -68,10 +72,10 @@ export async function readOnly(
   scope: RecordScope,
   id: string,
   outputs: Pick<Outputs, "account" | "isReadOnly">,
-  options: Options,
+  options: EngineOptions,
 ): Promise<State | undefined> {
   try {
-    const record = await get(scope, id, options);
+    const record = await readUnmanaged(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
     if (error instanceof MissingError && outputs.isReadOnly) return undefined;

@@ -7,7 +7,7 @@ import type { Order } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/values";
 import { compare, fieldOf } from "./difference";
-import type { Values } from "./difference";
+import type { WantedValues } from "./difference";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
@@ -19,13 +19,13 @@ const sparePages = 10;
 
 /**
  * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record is used
- * only if it has the expected values; if it differs, the record is read by its id.
+ * only if it has the wanted values; if it differs, the record is read by its id.
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
   /** The first read, by id. Other reads wait for it: if many do, a list is read next. */
-  private first: Promise<unknown> | undefined;
-  private sample: ApiRecord | undefined;
+  private firstRead: Promise<unknown> | undefined;
+  private firstRecord: ApiRecord | undefined;
   private readonly lists = new Map<Order, Listing>();
 
   constructor(
@@ -37,34 +37,34 @@ export class RecordReader {
   ) {}
 
   /**
-   * The record under an id, from the list if that shows the expected values, else from its own address. Throws
+   * The record under an id, from the list if that shows the wanted values, else from its own address. Throws
    * {@link MissingError}.
    *
    * @param withAttributes whether everything else that its own address shows is wanted too
    */
   async read(
     id: string,
-    expected: Values | undefined,
+    wanted: WantedValues | undefined,
     operation: Operation,
     withAttributes = false,
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
-    if (!this.first) {
+    if (!this.firstRead) {
       const answer = this.show(id, operation);
-      this.first = answer.then(
-        (record) => (this.sample = record),
+      this.firstRead = answer.then(
+        (record) => (this.firstRecord = record),
         () => undefined,
       );
       return answer;
     }
-    await operation.inTime(this.first);
-    const listed = expected && (await this.recordInList(id, operation));
-    if (listed && this.isAsExpected(listed, expected) && (!withAttributes || this.listShowsAsMuch())) {
+    await operation.inTime(this.firstRead);
+    const listed = wanted && (await this.recordInList(id, operation));
+    if (listed && this.hasWantedValues(listed, wanted) && (!withAttributes || this.listShowsAsMuch())) {
       this.evidence.addShown(this.collection.definition, listed);
       return listed;
     }
     const shown = await this.show(id, operation);
-    if (listed) this.learn(listed, shown, expected);
+    if (listed) this.learn(listed, shown, wanted);
     return shown;
   }
 
@@ -78,12 +78,12 @@ export class RecordReader {
   /**
    * All records, from a list that is at most a minute old.
    *
-   * @param id the list is read again if the provider has written this record
+   * @param id the list is read again if the provider may have changed this record since
    * @param since the list is read again if it was begun at this time on the clock, or before
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
-    const isWritten = id !== undefined && this.ledger.isWritten(id);
-    for (const [order, { begun }] of this.lists) if (isWritten || begun <= since) this.lists.delete(order);
+    const isOutdated = id !== undefined && this.ledger.mayHaveChanged(id);
+    for (const [order, { begun }] of this.lists) if (isOutdated || begun <= since) this.lists.delete(order);
     const [newest, oldest] = [this.list("desc", operation), this.lists.get("asc")];
     const list = oldest?.isFresh && oldest.pages > newest.pages ? oldest : newest;
     await operation.inTime(list.complete());
@@ -92,7 +92,7 @@ export class RecordReader {
 
   /** The record in a list; undefined if it is not there, or if it is cheaper so far to read single records. */
   private async recordInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.isWritten(id))
+    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.mayHaveChanged(id))
       return undefined;
     try {
       const record = await operation.inTime(this.find(id, operation));
@@ -127,14 +127,14 @@ export class RecordReader {
 
   /** Compares the first record in a list with what its own address has shown. */
   private listShowsAsMuch(): boolean {
-    const { sample } = this;
-    if (!sample) return false;
-    const listed = [...this.lists.values()].flatMap((list) => list.get(sample.id) ?? []);
-    return listed.some((one) => !leavesOut(one, sample));
+    const { firstRecord } = this;
+    if (!firstRecord) return false;
+    const listed = [...this.lists.values()].flatMap((list) => list.get(firstRecord.id) ?? []);
+    return listed.some((one) => !leavesOut(one, firstRecord));
   }
 
-  private isAsExpected(listed: ApiRecord, expected: Values): boolean {
-    return [...expected].every(([key, value]) => {
+  private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
+    return [...wanted].every(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       if (field.writeOnly) return true;
       const { outcome } = compare(field, value, listed);
@@ -144,9 +144,9 @@ export class RecordReader {
   }
 
   /** Learns what the record's own address shows and the list does not. */
-  private learn(listed: ApiRecord, shown: ApiRecord, expected: Values): void {
-    this.traits.learnShown(expected, shown);
-    this.traits.avoidsLists ||= [...expected].some(([key, value]) => {
+  private learn(listed: ApiRecord, shown: ApiRecord, wanted: WantedValues): void {
+    this.traits.learnShown(wanted, shown);
+    this.traits.avoidsLists ||= [...wanted].some(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
       return (
         compare(field, value, listed).outcome === "notShown" &&
@@ -166,5 +166,5 @@ export class RecordReader {
 }
 
 export function leavesOut(listed: ApiRecord, shown: ApiRecord): boolean {
-  return Object.keys(shown.shown).some((name) => !(name in listed.shown));
+  return Object.keys(shown.raw).some((name) => !(name in listed.raw));
 }

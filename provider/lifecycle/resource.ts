@@ -52,7 +52,7 @@ export class PartialFailureError extends UptimeError {
 }
 
 /** Everything that the engine passes about a resource besides its inputs. */
-export interface Options {
+export interface EngineOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** The time for this operation in milliseconds, if a person has set one. */
@@ -62,7 +62,7 @@ export interface Options {
    * does not pass it; it does for every resource that imports or adopts.
    */
   readonly owner?: string | undefined;
-  /** The engine always passes the owner, so it is also the claim of a resource that created its record. */
+  /** Set by the plugin, whose engine passes every URN: the owner then also identifies a resource that created its record. */
   readonly isOwnerCertain?: boolean | undefined;
   /** The program declares the resource; false for a `diff` of a refresh. Default true. */
   readonly isDeclared?: boolean | undefined;

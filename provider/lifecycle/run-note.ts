@@ -85,8 +85,9 @@ export function isIdHeldElsewhere(scope: RecordScope, id: string, claim?: string
 }
 
 /**
- * Whether a resource of another process has the record of a resource in state. Its new provider may hold it for the same
- * resource, which is replaced. The record is read if a process with another key has reserved such an id.
+ * Whether a resource of another process has the record of a resource in state. A resource may be moving to another provider's
+ * process, which holds the record under the same claim; that is not another holder. The record is read if a process with another
+ * key has reserved such an id.
  */
 export async function isStateHeldElsewhere(
   scope: RecordScope,

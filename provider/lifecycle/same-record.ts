@@ -6,7 +6,7 @@ import type { Address, Settings } from "../api/settings";
 import type { RecordScope } from "./record-scope";
 import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
 import { hasSameNameOrUrl } from "./evidence";
-import type { Options, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 
 /** Whether state was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
@@ -31,7 +31,7 @@ export function isServerOfState(
 export function assertSameServer(
   { address, settings }: RecordScope,
   { serverHash }: Outputs,
-  { mayHaveOldSettings }: Options,
+  { mayHaveOldSettings }: EngineOptions,
 ): void {
   if (isServerOfState(address, settings, serverHash)) return;
   const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
@@ -58,8 +58,8 @@ export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: Ap
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
   const [first] = differences(definition, fixedValues, record);
   if (!first) return;
-  const { key, wanted, shown } = first;
+  const { key, wanted, actual } = first;
   throw new AnotherRecordError(
-    message`${label} ${record.id} has the ${key} ${quoteValue(shown)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${record.id} has the ${key} ${quoteValue(actual)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

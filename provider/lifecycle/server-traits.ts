@@ -3,7 +3,7 @@ import type { Definition } from "../definitions/field";
 import type { EmptyListForm } from "../definitions/field-types";
 import { isEmpty } from "../definitions/values";
 import { shows } from "./difference";
-import type { Values } from "./difference";
+import type { WantedValues } from "./difference";
 
 /** What this process has learned about a server that the API does not specify, for one kind of record. (docs/api.md) */
 export class ServerTraits {
@@ -21,8 +21,8 @@ export class ServerTraits {
   constructor(private readonly definition: Definition) {}
 
   /** Learns which of the properties that have a value a record does not show. */
-  learnShown(values: Values, record: ApiRecord): void {
-    for (const [key, value] of values) {
+  learnShown(wanted: WantedValues, record: ApiRecord): void {
+    for (const [key, value] of wanted) {
       const field = this.definition.fields[key];
       if (!field || field.writeOnly || isEmpty(value)) continue;
       if (shows(field, record)) this.neverShown.delete(key);

@@ -6,7 +6,7 @@ import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
 import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
-import type { Inputs, Options, Outputs, State } from "./resource";
+import type { Inputs, EngineOptions, Outputs, State } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 import { sendUpdate } from "./write";
 
@@ -16,7 +16,7 @@ export async function update(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: Options,
+  options: EngineOptions,
 ): Promise<State> {
   const { clock, definition, reader } = scope;
   const { label } = definition;

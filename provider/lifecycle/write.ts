@@ -8,7 +8,7 @@ import { encode, isList } from "../definitions/field-types";
 import { isEmpty } from "../definitions/values";
 import type { EmptyListForm, Pair } from "../definitions/field-types";
 import { differences, fieldOf, fixedKeys, quoteValue, shows } from "./difference";
-import type { Difference, Values } from "./difference";
+import type { Difference, WantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
 
@@ -26,19 +26,19 @@ const readPause = 1000;
 export async function sendUpdate(
   scope: RecordScope,
   id: string,
-  values: Values,
+  wanted: WantedValues,
   operation: Operation,
   emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
-  const changeable = new Map([...values].filter(([key]) => !fixed.includes(key)));
+  const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.reader.show(id, operation);
-  scope.ledger.add(id, { is: "written" });
+  scope.ledger.add(id, { is: "changing" });
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
   );
-  return verify(scope, id, values, answer, operation, accepted);
+  return verify(scope, id, wanted, answer, operation, accepted);
 }
 
 /**
@@ -48,14 +48,14 @@ export async function sendUpdate(
 export async function verify(
   scope: RecordScope,
   id: string,
-  values: Values,
+  wanted: WantedValues,
   answered: { readonly record?: ApiRecord | undefined; readonly status?: number | undefined },
   operation: Operation,
   emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
   const { definition, reader, traits } = scope;
   const shown = answered.record;
-  const notShown = [...values].flatMap(([key, value]) => {
+  const notShown = [...wanted].flatMap(([key, value]) => {
     const field = fieldOf(definition, key);
     return isEmpty(value) || field.writeOnly || (shown && shows(field, shown)) ? [] : [key];
   });
@@ -64,19 +64,19 @@ export async function verify(
   // 202 and 204 do not say that the update is done, so the record is read a few times.
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
-    if (differences(definition, values, record).length === 0 || operation.isInterrupted) break;
+    if (differences(definition, wanted, record).length === 0 || operation.isInterrupted) break;
     await operation.sleep(readPause);
     record = await reader.show(id, operation);
   }
-  if (record !== shown) traits.learnShown(values, record);
-  const notStored = differences(definition, values, record);
+  if (record !== shown) traits.learnShown(wanted, record);
+  const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
     if (emptyLists === "text") traits.emptyLists = emptyLists;
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
-    return sendUpdate(scope, id, values, operation, "text");
+    return sendUpdate(scope, id, wanted, operation, "text");
   throw new NotStoredError(
     message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
@@ -104,18 +104,18 @@ async function sendPatchOrPut(
 /** Sends values. If the server refuses the form of empty lists, sends them once more in the other form. */
 export async function withEmptyListForm(
   { definition }: RecordScope,
-  values: Values,
+  wanted: WantedValues,
   emptyLists: EmptyListForm,
   transmit: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
 ): Promise<{ answer: WriteAnswer; emptyLists: EmptyListForm }> {
   try {
-    return { answer: await transmit(formOf(definition, values, emptyLists)), emptyLists };
+    return { answer: await transmit(formOf(definition, wanted, emptyLists)), emptyLists };
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
-    if (emptyLists === "text" || !isAboutEmptyList(definition, values, error))
+    if (emptyLists === "text" || !isAboutEmptyList(definition, wanted, error))
       throw nameProperties(definition, error);
     try {
-      return { answer: await transmit(formOf(definition, values, "text")), emptyLists: "text" };
+      return { answer: await transmit(formOf(definition, wanted, "text")), emptyLists: "text" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;
@@ -123,27 +123,25 @@ export async function withEmptyListForm(
   }
 }
 
-/** The names and values that a form has for these properties. */
-export function formOf(definition: Definition, values: Values, emptyLists: EmptyListForm): Pair[] {
-  return [...values].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
+export function formOf(definition: Definition, wanted: WantedValues, emptyLists: EmptyListForm): Pair[] {
+  return [...wanted].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
 }
 
-function isAboutEmptyList(definition: Definition, values: Values, refusal: ApiError): boolean {
+function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal: ApiError): boolean {
   const named = [...refusal.fields.keys()].map(topLevel);
-  return [...values].some(([key, value]) => {
+  return [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
     return isList(field) && isEmpty(value) && (named.length === 0 || named.includes(field.wire));
   });
 }
 
-/** What was sent and what the record shows. */
-function describeNotStored({ key, field, wanted, shown, problem }: Difference): Message {
+function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
   const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;
-  const hasOffset = field.type === "dateTime" && typeof shown === "string" && /[+-]\d\d:?\d\d$/.test(shown);
+  const hasOffset = field.type === "dateTime" && typeof actual === "string" && /[+-]\d\d:?\d\d$/.test(actual);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
-  return message`${sent} and is ${quoteValue(shown)}${hint}`;
+  return message`${sent} and is ${quoteValue(actual)}${hint}`;
 }
 
 /** The refusal with the names of properties instead of the API's names. */

@@ -10,7 +10,7 @@ import type { ResourceOf, StateOf } from "./resource";
 /** The inputs of a {@link Domain}. */
 export interface DomainArgs extends ArgsOf<typeof domainFields>, AccountArgs {}
 
-/** The outputs of a {@link Domain} by which `Domain.get` finds it; the provider needs `account` only. */
+/** The optional third argument of `Domain.get`. Only `account` is used. */
 export interface DomainState extends StateOf<typeof domainFields> {}
 
 export type Domain = ResourceOf<typeof domainFields>;

@@ -13,7 +13,7 @@ import { warnOnce } from "./warnings";
 export const dynamicBinding: Binding = {
   type: typeToken,
   props: propsOf,
-  options: optionsOf,
+  options: pulumiOptions,
   warn: warnOnce,
   find,
   findOutput,
@@ -41,7 +41,7 @@ function propsOf(
 }
 
 /** The options for Pulumi: those of the program, and those that a dynamic resource always needs. */
-export function optionsOf(
+export function pulumiOptions(
   definition: Definition,
   props: object,
   options: CustomResourceOptions = {},

@@ -10,7 +10,7 @@ import type { ResourceOf, StateOf } from "./resource";
 /** The inputs of a {@link Monitor}. */
 export interface MonitorArgs extends ArgsOf<typeof monitorFields>, AccountArgs {}
 
-/** The outputs of a {@link Monitor} by which `Monitor.get` finds it; the provider needs `account` only. */
+/** The optional third argument of `Monitor.get`. Only `account` is used. */
 export interface MonitorState extends StateOf<typeof monitorFields> {}
 
 export type Monitor = ResourceOf<typeof monitorFields>;

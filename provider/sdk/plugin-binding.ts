@@ -13,7 +13,7 @@ import { warnOfPlainKeys } from "./warnings";
 export const pluginBinding: Binding = {
   type: pluginType,
   props: (definition, _name, args, options) => declaredProps(definition, args, options),
-  options: optionsOf,
+  options: pulumiOptions,
   warn: warnOfPlainKeys,
   find: async (definition, count, args, opts = {}) =>
     unwrapList(
@@ -32,7 +32,7 @@ export const pluginBinding: Binding = {
 };
 
 /** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
-function optionsOf(
+function pulumiOptions(
   definition: Definition,
   _props: object,
   options: CustomResourceOptions,

@@ -27,7 +27,7 @@ export class Provider extends ProviderResource {
    * @param opts Pulumi's options
    */
   constructor(name: string, args: ProviderArgs = {}, opts: ResourceOptions = {}) {
-    super("uptime", name, settingsOf(args), withVersion(opts));
+    super("uptime", name, settingStrings(args), withVersion(opts));
   }
 
   /** Returns true for such a provider, also for one that another copy of this package has made. */
@@ -37,7 +37,7 @@ export class Provider extends ProviderResource {
 }
 
 /** The settings as strings, as a stack's configuration has them. */
-function settingsOf(args: ProviderArgs): Record<string, unknown> {
+function settingStrings(args: ProviderArgs): Record<string, unknown> {
   const declared: Readonly<Record<string, Setting>> = settings;
   const text = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(

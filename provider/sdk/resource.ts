@@ -50,7 +50,7 @@ export type ResourceOf<Fields> = CustomResource &
     readonly attributes: Output<Readonly<Record<string, unknown>>>;
   };
 
-/** The outputs by which a resource with certain fields is found; the provider needs `account` only. */
+/** The optional third argument of `get`. Only `account` is used. */
 export type StateOf<Fields> = Partial<ArgsOf<Fields>> &
   AccountArgs & {
     /** Everything else that the API shows of the record. The provider does not use it. (docs/resources.md) */

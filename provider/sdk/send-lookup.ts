@@ -4,7 +4,7 @@ import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../definitions/pulumi";
-import { lookUp } from "../engine/clean-lookup";
+import { runLookup } from "../engine/lookup";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
 
@@ -21,7 +21,7 @@ export async function sendLookup(definition: Definition, count: LookupCount, arg
   const connect = (account?: string): RecordScope =>
     session.connect(definition, readSettings(config, process.env, account));
   try {
-    return await lookUp(session, definition, connect, count, args);
+    return await runLookup(session, definition, connect, count, args);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.

@@ -39,7 +39,7 @@ async function expectRecorded({ emulator, workspace }: Stack, count: number): Pr
   expect(ids).toHaveLength(count);
 }
 
-/** Runs a command, and does something once so many requests of a method have come, each of which misbehaves. */
+/** Runs a command, and does something once the given number of requests of a method have come, each of which misbehaves. */
 async function interrupted(
   { emulator, workspace }: Stack,
   command: "up" | "destroy",

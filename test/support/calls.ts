@@ -53,7 +53,7 @@ export interface Provider {
     news: Properties,
   ): Promise<{ id: string; inputs: Properties; outputs: Properties }>;
   /** What a preview of a create or an update asks for, where the engine does that. */
-  expected?(
+  previewOutputs?(
     urn: string,
     old: { readonly id: string; readonly outputs: Properties; readonly inputs: Properties } | undefined,
     news: Properties,

@@ -1,4 +1,4 @@
-/** The ways in which a server may limit to so many requests in a period; each says how long to wait where it refuses. */
+/** The ways in which a server may limit the number of requests in a period; each says how long to wait when it refuses. */
 export const limitKinds = {
   /** So many in each period by the clock. */
   window: (count: number, period: number): Limit => {
@@ -23,7 +23,7 @@ export const limitKinds = {
       return { wait: 0, remaining: count - taken.length, resets: (taken[0] ?? now) + period - now };
     };
   },
-  /** A bucket of so many that fills up evenly in a period. */
+  /** A bucket of a given size that fills up evenly in a period. */
   bucket: (count: number, period: number): Limit => {
     let tokens = count;
     let filled: number | undefined;
@@ -68,7 +68,7 @@ export const limitTellings = {
   }),
 } as const;
 
-/** Milliseconds that so many requests take from a moment on where each is sent as soon as it is taken. */
+/** Milliseconds that a number of requests take from a moment on if each is sent as soon as it is accepted. */
 export function neededTime(limit: Limit, requests: number, start: number): number {
   let now = start;
   for (let taken = 0; taken < requests;) {

@@ -209,7 +209,7 @@ function nativeCalls(
         throw new OperationFailed("inputs to import do not match the existing resource");
       return { id: response.getId(), inputs: checked.inputs, outputs };
     },
-    expected: async (urn, old, news) => {
+    previewOutputs: async (urn, old, news) => {
       const response = old
         ? await update(true, urn, old.id, old.outputs, old.inputs, news)
         : await create(urn, news, true);

@@ -56,7 +56,7 @@ export class Program {
   }
 }
 
-/** Does something for each, for so many at a time, as the engine does. */
+/** Does something for each, a limited number at a time, as the engine does. */
 export async function each<T, R>(
   all: readonly T[],
   operation: (one: T) => Promise<R>,

@@ -94,7 +94,7 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("is a success if it holds a record, in which these are fields like others", async () => {
     const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };
     const { monitors } = collectionOf(() => ({ data: shown, success: false }));
-    expect((await monitors.show("7", start())).shown).toMatchObject({ status: "error", error: "timeout" });
+    expect((await monitors.show("7", start())).raw).toMatchObject({ status: "error", error: "timeout" });
     expect((await monitors.store([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
     // What shows nothing but an id may be a record that was created.

@@ -12,7 +12,7 @@ function field(property: string): Field {
 }
 
 /** A record that shows a value under the field's name. */
-const showing = (of: Field, value: unknown) => ({ id: "1", shown: { [of.wire]: value } });
+const showing = (of: Field, value: unknown) => ({ id: "1", raw: { [of.wire]: value } });
 
 /** What a record that shows a value is to a declared one. */
 function compared(of: Field, declared: Value, shown: unknown) {
@@ -160,8 +160,8 @@ test("HTML entities are decoded in the API's values only, not in declared ones",
 });
 
 test("one level of HTML entities is decoded", () => {
-  const shown = compared(field("alertTextLookup"), "x", "a &amp;amp; b");
-  expect(shown).toEqual({ outcome: "differs", value: "a &amp; b" });
+  const comparison = compared(field("alertTextLookup"), "x", "a &amp;amp; b");
+  expect(comparison).toEqual({ outcome: "differs", value: "a &amp; b" });
 });
 
 test.each([

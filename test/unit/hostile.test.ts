@@ -125,7 +125,7 @@ describe("a body", () => {
       socket.write("HTTP/1.0 200 OK\r\n\r\n");
       socket.end(body);
     });
-    expect((await show(url)).shown.name).toBe("Küche");
+    expect((await show(url)).raw.name).toBe("Küche");
   });
 
   test("is asked for without compression", async () => {
@@ -141,7 +141,7 @@ describe("a body", () => {
   test.each(["x-unknown", "utf8", "utf-8"])("in UTF-8, called %s, is read", async (charset) => {
     const text = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);
     const url = await answering(text, { "content-type": `application/json; charset=${charset}` });
-    expect((await show(url)).shown.name).toBe("Küche");
+    expect((await show(url)).raw.name).toBe("Küche");
   });
 
   test.each([
@@ -175,7 +175,7 @@ describe("a body", () => {
     );
     const found = await show(url);
     expect(found.id).toBe("7");
-    expect(found.shown.name).toBeUndefined();
+    expect(found.raw.name).toBeUndefined();
     expect({}).not.toHaveProperty("polluted");
   });
 

@@ -21,7 +21,7 @@ withServer();
 
 const pluginWith = (settings = {}): Program => new Program("plugin", settings);
 
-/** Waits until so many requests of a method have come, and sends Cancel then. */
+/** Waits for the given number of requests of a method, then sends Cancel. */
 async function cancelAfter(program: Program, method: string, count = 1): Promise<void> {
   const came = (): number => emulator.requests.filter((request) => request.method === method).length;
   while (came() < count) await new Promise(setImmediate);

@@ -7,7 +7,7 @@ import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
-import type { Denial, EndedRequest, Turn } from "../../provider/api/rate-limit";
+import type { Denial, EndedRequest, PendingRequest } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
@@ -129,7 +129,7 @@ function limiterOf(requestsPerMinute?: number, maxConcurrency = 8) {
 }
 
 /** A read of an operation without a time of its own. */
-const read = (clock: Clock): Turn => ({
+const read = (clock: Clock): PendingRequest => ({
   operation: new Operation({ clock }),
   isWrite: false,
   denialError: denied,

@@ -62,7 +62,7 @@ function afterCreate(
   };
 }
 
-/** The list does not show what is new for so many looks after the first create. */
+/** The list does not show new records for the given number of looks after the first create. */
 function lagging(looks: number, onCreate: () => Fault | undefined): void {
   afterCreate(onCreate, (request) =>
     isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined,

@@ -62,7 +62,7 @@ async function monitors(count: number): Promise<Known[]> {
   return known;
 }
 
-/** A refresh, with so many reads at once as Pulumi's `--parallel` says: the outputs, undefined for what is gone. */
+/** A refresh, with as many reads at once as Pulumi's `--parallel` allows: the outputs, undefined for what is gone. */
 async function refresh(known: readonly Known[], parallel = 8, provider = newProcess()): Promise<unknown[]> {
   const read = async ({ id, outputs }: Known): Promise<unknown> => {
     const { props } = await provider.read(id, outputs);
@@ -289,7 +289,7 @@ describe("a list is not read", () => {
 
 describe("a list of many pages", () => {
   const many = sample(2500, 2500, 10_000);
-  /** A refresh in an account with so many records, of those from one to another. */
+  /** A refresh in an account with the given number of records, of those from one to another. */
   async function refreshed(from: number, to: number): Promise<number[]> {
     const known = (await monitors(many)).slice(from, to);
     expect(await refresh(known)).toEqual(outputsOf(known));

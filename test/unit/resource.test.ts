@@ -4,7 +4,7 @@ import { Domain, Monitor } from "../../provider";
 import type { MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
-import { optionsOf } from "../../provider/sdk/dynamic-binding";
+import { pulumiOptions } from "../../provider/sdk/dynamic-binding";
 import { startMocks, settled } from "../support/mocks";
 import type { Registered } from "../support/mocks";
 import { native as nativePolicy, Policy } from "../support/third-resource";
@@ -282,7 +282,7 @@ describe("the name by which imports and adoptions know a resource", () => {
     async (options, isFirst) => {
       const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
       const left = { ...rest, ...(isFirst !== undefined && { deleteBeforeReplace: isFirst }) };
-      expect(optionsOf(monitor, home, options)).toEqual(left);
+      expect(pulumiOptions(monitor, home, options)).toEqual(left);
       expect("__options" in (await told(new Monitor("home", home, options))).inputs).toBe(
         isFirst !== undefined,
       );
@@ -292,7 +292,7 @@ describe("the name by which imports and adoptions know a resource", () => {
   test.each(["true", " true", "true\n"])("is sent to adopt as well: adoptExisting %j", async (value) => {
     pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
     // Or the replacement would adopt the old record.
-    expect(optionsOf(monitor, home, {})).toEqual({ deleteBeforeReplace: true });
+    expect(pulumiOptions(monitor, home, {})).toEqual({ deleteBeforeReplace: true });
     expect((await told(new Monitor("web", home))).inputs.__options).toEqual({
       resource: "pulumi-nodejs:dynamic/uptime:Monitor::web",
     });

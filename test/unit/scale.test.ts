@@ -42,7 +42,7 @@ function newProcess(settings: Settings = {}): Provider {
   return startDynamic(all, surroundings).monitor;
 }
 
-/** Creates so many monitors, each process its share of them, and makes sure that none fails and none is made twice. */
+/** Creates the given number of monitors, each process its share of them, and makes sure that none fails and none is made twice. */
 async function createAll(count: number, processes: readonly Provider[]): Promise<void> {
   const create = async (provider: Provider, number: number): Promise<string> => {
     const { inputs } = await provider.check("", {}, { ...inputsOf(number), __provider: "text" });
@@ -75,7 +75,7 @@ const without503 = (retryAfter?: string): Misbehaviour => ({
 });
 
 describe("searches for lost creates, a tenth of all", () => {
-  /** How many list requests creates make with so many milliseconds from a request to its answer, and how many looks. */
+  /** How many list requests and looks creates make if an answer takes the given number of milliseconds. */
   async function created(latency: number): Promise<{ pages: number; first: number; second: number }> {
     const [before, pagesBefore] = [250, 3];
     for (let number = 0; number < before; number++) api.tables.monitor.add(inputsOf(90_000 + number));

@@ -15,7 +15,7 @@ process.on("message", ({ latency, requestsPerMinute }) => {
   process.send({ counts });
 });
 
-/** Refuses what is more than so many requests in any minute. */
+/** Refuses requests beyond a number in any minute. */
 function limiter(count) {
   if (count === undefined) return () => undefined;
   const taken = [];

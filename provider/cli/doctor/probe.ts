@@ -17,7 +17,7 @@ export async function checkServer({ collection, definition }: RecordScope): Prom
   if (!first) return [fine("count", "no records yet")];
   const findings = [fine("count", counted(listed.length, "record"))];
   const record = await collection.show(first.id, operation);
-  const missing = Object.keys(record.shown).filter((name) => !(name in first.shown));
+  const missing = Object.keys(record.raw).filter((name) => !(name in first.raw));
   if (missing.length > 0)
     findings.push(
       fine("list-fields", `lists leave out ${missing.join(", ")}, so records are read one by one`),

@@ -88,7 +88,7 @@ function reportOf(
   const resources = lines
     .filter((line) => "problems" in line)
     .map((line) => {
-      const step = stepOf.get(line.key ?? "");
+      const step = stepOf.get(line.stepId ?? "");
       return { ...line, step, title: step ? titleOf(step) : line.label };
     });
   const { planned, unchecked, silent, impossible } = planOf(steps, resources, state);

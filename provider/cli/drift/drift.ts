@@ -97,17 +97,17 @@ async function compareAll(
 ): Promise<DriftReport> {
   /** If the first comparison in an account finds that its key is refused, nothing more is sent with it. */
   const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
-    const { connectTo, first } = providerOf(resource);
+    const { connectTo, firstComparisons } = providerOf(resource);
     const account = resource.outputs?.account;
     const startComparison = (): Promise<ComparedResource> =>
       compareResource(definition, resource, connectTo(definition), session.keys);
-    const before = first.get(account);
+    const before = firstComparisons.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
       return isKeyRefused && problem !== undefined ? { problem } : startComparison();
     }
     const result = startComparison();
-    first.set(account, result);
+    firstComparisons.set(account, result);
     return result;
   };
   let done = 0;
@@ -158,10 +158,10 @@ async function unmanagedRecords(
     const list = await scope.reader.wholeList(new Operation());
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
-    return others.map(({ id, shown }) => ({
+    return others.map(({ id, raw }) => ({
       type: typeToken(scope.definition),
       id,
-      name: typeof shown.name === "string" ? shown.name : "",
+      name: typeof raw.name === "string" ? raw.name : "",
       ...(name !== undefined && { account: name }),
     }));
   });

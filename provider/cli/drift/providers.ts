@@ -13,7 +13,7 @@ import type { StateResource } from "../shared/state";
 export interface StateProvider {
   readonly connectTo: (definition: Definition) => Connect;
   /** The first comparison in each account. */
-  readonly first: Map<unknown, Promise<ComparedResource>>;
+  readonly firstComparisons: Map<unknown, Promise<ComparedResource>>;
 }
 
 /** Finds the provider of each resource in a state. All that Pulumi has made of the stack's configuration are one. */
@@ -48,5 +48,5 @@ function providerWith(settingsOf: SettingsOfAccount, session: Session): StatePro
     (definition: Definition): Connect =>
     (account) =>
       session.connect(definition, settingsOf(account));
-  return { connectTo, first: new Map() };
+  return { connectTo, firstComparisons: new Map() };
 }

@@ -2,7 +2,7 @@ import { compareIds } from "../../api/answer";
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { completeRecords } from "../../lifecycle/records";
+import { completeRecords } from "../../lifecycle/complete-records";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { exportedOf } from "./exported-record";
@@ -33,7 +33,7 @@ export async function readDeclared(
 
 /** Whether the server may show strings HTML-escaped: no string has a character that would be escaped. */
 function isEscaped(records: readonly ApiRecord[]): boolean {
-  return !records.some(({ shown }) =>
-    Object.values(shown).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  return !records.some(({ raw }) =>
+    Object.values(raw).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
   );
 }

@@ -13,8 +13,8 @@ import { reserveRecord } from "../../lifecycle/run-note";
 import { create } from "../../lifecycle/create";
 import { adoptionClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";
-import { get, read } from "../../lifecycle/read";
-import type { Inputs, Options, Outputs } from "../../lifecycle/resource";
+import { readUnmanaged, read } from "../../lifecycle/read";
+import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
 import {
@@ -54,7 +54,7 @@ export class PluginResources {
         isImportedByEngine: true,
         // After an import the old inputs are the record's, so one that the program does not declare was never managed.
         old: isInState && !isImported(oldInputs) ? decodeInputs(oldInputs) : undefined,
-        options: this.optionsOf(request),
+        options: this.requestOptions(request),
       },
       news,
       isInState,
@@ -71,7 +71,7 @@ export class PluginResources {
       ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
       : this.decodeOutputs(request);
     const { changed, replaces, deleteBeforeReplace } = this.front.diff(id, outputs, inputs, {
-      ...this.optionsOf(request),
+      ...this.requestOptions(request),
       isDeclared: this.declared.has(urn),
     });
     const changes = new Map<string, PropertyChange>();
@@ -87,7 +87,7 @@ export class PluginResources {
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     const { urn, inputs: news, isPreview } = request;
     if (isPreview) return { id: "", outputs: this.previewOutputs(news) };
-    const options = this.optionsOf(request);
+    const options = this.requestOptions(request);
     return this.front.save((scope, inputs) => create(scope, inputs, options), news, [], urn);
   }
 
@@ -95,7 +95,7 @@ export class PluginResources {
   async read(request: ResourceRequest): Promise<ReadResult | undefined> {
     const { id, oldInputs, oldOutputs, isImport } = request;
     const { connect, definition, encoder } = this.front;
-    const options = this.optionsOf(request);
+    const options = this.requestOptions(request);
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
       const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
@@ -114,7 +114,7 @@ export class PluginResources {
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, urn, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.previewOutputs(news) };
-    const [old, options] = [this.decodeOutputs(request), this.optionsOf(request)];
+    const [old, options] = [this.decodeOutputs(request), this.requestOptions(request)];
     return this.front.save(
       (scope, inputs) => update(scope, id, old, inputs, options),
       news,
@@ -129,7 +129,7 @@ export class PluginResources {
     const imported = this.imports.get(urn);
     // The import may replace a resource in state that has the same record.
     if (imported?.id === id && imported.outputs.account === outputs.account) return;
-    await this.front.delete(id, outputs, this.optionsOf(request));
+    await this.front.delete(id, outputs, this.requestOptions(request));
   }
 
   /** Reads the record that an import names. */
@@ -139,9 +139,9 @@ export class PluginResources {
     try {
       const { id, account } = parseImportId(request.id);
       const connected = connect(account);
-      const record = await get(connected, id, this.optionsOf(request));
+      const record = await readUnmanaged(connected, id, this.requestOptions(request));
       reserveRecord(connected, record);
-      const claim = adoptionClaim(ownerOf(urn));
+      const claim = adoptionClaim(ownerOfUrn(urn));
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
@@ -158,8 +158,8 @@ export class PluginResources {
   }
 
   /**
-   * Decodes state. Managed are the properties in the inputs, because after an import the outputs have all fields, and those
-   * with a default, which the inputs of an import leave out.
+   * Decodes state. The managed fields are those in the inputs, plus those with a default, which the inputs of an import leave
+   * out. The outputs do not say it, because after an import they have all fields.
    */
   private decodeOutputs({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
     const { definition } = this.front;
@@ -176,14 +176,14 @@ export class PluginResources {
     return this.front.encoder.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue });
   }
 
-  private optionsOf({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): Options {
-    const run = this.front.optionsOf(oldOutputs);
-    return { ...run, urn, owner: ownerOf(urn), isOwnerCertain: true, timeout, ignoreChanges };
+  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
+    const run = this.front.runOptions(oldOutputs);
+    return { ...run, urn, owner: ownerOfUrn(urn), isOwnerCertain: true, timeout, ignoreChanges };
   }
 }
 
 /** Identifies a resource in its stack: its URN without stack and project, which may get other names. */
-function ownerOf(urn: string): string {
+function ownerOfUrn(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }

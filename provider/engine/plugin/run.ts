@@ -8,7 +8,7 @@ import type { Surroundings } from "../../lifecycle/session";
 import { newFront } from "../collect";
 import { FrontSession } from "../front";
 import type { FrontContext } from "../front";
-import { lookUp } from "../clean-lookup";
+import { runLookup } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { Properties } from "../../definitions/marks";
 import type { Engine } from "../engine";
@@ -81,7 +81,7 @@ export class PluginRun {
     const { definition, count } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
     const { session } = this;
-    const result = await session.run(() => lookUp(session, definition, connect, count, args));
+    const result = await session.run(() => runLookup(session, definition, connect, count, args));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 

@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse } from "../../../provider/api/transport"
 import type { Kind } from "../calls";
 import type { VirtualClock } from "../clock";
 
-/** An answer, perhaps with a connection that is cut after so many bytes of it. */
+/** An answer, perhaps with a connection that is cut after a number of its bytes. */
 export interface WireAnswer extends Answer {
   readonly cutAfter?: number;
 }

@@ -38,7 +38,7 @@ export interface Case {
   readonly args: Properties;
   readonly dialect: Partial<Dialect>;
   readonly habits?: ServerHabits;
-  /** Ctrl-C, or SIGTERM to the provider, after so many requests. */
+  /** Ctrl-C, or SIGTERM to the provider, after this number of requests. */
   readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
   /** How many other records there are. */
   readonly others: number;

@@ -561,7 +561,7 @@ class Run implements Outcome {
   private async create(provider: Provider, entry: Entry, replaced: Entry | undefined): Promise<void> {
     const { urn, inputs } = entry;
     if (this.isPreview) {
-      await provider.expected?.(urn, undefined, inputs);
+      await provider.previewOutputs?.(urn, undefined, inputs);
       return;
     }
     const operation: Operation = { operation: "create", urn };
@@ -582,7 +582,7 @@ class Run implements Outcome {
   private async update(provider: Provider, old: Entry, entry: Entry, options: CallOptions): Promise<void> {
     const { urn, inputs } = entry;
     if (this.isPreview) {
-      await provider.expected?.(urn, old, inputs);
+      await provider.previewOutputs?.(urn, old, inputs);
       return;
     }
     await this.write(

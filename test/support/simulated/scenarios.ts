@@ -31,7 +31,7 @@ export interface Mistake {
   readonly with: "key" | "address";
 }
 
-/** What happens in a run after so many requests. */
+/** What happens in a run after a number of requests. */
 export interface Moment {
   readonly after: number;
   /** Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes. */
@@ -118,7 +118,7 @@ const records: Readonly<Record<Kind, readonly Fields[]>> = {
   domain: [{ name: "one.example" }],
 };
 
-/** Once in so many times. */
+/** A value in one of the given number of cases. */
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, often: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: often - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const rarely = (often: number): fc.Arbitrary<boolean> => sometimes(fc.constant(true), often).map(Boolean);

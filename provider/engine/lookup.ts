@@ -12,7 +12,7 @@ interface PublicRecord extends Record<string, unknown> {
 }
 
 /** The records that a program looks up. No secret is in what it returns and throws. */
-export async function lookUp(
+export async function runLookup(
   session: Session,
   definition: Definition,
   connect: Connect,

@@ -1,11 +1,7 @@
 import type { ApiRecord } from "../api/answer";
-import { message, MissingError, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { MissingError } from "../api/errors";
 import type { Operation } from "../api/operation";
-import type { Definition } from "../definitions/field";
-import type { Value } from "../definitions/values";
 import type { RecordScope } from "./record-scope";
-import { shownValue } from "./difference";
 import { assertNotListed } from "./gone";
 import { leavesOut } from "./reader";
 
@@ -26,7 +22,7 @@ async function listsShowAll(
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<boolean> {
-  const size = ({ shown }: ApiRecord): number => Object.keys(shown).length;
+  const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const sample of [...listed].sort((a, b) => size(b) - size(a))) {
     const shown = await showUnlessMissing(scope, sample.id, operation);
     if (shown) return !leavesOut(sample, shown);
@@ -47,36 +43,4 @@ export async function showUnlessMissing(
     await assertNotListed(scope, id, error, operation);
     return undefined;
   }
-}
-
-/**
- * The fields that a record shows, by property; null if it shows an empty one.
- *
- * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
- * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
- */
-export function shownValues(
-  definition: Definition,
-  record: ApiRecord,
-  options: {
-    readonly escaped?: boolean;
-    readonly refuse?: (property: string, reason: Message) => void;
-  } = {},
-): Map<string, Value> {
-  const { escaped = true, refuse } = options;
-  const values = new Map<string, Value>();
-  for (const [key, field] of Object.entries(definition.fields)) {
-    try {
-      const value = shownValue(field, record, escaped);
-      if (value !== undefined) values.set(key, value);
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      if (!refuse)
-        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
-          cause: error,
-        });
-      refuse(key, message`cannot be read. ${error}`);
-    }
-  }
-  return values;
 }

@@ -77,7 +77,6 @@ export function quoteBody(body: unknown): Message {
   return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
 }
 
-/** A query with some parameters added or replaced. */
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
   const result = new URLSearchParams(query);
   for (const [key, value] of changes) result.set(key, value);
