@@ -385,7 +385,7 @@ describe("for another language", () => {
     expect(stdout).toContain(`Next, in out:\n${commands.map((command) => `  ${command}\n`).join("")}`);
     for (const command of commands.filter((one) => !one.startsWith("#")))
       expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
-    expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
+    expect(stdout).toMatch(/They are left out; [^]*Monitor 3 \(odd\): interval must be one of/);
     expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
@@ -490,7 +490,7 @@ describe("an export into a folder", () => {
     };
     for (const [file, content] of Object.entries(present)) write(file, content);
     const { stdout } = await exported();
-    expect(stdout).toMatch(/^Wrote 1 domain and 1 monitor to out; 1 more were known already:/);
+    expect(stdout).toMatch(/^Wrote 2 resources to out; 1 more were known already:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
@@ -518,8 +518,8 @@ describe("an export into a folder", () => {
     addMonitor("Shop");
     addDomain();
     write("index.ts", source);
-    const { stdout } = await exported("--dry-run");
-    expect(stdout).toMatch(/^Would write 1 domain and 0 monitors to out; 1 more were known already:/);
+    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out; 1 more were known/);
+    expect(await reported("--dry-run")).toMatchObject({ known: 1, resources: [{ name: "shop-example" }] });
   });
 
   test.each<[string, string]>([
@@ -529,7 +529,7 @@ describe("an export into a folder", () => {
   ])("adds a record if the id in the program is %s", async (_, source) => {
     addMonitor("Shop");
     write("index.ts", source);
-    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
+    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
   test("skips a record that the stack has from an address in uptime:movedFrom", async () => {
@@ -544,7 +544,7 @@ describe("an export into a folder", () => {
     };
     const exportedFrom = (config: Record<string, string>) =>
       exportedWith(withStack(folder, { "uptime:apiKey": emulator.apiKey, ...config }, [known]), "--dry-run");
-    expect((await exportedFrom({})).stdout).toMatch(/^Would write 0 domains and 1 monitor/);
+    expect((await exportedFrom({})).stdout).toMatch(/^Would write 1 resource to/);
     expect((await exportedFrom({ "uptime:movedFrom": old })).stdout).toMatch(/^Nothing is new: 1 record/);
   });
 
@@ -576,7 +576,7 @@ describe("an export into a folder", () => {
     addNasty(emulator, 3);
     rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
-    expect(stdout).toMatch(/^Would write 4 domains and 3 monitors to out:\n {2}Pulumi.yaml\n/);
+    expect(stdout).toMatch(/^Would write 7 resources to out:\n {2}Pulumi.yaml\n/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -619,8 +619,8 @@ describe("an export reads", () => {
     const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
     const env = withStack(folder, { "uptime:accounts": accounts });
     const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
-    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-    expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said()).toMatch(/^Wrote 1 resource to/);
+    expect(await said("--account", "theirs")).toMatch(/^Wrote 1 resource to/);
     const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
       name,
       account,
@@ -637,7 +637,7 @@ describe("an export reads", () => {
     withStack(folder, { "uptime:accounts": accounts }, [known]);
     for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
     expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
-    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(theirs.writes()).toEqual([]);
   });
 

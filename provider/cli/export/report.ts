@@ -1,7 +1,6 @@
 import { escapeInvisible } from "../shared/quoting";
-import { findDefinition, labelIn } from "../shared/resource-types";
+import { labelIn } from "../shared/resource-types";
 import { counted } from "../../definitions/text";
-import { definitions } from "../../definitions";
 
 /** The result of an export, or of a dry run. */
 export interface ExportReport {
@@ -10,8 +9,6 @@ export interface ExportReport {
   readonly newProject: boolean;
   /** `typescript`, or the language of the code that Pulumi generates. */
   readonly language: string;
-  /** The kinds of record that were asked for, in the singular. */
-  readonly kinds: readonly string[];
   readonly files: readonly string[];
   readonly resources: readonly ExportedResource[];
   /** The number of records that the program or the stack had already. */
@@ -35,8 +32,6 @@ interface ExportedResource {
   readonly problems: readonly string[];
 }
 
-const kindOf = (type: string): string => labelIn(type).toLowerCase();
-
 /** The sentence above the list of refused records. */
 export function refusedText(language: string): string {
   const consequence =
@@ -59,7 +54,7 @@ export function exportText(report: ExportReport): string {
   if (resources.length > 0) {
     const more = known > 0 ? `; ${known} more were known already` : "";
     lines.push(
-      `${wrote} ${countText(report)} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
+      `${wrote} ${counted(resources.length, "resource")} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
@@ -71,7 +66,7 @@ export function exportText(report: ExportReport): string {
       "",
       refusedText(language),
       ...refused.map(
-        ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
+        ({ type, id, name, problems }) => `  ${labelIn(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),
     );
   if (secrets.length > 0)
@@ -92,17 +87,6 @@ export function exportText(report: ExportReport): string {
       ...shortenList(report.next, page).map((command) => `  ${command}`),
     );
   return `${lines.map(escapeInvisible).join("\n")}\n`;
-}
-
-/** The number of resources of each kind that was asked for. */
-function countText({ resources, kinds }: ExportReport): string {
-  const counts = definitions
-    .filter(({ singular }) => kinds.includes(singular))
-    .map((definition) => {
-      const { length } = resources.filter(({ type }) => findDefinition(type) === definition);
-      return counted(length, definition.singular, definition.plural);
-    });
-  return counts.join(" and ");
 }
 
 /** The commands, cut to fit on a screen. The page has all of them. */
