@@ -82,8 +82,8 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
-In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code; the export prints the
-commands for that.
+In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code. The page NEXT-STEPS.md
+says what to do after an export.
 
 Examples:
   pulumi-uptime export --out monitoring
@@ -141,12 +141,12 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const fromProject = (path: string | undefined): string | undefined =>
     path && relative(project.directory, at(path));
   const isSample = isSampleIn(project);
-  const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
-  const facts = { project, resources, settings, stack: options.stack, ...files, isSample };
-  const plan = language === "typescript" ? planProgram(facts) : planImport(facts, language);
+  const paths = { stateFile: deployment && fromProject(state), secretsFile: fromProject(secrets) };
+  const facts = { project, resources, settings, stack: options.stack, ...paths, isSample };
+  const files = language === "typescript" ? planProgram(facts) : planImport(facts, language);
   const notes = [...stack.notes, ...notesOn(records, resources, isSample ? [] : existing.withoutId, secrets)];
   if (!dryRun) {
-    writeProject(project.directory, plan.files);
+    writeProject(project.directory, files);
     const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
     const values = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
     if (secrets !== undefined && found.length > 0) writeNewFile(at(secrets), values, ownerOnly);
@@ -156,7 +156,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     directory: relative(cwd, project.directory) || ".",
     dryRun,
     newProject: !project.exists,
-    files: [...plan.files.keys(), ...packageFiles(plan.files)],
+    files: [...files.keys(), ...packageFiles(files)],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
       const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
@@ -168,7 +168,6 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     ),
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
-    next: resources.length > 0 || deployment ? plan.commands : [],
     notes,
   };
 }

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { escapeInvisible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 import { counted } from "../../definitions/text";
@@ -19,7 +21,6 @@ export interface ExportReport {
   readonly state: string | undefined;
   /** The number of resources that it adds to the stack. */
   readonly adopted: number;
-  readonly next: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -45,10 +46,8 @@ export function refusedText(language: string): string {
 export function exportText(report: ExportReport): string {
   const { resources, directory, files, known, dryRun, secrets, notes, adopted, state, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
-  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file));
   const refused = resources.filter(({ problems }) => problems.length > 0);
-  const isProgram = language === "typescript";
-  const place = directory === "." ? "" : `, in ${directory}`;
   const lines: string[] = [];
 
   if (resources.length > 0) {
@@ -72,25 +71,12 @@ export function exportText(report: ExportReport): string {
   if (secrets.length > 0)
     lines.push(
       "",
-      isProgram
-        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration; ${page} says which must be set.`
+      language === "typescript"
+        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration.`
         : "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. " +
-            `They stay as they are in the API; ${page} says how to manage them.`,
+            "They stay as they are in the API.",
     );
   lines.push(...notes.flatMap((note) => ["", note]));
-  if (report.next.length > 0 && !dryRun)
-    lines.push(
-      "",
-      report.newProject || resources.length === 0 || !isProgram
-        ? `Next${place}:`
-        : `Import the new modules in the program, as ${page} says. Then${place}:`,
-      ...shortenList(report.next, page).map((command) => `  ${command}`),
-    );
+  if (page !== undefined && !dryRun) lines.push("", `Next, follow ${join(directory, page)}.`);
   return `${lines.map(escapeInvisible).join("\n")}\n`;
-}
-
-/** The commands, cut to fit on a screen. The page has all of them. */
-function shortenList(commands: readonly string[], page: string): readonly string[] {
-  if (commands.length <= 16) return commands;
-  return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
 }
