@@ -145,7 +145,7 @@ export interface Problem {
 }
 
 /** @internal What must hold between several fields; checked only if each of them is known and valid by itself. */
-export interface Rule {
+interface Rule {
   readonly of: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
