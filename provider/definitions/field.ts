@@ -164,6 +164,11 @@ export interface Definition {
   readonly rules: readonly Rule[];
 }
 
+/** @internal The fields that are secret. */
+export function secretKeys({ fields }: Definition): string[] {
+  return Object.keys(fields).filter((key) => fields[key]?.secret);
+}
+
 /** @internal The names under which a record may show a field, in order of preference. */
 export function shownNames({ wire, shownAs = [] }: Field): readonly string[] {
   return [wire, ...shownAs];

@@ -3,7 +3,7 @@ import { decodeHTMLStrict } from "entities/decode";
 import { quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { excerpt } from "../definitions/text";
-import { shownNames } from "../definitions/field";
+import { secretKeys, shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
@@ -100,9 +100,9 @@ function secretsShown(field: Field, raw: unknown): Set<string> {
 }
 
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
-export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
-  const secret = Object.keys(fields).filter((key) => fields[key]?.secret);
-  return properties.flatMap((source) => secret.flatMap((key) => [...secretsOf(source[key])]));
+export function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
+  const keys = secretKeys(definition);
+  return properties.flatMap((source) => keys.flatMap((key) => [...secretsOf(source[key])]));
 }
 
 /** The secret strings in the value of a secret field; a header's also without its scheme. */
