@@ -88,15 +88,20 @@ function withoutFields(
 }
 
 /** The secret strings in a field that a record shows; all its strings if it cannot be parsed. */
-function secretsShown(field: Field, raw: unknown): Set<string> {
+function secretsShown(field: Field, raw: unknown): Iterable<string> {
   try {
     return secretsOf(parse(field, raw));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    const strings = new Set<string>();
-    mapLeaves(raw, (leaf) => ["string", "number"].includes(typeof leaf) && strings.add(String(leaf)));
-    return strings;
+    return stringsIn(raw);
   }
+}
+
+/** All strings in a value, and its numbers as strings. */
+export function stringsIn(value: unknown): string[] {
+  const strings: string[] = [];
+  mapLeaves(value, (leaf) => ["string", "number"].includes(typeof leaf) && strings.push(String(leaf)));
+  return strings;
 }
 
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
