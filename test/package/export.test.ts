@@ -249,6 +249,21 @@ export const monitors = {
     ]);
   });
 
+  test.each([false, true])(
+    "keeps an HTML entity that a record has, if the server escapes: %s",
+    async (escapeHtml) => {
+      addMonitor("Shop & <Co>", {
+        url: "https://shop.example/",
+        alert_condition: "url_text",
+        alert_text_lookup: "&nbsp;",
+      });
+      emulator.dialect = { escapeHtml };
+      await exported();
+      const [declared] = declaredBy(out());
+      expect(declared?.args).toMatchObject({ name: "Shop & <Co>", alertTextLookup: "&nbsp;" });
+    },
+  );
+
   test("quotes no secret from a value that cannot be read", async () => {
     const shown = { often: [emulator.apiKey, "s3cret-header"] };
     addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
