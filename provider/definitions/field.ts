@@ -169,6 +169,11 @@ export function secretKeys({ fields }: Definition): string[] {
   return Object.keys(fields).filter((key) => fields[key]?.secret);
 }
 
+/** @internal The fields that the API searches and sorts by, as far as the resource has them. (docs/api.md) */
+export function columnsOf({ fields }: Definition): readonly ("name" | "url")[] {
+  return (["name", "url"] as const).filter((key) => key in fields);
+}
+
 /** @internal The names under which a record may show a field, in order of preference. */
 export function shownNames({ wire, shownAs = [] }: Field): readonly string[] {
   return [wire, ...shownAs];
