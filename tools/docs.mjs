@@ -321,8 +321,8 @@ export function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  const [all, { lookupName }, { columnsOf }, settings] = ["index", "pulumi", "field", "settings"].map((name) =>
-    load(join(folder, `${name}.js`)),
+  const [all, { lookupName }, { columnsOf }, settings] = ["index", "pulumi", "field", "settings"].map(
+    (name) => load(join(folder, `${name}.js`)),
   );
   return { definitions: all.definitions, columnsOf, lookupName, settings };
 }
