@@ -30,7 +30,7 @@ export class FrontSession extends Session {
   private readonly running = new Set<Promise<unknown>>();
   private readonly interruptions = new AbortController();
   /** Aborted once the engine was interrupted. */
-  readonly interruption = this.interruptions.signal;
+  readonly interruption: AbortSignal = this.interruptions.signal;
 
   /** Ends waits, and begins no further write. Requests that were sent get their answers. */
   interrupt(): void {
