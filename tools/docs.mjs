@@ -227,9 +227,9 @@ const inEurope = ${label}.get("in-europe", "456", { account: "eu" });
 }
 
 function lookupsOf(definition) {
-  const { singular, plural, fields } = definition;
+  const { singular, plural } = definition;
   const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
-  const exact = ["name", "url"].filter((key) => key in fields);
+  const exact = built().columnsOf(definition);
   return `\`${one}\` finds one ${singular}, and \`${all}\` finds several, without managing them. They also run in a preview, and
 always return current values.
 
@@ -321,8 +321,10 @@ export function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  const [{ definitions }, { lookupName }] = [load(join(folder, "index.js")), load(join(folder, "pulumi.js"))];
-  return { definitions, lookupName, settings: load(join(folder, "settings.js")) };
+  const [all, { lookupName }, { columnsOf }, settings] = ["index", "pulumi", "field", "settings"].map(
+    (name) => load(join(folder, `${name}.js`)),
+  );
+  return { definitions: all.definitions, columnsOf, lookupName, settings };
 }
 
 function main(args) {

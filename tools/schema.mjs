@@ -198,7 +198,7 @@ function attributesOf(singular) {
 /** `getMonitor` and `getMonitors`, for example. */
 function addFunctions(schema, definition, properties, names) {
   const { label, singular, plural, fields } = definition;
-  const columns = ["name", "url"].filter((column) => column in fields);
+  const columns = built().columnsOf(definition);
   const filter = {
     account: { type: "string", description: "The account to look in. Default: the account of `apiKey`." },
     ...(fields.name && { name: { type: "string", description: "The whole name." } }),

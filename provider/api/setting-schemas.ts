@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import { accountSettings, oneOf } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
 import { isLoopback, parseUrl } from "../definitions/url";
+import { tryParseJson } from "../definitions/values";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
 export interface Server {
@@ -76,7 +77,7 @@ const boolean = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensit
 const list = z.pipe(
   z.string(),
   z.transform((text) => {
-    const values = tryParse(text);
+    const values = tryParseJson(text);
     return Array.isArray(values) ? values.map(String) : text.split(/[\s,]+/).filter((part) => part !== "");
   }),
 );
@@ -146,16 +147,10 @@ const accounts = z.pipe(
   z.pipe(
     z
       .string()
-      .check(refuse((text) => tryParse(text) === undefined, `must be ${expectedAccounts}, and is not JSON`)),
-    z.transform(tryParse),
+      .check(
+        refuse((text) => tryParseJson(text) === undefined, `must be ${expectedAccounts}, and is not JSON`),
+      ),
+    z.transform(tryParseJson),
   ),
   z.record(z.string(), account),
 );
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType, RequestHeader } from "./field";
-import { isEmpty, isObject, isZeroDate } from "./values";
+import { isEmpty, isObject, isZeroDate, tryParseJson } from "./values";
 import type { Value } from "./values";
 
 export type Pair = readonly [name: string, value: string];
@@ -186,12 +186,8 @@ function entriesOf(raw: unknown): unknown[] {
 
 /** Some servers show a list as JSON text, as their database stores it. */
 function parseJsonList(raw: unknown): unknown {
-  if (typeof raw !== "string" || !/^\s*(?:[[{]|null\s*$)/.test(raw)) return raw;
-  try {
-    return JSON.parse(raw) as unknown;
-  } catch {
-    return raw;
-  }
+  const list = typeof raw === "string" && /^\s*(?:[[{]|null\s*$)/.test(raw) ? tryParseJson(raw) : undefined;
+  return list === undefined ? raw : list;
 }
 
 const codecOf = {

@@ -145,7 +145,7 @@ export interface Problem {
 }
 
 /** @internal What must hold between several fields; checked only if each of them is known and valid by itself. */
-export interface Rule {
+interface Rule {
   readonly of: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
@@ -162,6 +162,16 @@ export interface Definition {
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;
   readonly rules: readonly Rule[];
+}
+
+/** @internal The fields that are secret. */
+export function secretKeys({ fields }: Definition): string[] {
+  return Object.keys(fields).filter((key) => fields[key]?.secret);
+}
+
+/** @internal The fields that the API searches and sorts by, as far as the resource has them. (docs/api.md) */
+export function columnsOf({ fields }: Definition): readonly ("name" | "url")[] {
+  return (["name", "url"] as const).filter((key) => key in fields);
 }
 
 /** @internal The names under which a record may show a field, in order of preference. */

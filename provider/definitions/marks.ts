@@ -1,4 +1,4 @@
-import { isObject } from "./values";
+import { isObject, tryParseJson } from "./values";
 
 // The engine's marks for special values, such as secrets, in all properties.
 
@@ -28,11 +28,7 @@ export function isSecret(
 export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {
     if (value.value !== undefined) return unwrapSecrets(value.value);
-    try {
-      return typeof value.plaintext === "string" ? JSON.parse(value.plaintext) : undefined;
-    } catch {
-      return undefined;
-    }
+    return typeof value.plaintext === "string" ? tryParseJson(value.plaintext) : undefined;
   }
   if (Array.isArray(value)) {
     const entries = value.map(unwrapSecrets);

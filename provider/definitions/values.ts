@@ -22,6 +22,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Parses a JSON text; undefined if it is none. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. */
 export function mapLeaves<T>(
   value: T,

@@ -49,7 +49,7 @@ export interface EmulatorOptions {
 type Sleep = (milliseconds: number, signal: AbortSignal, request: ReceivedRequest) => Promise<void>;
 
 /** Decides for each request whether to misbehave, and how. It may be asynchronous. */
-export type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
+type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<Fault | undefined>;
 
 /**
  * An HTTP server on the loopback address that behaves as docs/api.md says, strictly: what the

@@ -3,7 +3,7 @@ import { decodeHTMLStrict } from "entities/decode";
 import { quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { excerpt } from "../definitions/text";
-import { shownNames } from "../definitions/field";
+import { secretKeys, shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
@@ -88,21 +88,26 @@ function withoutFields(
 }
 
 /** The secret strings in a field that a record shows; all its strings if it cannot be parsed. */
-function secretsShown(field: Field, raw: unknown): Set<string> {
+function secretsShown(field: Field, raw: unknown): Iterable<string> {
   try {
     return secretsOf(parse(field, raw));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    const strings = new Set<string>();
-    mapLeaves(raw, (leaf) => ["string", "number"].includes(typeof leaf) && strings.add(String(leaf)));
-    return strings;
+    return stringsIn(raw);
   }
 }
 
+/** All strings in a value, and its numbers as strings. */
+export function stringsIn(value: unknown): string[] {
+  const strings: string[] = [];
+  mapLeaves(value, (leaf) => ["string", "number"].includes(typeof leaf) && strings.push(String(leaf)));
+  return strings;
+}
+
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
-export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
-  const secret = Object.keys(fields).filter((key) => fields[key]?.secret);
-  return properties.flatMap((source) => secret.flatMap((key) => [...secretsOf(source[key])]));
+export function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
+  const keys = secretKeys(definition);
+  return properties.flatMap((source) => keys.flatMap((key) => [...secretsOf(source[key])]));
 }
 
 /** The secret strings in the value of a secret field; a header's also without its scheme. */

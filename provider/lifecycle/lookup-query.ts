@@ -1,5 +1,6 @@
 import { isRecordId } from "../api/answer";
 import { UptimeError } from "../api/errors";
+import { columnsOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 
 /** The arguments of a lookup, checked. */
@@ -13,11 +14,6 @@ export interface Query {
   readonly statusPageId?: string;
   readonly sortBy?: string;
   readonly sort?: string;
-}
-
-/** The fields that the API searches and sorts by, as far as the resource has them. (docs/api.md) */
-export function columnsOf(definition: Definition): readonly ("name" | "url")[] {
-  return (["name", "url"] as const).filter((key) => key in definition.fields);
 }
 
 /** The arguments that select records, beside an id. */

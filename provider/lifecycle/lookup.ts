@@ -2,12 +2,13 @@ import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
+import { columnsOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { lookupName } from "../definitions/pulumi";
 import type { Connect, RecordScope } from "./record-scope";
 import { compare, fieldOf, describeRecord, shows, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
-import { checkQuery, columnsOf, filtersOf } from "./lookup-query";
+import { checkQuery, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
 import { completeRecords, showUnlessMissing } from "./complete-records";
 

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
+import { secretKeys } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import { hiddenNames, providerCode, stackType, typeToken } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
@@ -47,9 +48,7 @@ export function pulumiOptions(
   options: CustomResourceOptions = {},
 ): CustomResourceOptions {
   // State has this list for each resource, so it names only properties that the resource has.
-  const secrets = Object.keys(definition.fields).filter(
-    (key) => definition.fields[key]?.secret && key in props,
-  );
+  const secrets = secretKeys(definition).filter((key) => key in props);
   // The engine cannot import a dynamic resource, so the option is passed as an input.
   const { import: _, ...rest } = options;
   return {

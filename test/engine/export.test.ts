@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { parse, stringify } from "yaml";
 
+import { blocksOf } from "../support/blocks";
 import { canary } from "../support/canary.cjs";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
@@ -156,12 +157,16 @@ test("an exported account is imported into YAML that Pulumi generates without se
   const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: theirs.apiKey } });
   await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
 
-  /** Does what the export prints, word for word, and returns the program so far. */
+  /** Does what the export's page says, word for word, and returns the program so far. */
   const imported: { resources: Record<string, unknown> } = { resources: {} };
   const importAll = async (...args: string[]): Promise<void> => {
     const { stdout } = await tool(stack, "export", "--out", ".", "--language", "yaml", "--json", ...args);
-    const { next, resources } = JSON.parse(stdout) as { next: string[]; resources: object[] };
-    const [command = "", comment, preview] = next;
+    const { files, resources } = JSON.parse(stdout) as { files: string[]; resources: object[] };
+    const name = files.at(-1) ?? "";
+    const page = readFileSync(join(workspace.project, name), "utf8");
+    const [command = "", comment, preview] = blocksOf(name, page).flatMap(({ code }) =>
+      code.trimEnd().split("\n"),
+    );
     expect(comment).toBe("# Copy the resources in imported.yaml to Pulumi.yaml, then:");
     expect(preview).toBe("pulumi preview");
     const { code, output } = await workspace.run([...command.split(" ").slice(1), "--yes"]);

@@ -20,6 +20,7 @@ import { newFolder } from "../support/folder";
 import { domain } from "../../provider/definitions/domain";
 import { dependency } from "../../provider/cli/shared/dependency";
 import { monitor } from "../../provider/definitions/monitor";
+import { blocksOf } from "../support/blocks";
 import { answer, startEmulator } from "../support/emulator";
 import { cli, declaredBy, withStack } from "../support/cli";
 import type { Outcome } from "../support/cli";
@@ -47,6 +48,11 @@ const text = (...path: string[]): string => readFileSync(out(...path), "utf8");
 const write = (file: string, content: string): void => {
   writeFileSync(out(file), content);
 };
+/** The commands on a page, in order. */
+const commandsOn = (page: string): string[] =>
+  blocksOf(page, text(page)).flatMap(({ language, code }) =>
+    language === "sh" ? code.trimEnd().split("\n") : [],
+  );
 const files = (): string[] => readdirSync(out()).sort();
 const exported = (...args: string[]): Promise<Outcome> => exportedWith({}, ...args);
 const exportedWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
@@ -243,6 +249,21 @@ export const monitors = {
     ]);
   });
 
+  test.each([false, true])(
+    "keeps an HTML entity that a record has, if the server escapes: %s",
+    async (escapeHtml) => {
+      addMonitor("Shop & <Co>", {
+        url: "https://shop.example/",
+        alert_condition: "url_text",
+        alert_text_lookup: "&nbsp;",
+      });
+      emulator.dialect = { escapeHtml };
+      await exported();
+      const [declared] = declaredBy(out());
+      expect(declared?.args).toMatchObject({ name: "Shop & <Co>", alertTextLookup: "&nbsp;" });
+    },
+  );
+
   test("quotes no secret from a value that cannot be read", async () => {
     const shown = { often: [emulator.apiKey, "s3cret-header"] };
     addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
@@ -382,10 +403,9 @@ describe("for another language", () => {
       `# Copy the resources in ${code} to ${program}, then:`,
       "pulumi preview",
     ];
-    expect(stdout).toContain(`Next, in out:\n${commands.map((command) => `  ${command}\n`).join("")}`);
-    for (const command of commands.filter((one) => !one.startsWith("#")))
-      expect(text("NEXT-STEPS.md")).toContain(`\n${command}\n`);
-    expect(stdout).toMatch(/They are left out; [^]*monitor 3 \(odd\): interval must be one of/);
+    expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
+    expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
+    expect(stdout).toMatch(/They are left out; [^]*Monitor 3 \(odd\): interval must be one of/);
     expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
@@ -410,12 +430,12 @@ resources:
       known: 2,
       resources: [{ type: nativeType, id: "2", name: "other-2" }],
       files: ["uptime-import.json", "NEXT-STEPS.md"],
-      next: [
-        "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
-        "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
-        "pulumi preview --stack prod",
-      ],
     });
+    expect(commandsOn("NEXT-STEPS.md")).toEqual([
+      "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
+      "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
+      "pulumi preview --stack prod",
+    ]);
     expect(text("Pulumi.yaml")).toBe(program);
   });
 
@@ -490,7 +510,7 @@ describe("an export into a folder", () => {
     };
     for (const [file, content] of Object.entries(present)) write(file, content);
     const { stdout } = await exported();
-    expect(stdout).toMatch(/^Wrote 1 domain and 1 monitor to out; 1 more were known already:/);
+    expect(stdout).toMatch(/^Wrote 2 resources to out; 1 more were known already:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
@@ -518,8 +538,8 @@ describe("an export into a folder", () => {
     addMonitor("Shop");
     addDomain();
     write("index.ts", source);
-    const { stdout } = await exported("--dry-run");
-    expect(stdout).toMatch(/^Would write 1 domain and 0 monitors to out; 1 more were known already:/);
+    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out; 1 more were known/);
+    expect(await reported("--dry-run")).toMatchObject({ known: 1, resources: [{ name: "shop-example" }] });
   });
 
   test.each<[string, string]>([
@@ -529,7 +549,7 @@ describe("an export into a folder", () => {
   ])("adds a record if the id in the program is %s", async (_, source) => {
     addMonitor("Shop");
     write("index.ts", source);
-    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 0 domains and 1 monitor to out:/);
+    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
   test("skips a record that the stack has from an address in uptime:movedFrom", async () => {
@@ -544,8 +564,32 @@ describe("an export into a folder", () => {
     };
     const exportedFrom = (config: Record<string, string>) =>
       exportedWith(withStack(folder, { "uptime:apiKey": emulator.apiKey, ...config }, [known]), "--dry-run");
-    expect((await exportedFrom({})).stdout).toMatch(/^Would write 0 domains and 1 monitor/);
+    expect((await exportedFrom({})).stdout).toMatch(/^Would write 1 resource to/);
     expect((await exportedFrom({ "uptime:movedFrom": old })).stdout).toMatch(/^Nothing is new: 1 record/);
+  });
+
+  test("writes the page for a state with records whose ids the program names already", async () => {
+    addMonitor("Shop");
+    write("index.ts", 'new Monitor("shop", { name: "Shop" }, { import: "1" });');
+    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey });
+    const { stdout } = await exportedWith(env, "--stack", "prod", "--state", "state.json");
+    expect(stdout).toMatch(
+      /^Nothing is new: 1 record[^]*and 1 more resource\.\n\nNext, follow out\/NEXT-STEPS/,
+    );
+    expect(commandsOn("NEXT-STEPS.md")).toEqual([
+      "pulumi stack import --file ../state.json",
+      "rm ../state.json",
+      "pulumi preview",
+      "pulumi up",
+    ]);
+  });
+
+  test("says to import the state only if one is written", async () => {
+    addMonitor("Odd", { interval: 45 });
+    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey });
+    await exportedWith(env, "--stack", "prod", "--state", "state.json");
+    expect(existsSync(join(folder, "state.json"))).toBe(false);
+    expect(text("NEXT-STEPS.md")).not.toContain("pulumi stack import");
   });
 
   test("explains what to do first if the program declares resources without an id", async () => {
@@ -576,7 +620,7 @@ describe("an export into a folder", () => {
     addNasty(emulator, 3);
     rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
-    expect(stdout).toMatch(/^Would write 4 domains and 3 monitors to out:\n {2}Pulumi.yaml\n/);
+    expect(stdout).toMatch(/^Would write 7 resources to out:\n {2}Pulumi.yaml\n/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -619,8 +663,8 @@ describe("an export reads", () => {
     const accounts = JSON.stringify({ theirs: { baseUrl: theirs.url, apiKey: "their-key" } });
     const env = withStack(folder, { "uptime:accounts": accounts });
     const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
-    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
-    expect(await said("--account", "theirs")).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said()).toMatch(/^Wrote 1 resource to/);
+    expect(await said("--account", "theirs")).toMatch(/^Wrote 1 resource to/);
     const declared = declaredBy(out()).map(({ args: { name, account }, options }) => [
       name,
       account,
@@ -637,7 +681,7 @@ describe("an export reads", () => {
     withStack(folder, { "uptime:accounts": accounts }, [known]);
     for (const file of files().filter((name) => name.endsWith(".ts"))) rmSync(out(file));
     expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
-    expect(await said()).toMatch(/^Wrote 0 domains and 1 monitor/);
+    expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(theirs.writes()).toEqual([]);
   });
 

@@ -1,10 +1,9 @@
 import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { isObject } from "../../definitions/values";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { errorText } from "../../engine/clean";
+import { errorText, stringsIn } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/record-scope";
 import { changedKeys } from "../../lifecycle/diff";
 import { identityKeys } from "../../lifecycle/difference";
@@ -86,10 +85,4 @@ export async function compareResource(
       return { property, declared: wanted, actual: found, secret: false };
     });
   return properties.length > 0 ? drift({ kind: "changed", properties }) : {};
-}
-
-function stringsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (Array.isArray(value)) return value.flatMap(stringsIn);
-  return isObject(value) ? Object.values(value).flatMap(stringsIn) : [];
 }

@@ -33,7 +33,6 @@ import type { ExistingResources } from "./existing";
 import { configValuesOf } from "./module-source";
 import type { ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
-import type { ExportPlan } from "./program-files";
 import { readDeclared } from "./records";
 import { exportText } from "./report";
 import type { ExportReport } from "./report";
@@ -83,8 +82,8 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
-In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code; the export prints the
-commands for that.
+In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code. The page NEXT-STEPS.md
+says what to do after an export.
 
 Examples:
   pulumi-uptime export --out monitoring
@@ -142,57 +141,22 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const fromProject = (path: string | undefined): string | undefined =>
     path && relative(project.directory, at(path));
   const isSample = isSampleIn(project);
-  const files = { stateFile: fromProject(state), secretsFile: fromProject(secrets) };
-  const facts = { project, resources, settings, stack: options.stack, ...files, isSample };
-  const plan = language === "typescript" ? planProgram(facts) : planImport(facts, language);
+  const paths = { stateFile: deployment && fromProject(state), secretsFile: fromProject(secrets) };
+  const facts = { project, resources, settings, stack: options.stack, ...paths, isSample };
+  const files = language === "typescript" ? planProgram(facts) : planImport(facts, language);
   const notes = [...stack.notes, ...notesOn(records, resources, isSample ? [] : existing.withoutId, secrets)];
-  const planned = { kinds, project, language, records, resources, missing, deployment, plan, notes };
-  if (!dryRun) writeExport(planned, options, cwd);
-  return reportOf(planned, options, cwd);
-}
-
-/** An export before anything is written. */
-interface PlannedExport {
-  readonly kinds: readonly Definition[];
-  readonly project: Project;
-  readonly language: Language;
-  /** All records that were read. */
-  readonly records: readonly ExportedRecord[];
-  /** The resources that the program does not have. */
-  readonly resources: readonly ModuleResource[];
-  /** The records that the stack does not have. */
-  readonly missing: readonly NamedRecord[];
-  /** The stack's state with these records, if it is asked for. */
-  readonly deployment: Deployment | undefined;
-  readonly plan: ExportPlan;
-  readonly notes: readonly string[];
-}
-
-function writeExport(
-  { project, resources, deployment, plan }: PlannedExport,
-  { state, secrets }: ExportOptions,
-  cwd: string,
-): void {
-  writeProject(project.directory, plan.files);
-  const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
-  if (secrets !== undefined && found.length > 0) {
-    const text = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-    writeNewFile(resolve(cwd, secrets), text, ownerOnly);
+  if (!dryRun) {
+    writeProject(project.directory, files);
+    const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
+    const values = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
+    if (secrets !== undefined && found.length > 0) writeNewFile(at(secrets), values, ownerOnly);
+    if (state !== undefined && deployment) writeNewFile(at(state), jsonText(deployment), ownerOnly);
   }
-  if (state !== undefined && deployment) writeNewFile(resolve(cwd, state), jsonText(deployment), ownerOnly);
-}
-
-function reportOf(
-  { kinds, project, language, records, resources, missing, deployment, plan, notes }: PlannedExport,
-  { state, dryRun = false }: ExportOptions,
-  cwd: string,
-): ExportReport {
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
     newProject: !project.exists,
-    kinds: kinds.map(({ singular }) => singular),
-    files: [...plan.files.keys(), ...packageFiles(plan.files)],
+    files: [...files.keys(), ...packageFiles(files)],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
       const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
@@ -204,7 +168,6 @@ function reportOf(
     ),
     state: deployment && state,
     adopted: deployment ? missing.length : 0,
-    next: resources.length > 0 || deployment ? plan.commands : [],
     notes,
   };
 }

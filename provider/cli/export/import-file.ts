@@ -8,7 +8,6 @@ import type { ModuleResource } from "./module-source";
 import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-steps";
 import type { ExportFacts, Step } from "./next-steps";
 import { freeName } from "./program-files";
-import type { ExportPlan } from "./program-files";
 
 /** Languages whose code Pulumi itself generates, with the program that it is copied to. */
 const generated = {
@@ -39,17 +38,17 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
 }
 
 /** The files of an export that Pulumi imports. A record that the provider would refuse is left out. */
-export function planImport(facts: ExportFacts, language: GeneratedLanguage): ExportPlan {
+export function planImport(facts: ExportFacts, language: GeneratedLanguage): Map<string, string> {
   const { project, resources } = facts;
   const importFile = freeName(project, "uptime-import", ".json");
   const accepted = resources.filter(({ problems }) => problems.length === 0);
   const steps =
     accepted.length > 0 ? importSteps({ ...facts, resources: accepted }, language, importFile) : [];
-  const { commands, page } = nextSteps([...steps, ...refusedList(resources, language)]);
+  const page = nextSteps([...steps, ...refusedList(resources, language)]);
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
   if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
-  return { files, commands };
+  return files;
 }
 
 /** A resource in the file that `pulumi import --file` reads. */
@@ -110,7 +109,6 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
           ? "Each command asks for a value."
           : "A command asks for a value that is not in the file. Delete the file afterwards.",
       lines: secretCommands(facts, () => true),
-      onlyOnPage: secretsFile === undefined,
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { secretKeys } from "../../definitions/field";
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
@@ -58,7 +59,7 @@ export async function addImported(
     const code = { [hiddenNames.providerCode]: providerCode(definition) };
     const passed = { ...code, [hiddenNames.options]: { resource: owner } };
     const encoded = new Encoder(definition, keys).outputs(outputs, passed);
-    const secrets = Object.keys(definition.fields).filter((key) => definition.fields[key]?.secret);
+    const secrets = secretKeys(definition);
     return {
       urn: urnOf(type, name),
       custom: true,

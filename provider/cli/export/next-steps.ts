@@ -23,28 +23,17 @@ export interface Step {
   readonly text: string;
   /** Lines to type. A step with none is left out. */
   readonly lines: readonly string[];
-  /** The page shows the lines, and the list of commands does not. */
-  readonly onlyOnPage?: boolean;
   readonly language?: "ts";
 }
 
-/** The commands that follow an export, and a page that explains them. */
-interface NextSteps {
-  readonly commands: readonly string[];
-  readonly page: string;
-}
-
-/** The commands and the page of some steps, with paragraphs between them. */
-export function nextSteps(parts: readonly (Step | string)[]): NextSteps {
+/** The page NEXT-STEPS.md: some steps, with paragraphs between them. */
+export function nextSteps(parts: readonly (Step | string)[]): string {
   const paragraphs = parts.flatMap((part) => {
     if (typeof part === "string") return [part];
     const { text, lines, language = "sh" } = part;
     return lines.length === 0 ? [] : [text, [`\`\`\`${language}`, ...lines, "```"].join("\n")];
   });
-  return {
-    commands: parts.flatMap((part) => (typeof part === "string" || part.onlyOnPage ? [] : part.lines)),
-    page: `${["# Next steps", ...paragraphs].join("\n\n")}\n`,
-  };
+  return `${["# Next steps", ...paragraphs].join("\n\n")}\n`;
 }
 
 /**
@@ -65,7 +54,6 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (S
         ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
         : "Import the new modules in the program's main file; no existing file was changed.",
       lines: project.exists ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
-      onlyOnPage: true,
       language: "ts",
     },
     {
@@ -82,7 +70,6 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (S
         "The API does not show whether a monitor has a password. Set the passwords that Pulumi must send with the next " +
         "update of the monitor; the others are not needed.",
       lines: passwords.map(({ key }) => setSecret(key)),
-      onlyOnPage: true,
     },
     {
       text: "Import the state. The file may hold secrets: delete it afterwards.",

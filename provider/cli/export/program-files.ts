@@ -5,15 +5,8 @@ import { moduleSource } from "./module-source";
 import { nextSteps, programSteps } from "./next-steps";
 import type { ExportFacts } from "./next-steps";
 
-/** The files that an export writes, and the commands that follow. */
-export interface ExportPlan {
-  /** By name; none if nothing is new. */
-  readonly files: ReadonlyMap<string, string>;
-  readonly commands: readonly string[];
-}
-
-/** The files of a program in TypeScript: a module for each kind of record. */
-export function planProgram(facts: ExportFacts): ExportPlan {
+/** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
+export function planProgram(facts: ExportFacts): Map<string, string> {
   const { project, resources, stateFile, secretsFile } = facts;
   const modules = definitions.flatMap((definition) => {
     const members = resources.filter((resource) => resource.definition === definition);
@@ -22,17 +15,15 @@ export function planProgram(facts: ExportFacts): ExportPlan {
     return [{ name, source: moduleSource(definition, members) }];
   });
   const names = modules.map(({ name }) => name);
-  const { commands, page } = nextSteps(programSteps(facts, names));
-  if (modules.length === 0) return { files: new Map(), commands };
+  if (modules.length === 0 && stateFile === undefined) return new Map();
   const secretFiles = [stateFile, secretsFile].filter((file) => file !== undefined);
   const program = names.map((name) => `import "./${name}";\n`).join("");
   const scaffolded = project.exists ? [] : [...scaffold(project, program, secretFiles)];
-  const files = [
+  return new Map([
     ...scaffolded.filter(([name]) => !project.files.has(name.toLowerCase())),
     ...modules.map(({ name, source }) => [`${name}.ts`, source] as const),
-    [freeName(project, "NEXT-STEPS", ".md"), page] as const,
-  ];
-  return { files: new Map(files), commands };
+    [freeName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
+  ]);
 }
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */

@@ -31,7 +31,10 @@ export async function readDeclared(
     .map((record) => exportedOf(definition, record, escaped, session.keys));
 }
 
-/** Whether the server may show strings HTML-escaped: no string has a character that would be escaped. */
+/**
+ * Whether the server may show strings HTML-escaped: no string has a character that would be escaped. Otherwise `&nbsp;` is
+ * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
+ */
 function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ raw }) =>
     Object.values(raw).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),

@@ -1,7 +1,8 @@
+import { join } from "node:path";
+
 import { escapeInvisible } from "../shared/quoting";
-import { findDefinition, labelIn } from "../shared/resource-types";
+import { labelIn } from "../shared/resource-types";
 import { counted } from "../../definitions/text";
-import { definitions } from "../../definitions";
 
 /** The result of an export, or of a dry run. */
 export interface ExportReport {
@@ -10,8 +11,6 @@ export interface ExportReport {
   readonly newProject: boolean;
   /** `typescript`, or the language of the code that Pulumi generates. */
   readonly language: string;
-  /** The kinds of record that were asked for, in the singular. */
-  readonly kinds: readonly string[];
   readonly files: readonly string[];
   readonly resources: readonly ExportedResource[];
   /** The number of records that the program or the stack had already. */
@@ -22,7 +21,6 @@ export interface ExportReport {
   readonly state: string | undefined;
   /** The number of resources that it adds to the stack. */
   readonly adopted: number;
-  readonly next: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -34,8 +32,6 @@ interface ExportedResource {
   /** The reasons for which the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
   readonly problems: readonly string[];
 }
-
-const kindOf = (type: string): string => labelIn(type).toLowerCase();
 
 /** The sentence above the list of refused records. */
 export function refusedText(language: string): string {
@@ -50,16 +46,14 @@ export function refusedText(language: string): string {
 export function exportText(report: ExportReport): string {
   const { resources, directory, files, known, dryRun, secrets, notes, adopted, state, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
-  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file)) ?? "NEXT-STEPS.md";
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file));
   const refused = resources.filter(({ problems }) => problems.length > 0);
-  const isProgram = language === "typescript";
-  const place = directory === "." ? "" : `, in ${directory}`;
   const lines: string[] = [];
 
   if (resources.length > 0) {
     const more = known > 0 ? `; ${known} more were known already` : "";
     lines.push(
-      `${wrote} ${countText(report)} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
+      `${wrote} ${counted(resources.length, "resource")} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
@@ -71,42 +65,18 @@ export function exportText(report: ExportReport): string {
       "",
       refusedText(language),
       ...refused.map(
-        ({ type, id, name, problems }) => `  ${kindOf(type)} ${id} (${name}): ${problems.join("; ")}`,
+        ({ type, id, name, problems }) => `  ${labelIn(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),
     );
   if (secrets.length > 0)
     lines.push(
       "",
-      isProgram
-        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration; ${page} says which must be set.`
+      language === "typescript"
+        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration.`
         : "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. " +
-            `They stay as they are in the API; ${page} says how to manage them.`,
+            "They stay as they are in the API.",
     );
   lines.push(...notes.flatMap((note) => ["", note]));
-  if (report.next.length > 0 && !dryRun)
-    lines.push(
-      "",
-      report.newProject || resources.length === 0 || !isProgram
-        ? `Next${place}:`
-        : `Import the new modules in the program, as ${page} says. Then${place}:`,
-      ...shortenList(report.next, page).map((command) => `  ${command}`),
-    );
+  if (page !== undefined && !dryRun) lines.push("", `Next, follow ${join(directory, page)}.`);
   return `${lines.map(escapeInvisible).join("\n")}\n`;
-}
-
-/** The number of resources of each kind that was asked for. */
-function countText({ resources, kinds }: ExportReport): string {
-  const counts = definitions
-    .filter(({ singular }) => kinds.includes(singular))
-    .map((definition) => {
-      const { length } = resources.filter(({ type }) => findDefinition(type) === definition);
-      return counted(length, definition.singular, definition.plural);
-    });
-  return counts.join(" and ");
-}
-
-/** The commands, cut to fit on a screen. The page has all of them. */
-function shortenList(commands: readonly string[], page: string): readonly string[] {
-  if (commands.length <= 16) return commands;
-  return [...commands.slice(0, 13), `… ${commands.length - 15} more, see ${page}`, ...commands.slice(-2)];
 }

@@ -83,11 +83,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return new Empty();
     }),
     getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
-    getSchema: unary((request: proto.GetSchemaRequest) => {
-      if (request.getVersion() !== 0)
-        throw new Error(`pulumi-resource-uptime knows version 0 of schemas, not ${request.getVersion()}.`);
-      return new proto.GetSchemaResponse().setSchema(lazy.schema());
-    }),
+    getSchema: unary(() => new proto.GetSchemaResponse().setSchema(lazy.schema())),
 
     checkConfig: unary((request: proto.CheckRequest) => {
       const settings = presentRun().checkSettings(request.getUrn(), decode(request.getNews()));

@@ -6,9 +6,7 @@ import type { LookupCount } from "../../definitions/pulumi";
 
 /** The definition of a resource type. Throws if there is no such type. */
 export function definitionOf(type: string): Definition {
-  const found = definitions.find((definition) => pluginType(definition) === type);
-  if (found) return found;
-  throw unknownToken("resource type", type, definitions.map(pluginType));
+  return findToken("resource type", type, definitions, pluginType);
 }
 
 /** The definition and number of the records that a function looks up. Throws if there is no such function. */
@@ -16,14 +14,15 @@ export function functionOf(token: string): { readonly definition: Definition; re
   const functions = definitions.flatMap((definition) =>
     (["one", "all"] as const).map((count) => ({ definition, count })),
   );
-  const tokenOf = (one: (typeof functions)[number]): string => lookupFunction(one.definition, one.count);
-  const found = functions.find((one) => tokenOf(one) === token);
-  if (found) return found;
-  throw unknownToken("function", token, functions.map(tokenOf));
+  return findToken("function", token, functions, ({ definition, count }) =>
+    lookupFunction(definition, count),
+  );
 }
 
-function unknownToken(what: string, token: string, known: readonly string[]): UptimeError {
-  return new UptimeError(
-    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${known.join(", ")}.`,
+function findToken<T>(what: string, token: string, all: readonly T[], tokenOf: (one: T) => string): T {
+  const found = all.find((one) => tokenOf(one) === token);
+  if (found !== undefined) return found;
+  throw new UptimeError(
+    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${all.map(tokenOf).join(", ")}.`,
   );
 }

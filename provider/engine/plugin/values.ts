@@ -13,12 +13,5 @@ export function decode(struct: Struct | undefined): Properties {
 
 /** Properties in the protocol's form, which has no undefined. */
 export function encode(properties: Properties): Struct {
-  return Struct.fromJavaScript(dropUndefined(properties) as Record<string, JavaScriptValue>);
-}
-
-function dropUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(dropUndefined);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
-  return Object.fromEntries(entries.map(([key, entry]) => [key, dropUndefined(entry)]));
+  return Struct.fromJavaScript(JSON.parse(JSON.stringify(properties)) as Record<string, JavaScriptValue>);
 }
