@@ -88,15 +88,16 @@ async function findLost(
   sent: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { collection, definition, ledger } = scope;
+  const { clock, collection, definition, ledger } = scope;
   const { owner, lost } = sent;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
     new UptimeError(message`${lost} ${reason} ${mayExistHint(definition)}`, { cause: lost });
   const enough = sent.isDuplicate ? 1 : enoughLooks;
   let candidates: Candidates = { equal: [], alike: [] };
-  for (let looks = 0, waited = 0; ; waited += lookPause) {
+  for (let looks = 0, tries = 1, waited = 0; ; tries++, waited += lookPause) {
     let failure: unknown;
+    const begun = clock.now();
     try {
       candidates = await findCandidates(scope, sent, operation);
       looks++;
@@ -108,12 +109,13 @@ async function findLost(
         return { id: record.id, record };
       }
     } catch (error) {
-      // A failed look does not count.
+      // A failed look does not count, but its time does: a server that hangs would be asked for half an hour.
       failure = error;
+      waited += clock.now() - begun;
     }
     const isLong = (lost.next === "keep looking" && !sent.isDuplicate) || failure !== undefined;
     if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
-    if (waited >= longSearch || operation.isInterrupted) {
+    if ((waited >= longSearch && tries >= enoughLooks) || operation.isInterrupted) {
       if (failure === undefined) break;
       throw fail(message`Then looking for it failed: ${messageOf(failure)}`);
     }

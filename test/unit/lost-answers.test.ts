@@ -171,6 +171,19 @@ describe("after a timeout", () => {
     expect(lists()).toBeGreaterThan(3);
   });
 
+  test("it is looked for twice if the server hangs from then on", async () => {
+    const hang: Fault = { kind: "cut", effect: false, answerDelayMs: 30_000 };
+    afterCreate(
+      () => hang,
+      () => hang,
+    );
+    const before = emulator.requests.length;
+    expect(await made(resource("monitor", { ...shortTimeout, "uptime:maxRetries": "1" }))).toMatch(mayExist);
+    const looks = emulator.requests.slice(before).filter(isList);
+    // The list before the create, then each look and its retry.
+    expect(looks).toHaveLength(1 + 4);
+  });
+
   test("it is looked for at least twice, however long the rate limit delays that", async () => {
     const limited = answer(429, "", { "retry-after": "50" });
     const looks = [limited, undefined, limited];
