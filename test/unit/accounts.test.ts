@@ -12,13 +12,13 @@ beforeEach(async () => {
   second = await startEmulator({ apiKey: "second-key", firstId: 100 });
 });
 
-function resource(accounts?: object, importer?: string): ModelStack {
+function resource(accounts?: object): ModelStack {
   const config = {
     "uptime:baseUrl": first.url,
     "uptime:apiKey": "first-key",
     "uptime:accounts": JSON.stringify(accounts ?? { other: { apiKey: "second-key", baseUrl: second.url } }),
   };
-  return new ModelStack("monitor", config, importer === undefined ? {} : { importer });
+  return new ModelStack("monitor", config);
 }
 
 test("a resource is in its account, and state has nothing of that but its name", async () => {
@@ -103,7 +103,7 @@ test("an account that has moved to another address is refused, by its own settin
 });
 
 test("an import reads its account, where the same id is another record", async () => {
-  const [one, two] = [resource(undefined, "one"), resource(undefined, "two")];
+  const [one, two] = [resource(), resource()];
   first.monitors.add(home);
   second.monitors.add({ ...home, interval: 300 });
   await one.up({ ...home, importId: "1" });

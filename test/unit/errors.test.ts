@@ -28,7 +28,7 @@ withServer();
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });
-  return new ModelStack("monitor", all, {}, clock);
+  return new ModelStack("monitor", all, { name: "home" }, clock);
 }
 
 interface Case {
@@ -71,7 +71,7 @@ function ofAnotherKey(): ModelStack {
   return one;
 }
 
-const importing = (importId: string) => stack().up({ ...home, importId, __options: { importer: "home" } });
+const importing = (importId: string) => stack().up({ ...home, importId });
 
 const adoptIt =
   "Set `uptime:adoptExisting` for the next `pulumi up`; see [Adopting](adopting.md#a-program-that-already-declares-them).";
@@ -323,9 +323,7 @@ const cases: Case[] = [
   {
     cause: "An import names a record that another resource has",
     todo: "Remove the option, or one of the two resources. After a rename in the program, use `aliases`.",
-    provoke: later((one) =>
-      one.beside().preview({ ...home, importId: "1", __options: { importer: "copy" } }),
-    ),
+    provoke: later((one) => one.beside({ name: "copy" }).preview({ ...home, importId: "1" })),
   },
   {
     cause: "Two resources import one record",
@@ -334,8 +332,8 @@ const cases: Case[] = [
       emulator.monitors.add(home);
       const first = stack();
       const declared = { ...home, importId: "1" };
-      await first.preview({ ...declared, __options: { importer: "home" } });
-      return first.beside().preview({ ...declared, __options: { importer: "copy" } });
+      await first.preview(declared);
+      return first.beside({ name: "copy" }).preview(declared);
     },
   },
   {
@@ -430,7 +428,7 @@ test.each(cases)("$cause", async ({ cause, provoke }) => {
 test.each(refusals)("$cause", async ({ cause, kind, declared }) => {
   const right = kind === "domain" ? { name: "shop.example" } : home;
   const one = new ModelStack(kind ?? "monitor", settingsOf(), {}, clock);
-  const message = await failureOf(one.preview({ __options: { importer: "home" }, ...right, ...declared }));
+  const message = await failureOf(one.preview({ ...right, ...declared }));
   expect(emulator.requests).toEqual([]);
   addMessage(cause, message);
 });

@@ -96,13 +96,12 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       curl: `curl -H "X-Token: ${header}"`,
       check: { basic: `bob:${byHand}`, header_name: "X-Token" },
     };
-    const importer = { importer: "home" };
 
     test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
       [
         "an adoption",
         async (program) => {
-          const one = program.resource("monitor", importer);
+          const one = program.resource();
           await one.up(home);
           return one.state;
         },
