@@ -1,20 +1,19 @@
 import { canary, leaksIn } from "../support/canary.cjs";
+import { sigKey } from "../support/marks";
 import { namesIn, startStack } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
-/** By this key the engine marks what is a secret in state. */
-const specialSecretSig = "4dabf18193072939515e22adb298388d";
 const token = canary("token");
 
 function expectEncrypted(resource: StateResource | undefined, ...keys: ("inputs" | "outputs")[]): void {
   for (const key of keys)
     expect(resource?.[key]).toMatchObject({
       requestAuthPassword: {
-        [specialSecretSig]: expect.any(String) as string,
+        [sigKey]: expect.any(String) as string,
         ciphertext: expect.any(String) as string,
       },
       requestHeaders: {
-        [specialSecretSig]: expect.any(String) as string,
+        [sigKey]: expect.any(String) as string,
         ciphertext: expect.any(String) as string,
       },
     });
@@ -166,7 +165,7 @@ test("secrets reach the API, and no output and no file", async () => {
   for (const name of ["plain", "paused", "refused", "transformed"])
     expectEncrypted(refreshed[name], "inputs", "outputs");
   const headers = {
-    [specialSecretSig]: expect.any(String) as string,
+    [sigKey]: expect.any(String) as string,
     ciphertext: expect.any(String) as string,
   };
   expect(refreshed.removed).toMatchObject({

@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
-import { readSettings } from "../../provider/api/settings";
 
 const root = join(__dirname, "..", "..");
 const definitions = [domain, monitor];
@@ -24,19 +23,6 @@ describe("the page of", () => {
   const source = (name: string) => read("provider", "definitions", `${name}.ts`);
   const page = async (definition: Definition, from?: { source?: string }) =>
     (await docs()).pageOf(definition, from);
-
-  test("a resource has an entry for each argument, with its type, values and default", async () => {
-    const text = await page(monitor);
-    const entries = text.split(/^### /m).map((entry) => entry.trim());
-    for (const key of [...Object.keys(monitor.fields), "account", "id", "attributes"])
-      expect(entries.filter((entry) => entry.startsWith(`${key}\n`))).toHaveLength(1);
-    expect(entries).toContainEqual(
-      "requestMethod\n\nstring · default `GET` · `request_method` in the API\n\n" +
-        "HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS.\n\n" +
-        'Example: `requestMethod: "POST"`',
-    );
-    expect(text).not.toMatch(/^\|/m);
-  });
 
   test("a third resource is written from its definition alone", async () => {
     const { interval, url } = monitor.fields;
@@ -74,41 +60,6 @@ describe("the page of", () => {
         .map((value) => `${key}: ${value}`),
     );
     expect(missing).toEqual([]);
-  });
-});
-
-test("docs/settings.md lists each setting that is read and its variable, and no other", () => {
-  const asked = new Set<string>();
-  const noting = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) });
-  const get = (key: string): string | undefined => {
-    asked.add(key);
-    return key === "uptime:accounts" ? '{"name": {}}' : undefined;
-  };
-  for (const account of [undefined, "name"]) expect(() => readSettings({ get }, noting, account)).toThrow();
-  const entries = read("docs", "settings.md")
-    .split(/^### /m)
-    .filter((entry) => entry.startsWith("uptime:"));
-  const listed = entries.flatMap((entry) => {
-    const [key = "", facts = ""] = entry.split("\n\n");
-    return [key, /environment `(\w+)`/.exec(facts)?.[1] ?? []].flat();
-  });
-  expect(listed.sort()).toEqual([...asked].sort());
-});
-
-describe("the map in CONTRIBUTING.md", () => {
-  const [, map = ""] = /\n## The map\n(.*?)\n## /s.exec(read("CONTRIBUTING.md")) ?? [];
-  const named = [...map.matchAll(/`([\w./-]+(?:\.ts|\/))`/g)].map(([, path = ""]) => path);
-
-  test("has at most ten lines, and each path that it names is there", () => {
-    expect(map.match(/^\d+\. /gm)?.length).toBeLessThanOrEqual(10);
-    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  });
-
-  test.each(["provider", "test"])("names each folder and file of %s", (folder) => {
-    const entries = readdirSync(join(root, folder), { withFileTypes: true }).map(
-      (entry) => `${folder}/${entry.name}${entry.isDirectory() ? "/" : ""}`,
-    );
-    expect(entries.filter((path) => !named.includes(path))).toEqual([]);
   });
 });
 

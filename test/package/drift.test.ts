@@ -9,6 +9,7 @@ import type { Outcome } from "../support/cli";
 import type { Emulator } from "../../provider/emulator";
 import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
+import { secretMark } from "../support/marks";
 import { home } from "../support/monitors";
 import { PluginStack } from "../support/plugin-stack";
 
@@ -21,10 +22,12 @@ beforeEach(async () => {
 
 type Kind = "monitor" | "domain";
 const labels = { monitor: "Monitor", domain: "Domain" };
-const mark = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
 /** A secret as Pulumi exports it: in the clear or encrypted. */
 type Form = "plaintext" | "ciphertext";
-const sealed = (value: unknown, form: Form = "plaintext") => ({ ...mark, [form]: JSON.stringify(value) });
+const sealed = (value: unknown, form: Form = "plaintext") => ({
+  ...secretMark,
+  [form]: JSON.stringify(value),
+});
 const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
 const urnOf = (type: string, name: string): string => `urn:pulumi:test::workspace::${type}::${name}`;
 

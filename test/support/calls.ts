@@ -6,6 +6,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { FrontSession } from "../../provider/engine/front";
 import type { Surroundings } from "../../provider/lifecycle/session";
+import { sigKey } from "./marks";
 
 export type Properties = Record<string, unknown>;
 export const kinds = ["domain", "monitor"] as const;
@@ -89,8 +90,6 @@ export class OperationFailed extends Error {
   }
 }
 
-/** The value that stands for one that is not known yet. */
-export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const providerKey = "__provider";
 
 /** Keeps out of the tests' own log what Pulumi's host would show. A test that reads it spies on `console.warn` itself. */
@@ -229,14 +228,12 @@ function assertPlain(value: unknown, path: string): void {
   }
 }
 
-const secretKey = "4dabf18193072939515e22adb298388d";
-
 /** The engine marks secrets, and gives the provider nothing but the value. */
 export function revealed(properties: Properties = {}): Properties {
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [
       key,
-      typeof value === "object" && value !== null && secretKey in value
+      typeof value === "object" && value !== null && sigKey in value
         ? (value as unknown as { value: unknown }).value
         : value,
     ]),

@@ -17,10 +17,12 @@ interface State {
 }
 
 interface Options {
+  /** One of its own if it is not given. */
+  name?: string | undefined;
+  /** The type of the component that it is a child of. */
+  parent?: string;
   ignoreChanges?: string[];
   replaceOnChanges?: string[];
-  /** With the input `importId`, as the class hands over the option `import`. */
-  importer?: string;
 }
 
 let stacks = 0;
@@ -28,13 +30,15 @@ const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
 
 /** A program of one resource, which can be run again and again with other inputs. Thousands of cases take seconds. */
 export class ModelStack {
-  readonly name = `resource-${++stacks}`;
+  readonly name: string;
+  readonly parent: string | undefined;
   private readonly engine: SimulatedEngine;
 
   /** @param start how a process begins: with dynamic resources if it is not given */
   constructor(
     readonly kind: Kind,
-    private readonly config: Settings,
+    /** Those of the present run. */
+    public config: Settings,
     private readonly options: Options = {},
     private readonly clock: Clock = systemClock,
     private readonly start: (
@@ -42,20 +46,23 @@ export class ModelStack {
     ) => Readonly<Record<Kind, Provider>> = startDynamic,
     private providers: Readonly<Record<Kind, Provider>> = start(config, { clock }),
   ) {
-    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace }) =>
-      Promise.resolve({
-        inputs: {
-          ...args,
-          __provider: text,
-          ...(Object.keys(options).length > 0 && { __options: options }),
-        },
-        deleteBeforeReplace: deleteBeforeReplace === true || "importId" in args,
-      }),
-    );
+    const { name, parent, ...passed } = options;
+    this.name = name ?? `resource-${++stacks}`;
+    this.parent = parent;
+    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace }) => {
+      // As the class does it.
+      const mayClaim = "importId" in args || this.config["uptime:adoptExisting"] === "true";
+      const all = { ...passed, ...(mayClaim && { resource: this.owner }) };
+      const __options = Object.keys(all).length > 0 ? { __options: all } : {};
+      return Promise.resolve({
+        inputs: { ...__options, ...args, __provider: text },
+        deleteBeforeReplace: deleteBeforeReplace === true || mayClaim,
+      });
+    });
   }
 
   /** Another resource of the same program: it shares this one's provider. */
-  beside(options = this.options): ModelStack {
+  beside(options: Options = { ...this.options, name: undefined }): ModelStack {
     return new ModelStack(this.kind, this.config, options, this.clock, this.start, this.providers);
   }
 
@@ -80,6 +87,11 @@ export class ModelStack {
     const { id, inputs, outputs, unfinished: hasInitErrors } = state;
     const known = { id, inputs, outputs: { __provider: text, ...outputs }, hasInitErrors };
     this.engine.state = [entryOf(this, known)];
+  }
+
+  /** What identifies it in its stack. */
+  get owner(): string {
+    return urnOf(this).split("::").slice(2).join("::");
   }
 
   /** What `pulumi preview` would say of the declared resource. */
@@ -121,11 +133,12 @@ export class ModelStack {
     args: Inputs = {},
     { isPreview = false, isReplaced = false } = {},
   ): Promise<Outcome> {
-    const { kind, name, config: settings, providers } = this;
+    const { kind, name, parent, config: settings, providers } = this;
     const { ignoreChanges } = this.options;
     const declared = {
       kind,
       name,
+      parent,
       args,
       ...(ignoreChanges && { ignoreChanges }),
       deleteBeforeReplace: isReplaced,

@@ -11,8 +11,9 @@ import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import { noNote } from "../../provider/lifecycle/run-note";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { assertText, finish, isWellFormed, OperationFailed, revealed, unknown, wire } from "./calls";
+import { assertText, finish, isWellFormed, OperationFailed, revealed, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
+import { sigKey, unknown } from "./marks";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -257,7 +258,7 @@ function assertUnmarked(value: unknown, isPreview: boolean, path: string): void 
   if (value === unknown && !isPreview) throw new OperationFailed(`ILL-FORMED unknown value at ${path}`);
   if (typeof value !== "object" || value === null) return;
   for (const [key, entry] of Object.entries(value)) {
-    if (key === "4dabf18193072939515e22adb298388d") throw new OperationFailed(`ILL-FORMED mark at ${path}`);
+    if (key === sigKey) throw new OperationFailed(`ILL-FORMED mark at ${path}`);
     assertUnmarked(entry, isPreview, `${path}.${key}`);
   }
 }

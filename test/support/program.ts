@@ -27,7 +27,7 @@ export class Program {
 
   /** A resource of the stack that is in no state yet. */
   resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, {}, options, clock, () => this.providers);
+    const one = new ModelStack(kind, this.settings, options, clock, () => this.providers);
     this.resources.push(one);
     return one;
   }
@@ -52,7 +52,10 @@ export class Program {
 
   private begin(providers: Readonly<Record<Kind, Provider>>): void {
     this.providers = providers;
-    for (const one of this.resources) one.nextRun();
+    for (const one of this.resources) {
+      one.config = this.settings;
+      one.nextRun();
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Emulator } from "../../provider/emulator";
 import { silenceHost } from "../support/calls";
 import { startEmulator } from "../support/emulator";
+import { unknown } from "../support/marks";
 import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
@@ -12,13 +13,13 @@ beforeEach(async () => {
   second = await startEmulator({ apiKey: "second-key", firstId: 100 });
 });
 
-function resource(accounts?: object, importer?: string): ModelStack {
+function resource(accounts?: object): ModelStack {
   const config = {
     "uptime:baseUrl": first.url,
     "uptime:apiKey": "first-key",
     "uptime:accounts": JSON.stringify(accounts ?? { other: { apiKey: "second-key", baseUrl: second.url } }),
   };
-  return new ModelStack("monitor", config, importer === undefined ? {} : { importer });
+  return new ModelStack("monitor", config);
 }
 
 test("a resource is in its account, and state has nothing of that but its name", async () => {
@@ -76,7 +77,7 @@ test.each([
   ["typo", /account cannot be "typo": uptime:accounts has no account "typo"; it has other\./],
   ["", /account must be the name of an account in uptime:accounts/],
   [5, /account must be the name of an account in uptime:accounts/],
-  ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", /account must be known in the preview/],
+  [unknown, /account must be known in the preview/],
 ])("the account %j is refused in the preview, together with everything else", async (account, message) => {
   const preview = resource().preview({ ...home, interval: 61, account });
   await expect(preview).rejects.toThrow(message);
@@ -103,7 +104,7 @@ test("an account that has moved to another address is refused, by its own settin
 });
 
 test("an import reads its account, where the same id is another record", async () => {
-  const [one, two] = [resource(undefined, "one"), resource(undefined, "two")];
+  const [one, two] = [resource(), resource()];
   first.monitors.add(home);
   second.monitors.add({ ...home, interval: 300 });
   await one.up({ ...home, importId: "1" });

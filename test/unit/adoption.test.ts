@@ -12,7 +12,7 @@ const add = (fields: Record<string, unknown> = {}): string =>
   String(emulator.monitors.add({ ...home, ...fields }).id);
 
 const resource = (front: Front, settings = {}): ModelStack =>
-  new Program(front, { ...adopting, ...settings }).resource("monitor", { importer: "home" });
+  new Program(front, { ...adopting, ...settings }).resource();
 
 async function expectAdoption(front: Front, id: string, inputs = home): Promise<void> {
   const one = resource(front);

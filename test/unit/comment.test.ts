@@ -7,6 +7,7 @@ import { anyCharacter } from "../support/arbitraries";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { newFolder } from "../support/folder";
+import { unknown } from "../support/marks";
 import { sample } from "../support/size";
 
 let folder: string;
@@ -366,7 +367,7 @@ describe("the digest of the changes", () => {
     step("update", "a", inputs("a"), inputs("a", { interval: 300, sslAlertDays: 14 })),
     step("create", "b", undefined, inputs("b", { importId: "7" })),
     step("delete", "c", inputs("c")),
-    step("create", "d", undefined, inputs("d", { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" })),
+    step("create", "d", undefined, inputs("d", { url: unknown })),
     bucket("create"),
   ];
   const edits = [drifted("e", 900), drifted("f", "Edited", "name", "F")];

@@ -171,23 +171,6 @@ test.each<[string, number, Record<string, string>]>([
   ]);
 });
 
-test.each([
-  ["", ["c", "Ab", "b"]],
-  ["sort=asc", ["b", "Ab", "c"]],
-  ["sort_by=name&sort=asc", ["Ab", "b", "c"]],
-  ["sort_by=url", ["Ab", "c", "b"]],
-  ["search=B", ["Ab", "b"]],
-  ["search=b&search_by=url", ["c"]],
-  ["status_page_id=4", ["b"]],
-])("a list with %j is searched, filtered and sorted, by default the newest first", async (query, names) => {
-  const emulator = await startEmulator({ dialect: { paging: "none" } });
-  emulator.monitors.add({ name: "b", url: "http://one", status_page_id: 4 });
-  emulator.monitors.add({ name: "Ab", url: "http://two" });
-  emulator.monitors.add({ name: "c", url: "http://three/b" });
-  const [, { data }] = await ask(emulator, `GET /monitors?${query}`);
-  expect((data as (typeof site)[]).map(({ name }) => name)).toEqual(names);
-});
-
 test("the last page has no next one, and the one after it is empty", async () => {
   const emulator = await startEmulator();
   for (let count = 0; count < 12; count++) emulator.domains.add({ name: `d${count}` });

@@ -515,10 +515,10 @@ describe("the fingerprint of address and key in state", () => {
 
   test("is written by an import and an adoption", async () => {
     const importId = String(emulator.monitors.add(record).id);
-    const imports = new Program("dynamic").resource("monitor", { importer: "home" });
+    const imports = new Program("dynamic").resource();
     await imports.up({ ...home, importId });
     const adopting = { ...others, "uptime:adoptExisting": "true" };
-    const adopts = new Program("dynamic", adopting).resource("monitor", { importer: "home" });
+    const adopts = new Program("dynamic", adopting).resource();
     await adopts.up(home);
     expect(emulator.writes()).toEqual([]);
     expect([imports, adopts].map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);

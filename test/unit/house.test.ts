@@ -53,26 +53,3 @@ test("each process refuses a Node.js older than the one that package.json names"
   const supported = ["20.18.0", "20.20.2", "21.0.0", "22.1.0", "24.0.0", process.versions.node];
   expect(supported.map((version) => problemOfNode(version))).toEqual(supported.map(() => undefined));
 });
-
-test("the tools refuse an old Node.js before they install anything", async () => {
-  const { assertNode } = await import("../../tools/setup.mjs");
-  expect(() => {
-    assertNode("18.20.8");
-  }).toThrow("Node.js 18.20.8 is too old: install 20.18 or later.");
-  expect(() => {
-    assertNode();
-  }).not.toThrow();
-});
-
-test("a changed file that the build reads is a reason to build again", async () => {
-  const { buildSources } = await import("../../tools/setup.mjs");
-  const { scripts } = json("package.json") as { scripts: { build: string } };
-  const plugin = "provider/engine/plugin";
-  expect(buildSources()).toEqual(
-    expect.arrayContaining([
-      ...["package.json", "package-lock.json", "provider/index.ts", "docs/settings.md"],
-      ...[`${plugin}/schema.json`, `${plugin}/examples/Monitor.md`],
-      ...(scripts.build.match(/tools\/\w+\.mjs|tsconfig[.\w]*\.json/g) ?? []),
-    ]),
-  );
-});

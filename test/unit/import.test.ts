@@ -30,8 +30,8 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const resource = (kind: "monitor" | "domain" = "monitor", importer = "home", more = {}): ModelStack =>
-  new ModelStack(kind, settingsOf(more), { importer }, clock);
+const resource = (kind: "monitor" | "domain" = "monitor", name = "home", more = {}): ModelStack =>
+  new ModelStack(kind, settingsOf(more), { name }, clock);
 
 function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...home, ...fields }).id);
@@ -44,7 +44,7 @@ describe("many imports", () => {
     const all = numbers.map((number) => ({ ...home, name: `Monitor ${number}` }));
     const ids = all.map(({ name }) => add({ name }));
     const first = resource();
-    const stacks = numbers.map((number) => first.beside({ importer: `m${number}` }));
+    const stacks = numbers.map(() => first.beside());
     // The engine checks one after the other.
     for (const [number, one] of stacks.entries()) {
       const declared = { ...all[number], importId: ids[number] };
@@ -62,10 +62,10 @@ describe("many imports", () => {
     const first = resource();
     for (let number = 0; number < 20; number++) {
       const importId = add({ ssl_alert_days: 7 });
-      await first.beside({ importer: `m${number}` }).up({ ...home, sslAlertDays: 7, importId });
+      await first.beside().up({ ...home, sslAlertDays: 7, importId });
     }
     const importId = add({ ssl_alert_days: 7 });
-    const other = first.beside({ importer: "other" });
+    const other = first.beside();
     expect(await failureOf(other.preview({ ...home, sslAlertDays: 14, importId }))).toContain(
       "sslAlertDays is 14 in the program and 7 in monitor 21",
     );
@@ -123,6 +123,7 @@ describe("an import", () => {
       expect(await one.up(later)).toBe("same");
     }
     expect(emulator.writes()).toEqual([]);
+    one.nextRun();
     expect(await one.up({ ...declared, interval: 300 })).toBe("update");
     expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
   });
@@ -159,6 +160,7 @@ describe("an import", () => {
           expect(await one.up({ ...declared, importId })).toBe("create");
           expect(one.state?.id).toBe(importId);
           for (const later of [{ ...declared, importId }, declared]) {
+            one.nextRun();
             expect(await one.up(later)).toBe("same");
             await one.refresh();
             expect(await one.up(later)).toBe("same");
@@ -216,12 +218,7 @@ describe("an import is refused in the preview", () => {
 
   test("but not for a property in ignoreChanges", async () => {
     const importId = add({ interval: 300 });
-    const one = new ModelStack(
-      "monitor",
-      settingsOf(),
-      { importer: "home", ignoreChanges: ["interval"] },
-      clock,
-    );
+    const one = new ModelStack("monitor", settingsOf(), { ignoreChanges: ["interval"] }, clock);
     await one.up({ ...home, importId });
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
@@ -244,24 +241,24 @@ describe("an import is refused in the preview", () => {
   test("when another resource imports the record or already has it", async () => {
     const importId = add();
     const one = resource();
-    const two = one.beside({ importer: "two" });
+    const two = one.beside({ name: "two" });
     await one.preview({ ...home, importId });
     expect(await failureOf(two.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, and so does the option import of home: only one resource can have it`,
+      `import names monitor ${importId}, and so does the option import of ${one.owner}: only one resource can have it`,
     );
     // Without the option, it is known by its id only.
     const old = resource();
     await old.up({ ...home, importId });
-    const late = old.beside({ importer: "late" });
+    const late = old.beside({ name: "late" });
     old.nextRun(late);
     await old.preview(home);
     expect(await failureOf(late.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which home of this stack has already`,
+      `import names monitor ${importId}, which ${old.owner} of this stack has already`,
     );
     old.nextRun(late);
     await late.preview({ ...home, importId });
     expect(await failureOf(old.preview(home))).toContain(
-      `Monitor ${importId} belongs to home, and late has it too: one of them has adopted or imported`,
+      `Monitor ${importId} belongs to this resource, and ${late.owner} has it too: one of them has adopted or imported`,
     );
     expect(emulator.writes()).toEqual([]);
   });
@@ -269,20 +266,21 @@ describe("an import is refused in the preview", () => {
 
 test("an import is announced with the resource's whole name, which may contain `::`", async () => {
   const importId = add();
-  await resource("monitor", "my:site:Front$uptime:index:Monitor::team::web").preview({ ...home, importId });
+  await resource()
+    .beside({ name: "team::web", parent: "my:site:Front" })
+    .preview({ ...home, importId });
   expect(warnings).toEqual([expect.stringMatching(/^Monitor team::web imports monitor 1 /)]);
 });
 
 test("the error about two resources with one record names both, with the types of their parents", async () => {
   const importId = add();
-  const ownerIn = (parent: string): string => `${parent}$uptime:index:Monitor::web`;
-  const one = resource("monitor", ownerIn("my:site:Front"));
+  const one = resource().beside({ name: "web", parent: "my:site:Front" });
   await one.up({ ...home, importId });
-  const two = one.beside({ importer: ownerIn("my:site:Back") });
+  const two = one.beside({ name: "web", parent: "my:site:Back" });
   one.nextRun(two);
   await two.preview({ ...home, importId });
-  expect(await failureOf(one.preview(home))).toContain(
-    `Monitor 1 belongs to ${ownerIn("my:site:Front")}, and ${ownerIn("my:site:Back")} has it too`,
+  expect(await failureOf(one.preview({ ...home, importId }))).toContain(
+    "Monitor 1 belongs to my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web, and my:site:Back$pulumi-nodejs:dynamic/uptime:Monitor::web has it too",
   );
 });
 
@@ -313,7 +311,11 @@ test("a declared field that the API does not show is announced, and sent with th
 test("a value that is unknown in the preview is compared in the up, and nothing is written if it differs", async () => {
   const importId = add();
   const provider = hosted(monitor, settingsOf(), new FrontSession({ clock }));
-  const declared = { ...home, importId, __options: { importer: "home" } };
+  const declared = {
+    ...home,
+    importId,
+    __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
+  };
   const checked = await provider.check({}, { ...declared, url: unknownValue });
   expect(checked.failures).toEqual([]);
   const inputs = checked.inputs ?? {};
@@ -411,7 +413,7 @@ describe("if the option import is kept", () => {
 
   test("a resource that is renamed keeps its record, also if the run was killed before the old one was deleted", async () => {
     const [old, declared] = await imported();
-    const renamed = old.beside({ importer: "renamed" });
+    const renamed = old.beside({ name: "renamed" });
     await renamed.up(declared);
     // Killed before the old one was deleted; the option may go meanwhile.
     old.nextRun(renamed);
@@ -425,7 +427,7 @@ describe("if the option import is kept", () => {
 
   test("a new resource under the former name of an imported one keeps the record", async () => {
     const [former, declared] = await imported();
-    await former.beside().up(declared);
+    await former.beside({ name: former.name }).up(declared);
     await former.drop();
     expect(names()).toEqual(["Home"]);
   });
@@ -433,7 +435,7 @@ describe("if the option import is kept", () => {
   test("a resource that was not imported can be renamed and imported in one run", async () => {
     const old = new ModelStack("monitor", settingsOf(), {}, clock);
     await old.up(home);
-    const renamed = old.beside({ importer: "renamed" });
+    const renamed = old.beside({ name: "renamed" });
     old.nextRun(renamed);
     await renamed.up({ ...home, importId: old.state?.id });
     await old.drop();

@@ -1,30 +1,23 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
-
 import type { Client } from "../../provider/api/client";
 import type { Answer } from "../../provider/api/client";
-import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
 import type { Denial, EndedRequest, PendingRequest } from "../../provider/api/rate-limit";
 import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
-import { limitKinds, limitTellings, neededTime } from "../support/limits";
+import { limitKinds } from "../support/limits";
 import { FrontSession } from "../../provider/engine/front";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { times } from "../support/program";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { dynamicProcess, ModelStack } from "../support/model";
-import { sample } from "../support/size";
-import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 
 withServer();
 
-const client = (more: Record<string, string> = {}, time: Clock = clock): Client =>
-  clientOf(settingsOf(more), time);
+const client = (more: Record<string, string> = {}): Client => clientOf(settingsOf(more), clock);
 
 /** A read, in an operation for which a person has set a time or not. */
 const get = (of: Client, timeout?: number): Promise<Answer> =>
@@ -160,38 +153,6 @@ describe("in a minute", () => {
     expect(clock.now() - started).toBe(120_000);
   });
 
-  // What a person has set is kept to in any minute, whatever a server may allow beyond it.
-  test.each([
-    ["window", "X-RateLimit as a Unix time", undefined, 1.15],
-    ["bucket", "X-RateLimit in milliseconds", undefined, 2.5],
-    ["sliding", "nothing", 100, 1.15],
-  ] as const)(
-    "a server that limits by a %s and says %s delays requests by a tenth more than it must at most (uptime:requestsPerMinute: %s)",
-    async (kind, telling, requestsPerMinute, mostSent) => {
-      for (const requests of sample([201], [201, 500, 1000], [201, 500, 1000])) {
-        const { clock, limiter } = limiterOf(requestsPerMinute);
-        const started = clock.now();
-        const limit = limitKinds[kind](100, 60_000);
-        let sent = 0;
-        const one = async (index: number): Promise<void> => {
-          let isTaken = false;
-          while (!isTaken)
-            isTaken = await limiter.run(read(clock), async () => {
-              sent++;
-              await clock.sleep(5 + ((sent + index) % 7));
-              const verdict = limit(clock.now());
-              const isFree = verdict.wait === 0;
-              return ended(isFree, isFree ? 201 : 429, limitTellings[telling](verdict, clock.date()));
-            });
-        };
-        await clock.until(Promise.all(Array.from({ length: requests }, (_, index) => one(index))));
-        const least = neededTime(limitKinds[kind](100, 60_000), requests, started);
-        expect((clock.now() - started) / least).toBeLessThanOrEqual(1.1);
-        expect(sent / requests).toBeLessThanOrEqual(mostSent);
-      }
-    },
-  );
-
   test("a read goes before the creates of others if its operation has written", async () => {
     const { clock, limiter } = limiterOf(undefined, 1);
     const order: string[] = [];
@@ -310,29 +271,6 @@ describe("in a minute", () => {
     expect(clock.now() - started).toBe(10_000);
   });
 
-  test("requests go out together again once the server no longer limits", async () => {
-    const { clock, limiter } = limiterOf();
-    const limit = limitKinds.window(100, 60_000);
-    const started = clock.now();
-    let most = 0;
-    let running = 0;
-    const send = (): Promise<boolean> =>
-      limiter.run(read(clock), async () => {
-        running++;
-        if (clock.now() > started + 60_000) most = Math.max(most, running);
-        await clock.sleep(50);
-        running--;
-        const wait = clock.now() < started + 60_000 ? limit(clock.now()).wait : 0;
-        return wait > 0 ? ended(false, 429, { "retry-after": String(Math.ceil(wait / 1000)) }) : ended(true);
-      });
-    const one = async (): Promise<void> => {
-      while (!(await send()));
-    };
-    await clock.until(Promise.all(Array.from({ length: 2000 }, one)));
-    expect(most).toBe(8);
-    expect(clock.now() - started).toBeLessThan(120_000);
-  });
-
   test("a request whose turn would come after the end of the operation's time fails at once, and names the setting", async () => {
     const one = client({ "uptime:requestsPerMinute": "2" });
     await get(one);
@@ -445,26 +383,5 @@ describe("retries", () => {
     first({ kind: "cut", effect: true });
     await one.destroy();
     expect(emulator.monitors.size).toBe(0);
-  });
-
-  test("are made if nothing accepts connections, also of a create", async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    // In real time, which the other server needs to start.
-    const one = client(
-      { "uptime:maxRetries": "3", "uptime:baseUrl": `http://127.0.0.1:${port}` },
-      systemClock,
-    );
-    const created = one.send({
-      method: "POST",
-      path: "/api/v1/domains",
-      form: [["name", "a.example"]],
-      operation: new Operation(),
-    });
-    const late = await startEmulator({ port });
-    expect((await created).status).toBe(201);
-    expect(late.domains.size).toBe(1);
   });
 });

@@ -263,7 +263,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       otherAccount.monitors.add({ ...home, name: "Other" });
       const isImport = how === "imported";
       const other = inOtherAccount(isImport ? {} : adopting);
-      const two = other.resource("monitor", { importer: "home" });
+      const two = other.resource();
       const declared = { ...home, name: "Other" };
       if (isImport && front === "plugin")
         await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
@@ -276,7 +276,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   test("one does not delete its record if the other adopted it with another key of the account", async () => {
     const one = await createdBefore();
-    const two = processWith({ ...others, ...adopting }).resource("monitor", { importer: "home" });
+    const two = processWith({ ...others, ...adopting }).resource();
     await two.up(home);
     expect(two.state?.id).toBe("1");
     await one.drop();
@@ -298,8 +298,7 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
         const { monitor } = program.providers;
         // One of the two imports by itself, the other one by what the engine asks.
         if (monitor.import) return monitor.import("urn:pulumi:stack::project::type::home", "1", home);
-        const importing = { ...home, importId: "1", __options: { importer: "home" } };
-        return program.resource().up(importing);
+        return program.resource().up({ ...home, importId: "1" });
       },
     ],
   ])("%s does nothing, and the error names the folder and TMPDIR", async (_, operation) => {

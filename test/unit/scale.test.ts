@@ -117,6 +117,11 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
     readonly latency?: number;
     /** What a tenth of all requests are answered with. */
     readonly faults?: readonly ("with" | "without")[];
+    /** What the server says of its limit. */
+    readonly telling?: keyof typeof limitTellings;
+    readonly settings?: Settings;
+    /** How many requests are sent for one that is needed, at most. */
+    readonly mostSent?: number;
   }
   const all: readonly [string, Case][] = [
     ["as they are", {}],
@@ -126,43 +131,68 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
     ["with a tenth of all answers 503 without Retry-After", { faults: ["without"] }],
     ["with all of that", { processes: 4, latency: 500, faults: ["with", "without"] }],
   ];
+  const tellings: readonly [string, keyof typeof limitKinds, Case][] = [
+    [
+      "that a server tells of as a Unix time",
+      "window",
+      { telling: "X-RateLimit as a Unix time", mostSent: 1.15 },
+    ],
+    [
+      "that a server tells of in milliseconds",
+      "bucket",
+      { telling: "X-RateLimit in milliseconds", mostSent: 2.5 },
+    ],
+    // What a person has set is kept to in any minute, whatever a server may allow beyond it.
+    [
+      "that is set",
+      "sliding",
+      { telling: "nothing", settings: { "uptime:requestsPerMinute": "60" }, mostSent: 1.15 },
+    ],
+  ];
   const kinds = sample(["sliding"] as const, ["sliding"] as const, ["sliding", "window", "bucket"] as const);
 
-  test.each(kinds.flatMap((kind) => all.map(([name, options]) => [name, kind, options] as const)))(
-    "%s (%s)",
-    async (_name, kind, { processes = 1, latency = 10, faults = [] }) => {
-      const count = sample(300, 300, 1000);
-      const limit = limitKinds[kind](60, 60_000);
-      const isHit = tenth();
-      // A list for each process, and a request for each create.
-      let needed = processes + count;
-      let hits = 0;
-      const fault = ({ method }: Seen): Misbehaviour | undefined => {
-        if (faults.length === 0 || !isHit()) return undefined;
-        const isTold = faults[++hits % faults.length] === "with";
-        needed++;
-        if (isTold || method === "GET") return without503(isTold ? "1" : undefined);
-        const isDone = hits % 4 < 2;
-        // One look finds it; two that do not are followed by the same create.
-        if (!isDone) needed += 2;
-        return isDone ? { answer: (usual) => usual && json(503, { message: "Busy" }) } : without503();
-      };
-      api.latency = () => latency / 2;
-      api.misbehave = (request) => {
-        const verdict = limit(time.now());
-        if (verdict.wait === 0) return fault(request);
-        const headers = limitTellings["Retry-After in seconds"](verdict);
-        return { effectAfter: "never", answer: () => json(429, { message: "Too many requests" }, headers) };
-      };
-      await createAll(
-        count,
-        Array.from({ length: processes }, () => newProcess()),
-      );
-      const least = neededTime(limitKinds[kind](60, 60_000), needed, 0);
-      expect(time.now() / least).toBeLessThanOrEqual(1.1);
-      expect(new Set(told.map((line) => line.split(",")[0]))).toEqual(
-        new Set(["waiting for the server's rate limit"]),
-      );
-    },
-  );
+  test.each([
+    ...kinds.flatMap((kind) => all.map(([name, options]) => [name, kind, options] as const)),
+    ...tellings,
+  ])("%s (%s)", async (_name, kind, options) => {
+    const { processes = 1, latency = 10, faults = [], settings, mostSent = 2.5 } = options;
+    const telling = limitTellings[options.telling ?? "Retry-After in seconds"];
+    const count = sample(300, 300, 1000);
+    const limit = limitKinds[kind](60, 60_000);
+    const isHit = tenth();
+    // A list for each process, and a request for each create.
+    let needed = processes + count;
+    let hits = 0;
+    const fault = ({ method }: Seen): Misbehaviour | undefined => {
+      if (faults.length === 0 || !isHit()) return undefined;
+      const isTold = faults[++hits % faults.length] === "with";
+      needed++;
+      if (isTold || method === "GET") return without503(isTold ? "1" : undefined);
+      const isDone = hits % 4 < 2;
+      // One look finds it; two that do not are followed by the same create.
+      if (!isDone) needed += 2;
+      return isDone ? { answer: (usual) => usual && json(503, { message: "Busy" }) } : without503();
+    };
+    api.latency = () => latency / 2;
+    api.misbehave = (request) => {
+      const verdict = limit(time.now());
+      const headers = telling(verdict, time.date());
+      if (verdict.wait === 0)
+        return (
+          fault(request) ?? {
+            answer: (usual) => usual && { ...usual, headers: { ...usual.headers, ...headers } },
+          }
+        );
+      return { effectAfter: "never", answer: () => json(429, { message: "Too many requests" }, headers) };
+    };
+    await createAll(
+      count,
+      Array.from({ length: processes }, () => newProcess(settings)),
+    );
+    const least = neededTime(limitKinds[kind](60, 60_000), needed, 0);
+    expect(time.now() / least).toBeLessThanOrEqual(1.1);
+    expect(api.requests.length / needed).toBeLessThanOrEqual(mostSent);
+    const limiter = settings ? "uptime:requestsPerMinute" : "the server's rate limit";
+    expect(new Set(told.map((line) => line.split(",")[0]))).toEqual(new Set([`waiting for ${limiter}`]));
+  });
 });

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import type { Answer } from "../../../provider/emulator/answers";
 import { domain, monitor } from "../../../provider/emulator/resources";
 import { namesOf } from "../arbitraries";
-import { unknown } from "../calls";
 import type { Kind, Properties } from "../calls";
 import type { VirtualClock } from "../clock";
+import { secretMark, sigKey, unknown } from "../marks";
 import { apiKey, networkError, origin } from "./api";
 import type { Misbehaviour, Seen, SimulatedApi, WireAnswer } from "./api";
 import { repeated } from "./secrets";
@@ -97,7 +97,7 @@ const values: readonly unknown[] = [
   "\udc00",
   ["\ud83d"],
   { "k\ud83d": 1 },
-  { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", value: "x" },
+  { ...secretMark, value: "x" },
   unknown,
   longText,
   "0000-00-00 00:00:00",
@@ -111,7 +111,7 @@ const strangeNames = [
   "trashed",
   "display_name",
   "k\ud83d",
-  "4dabf18193072939515e22adb298388d",
+  sigKey,
   "__proto__",
   "__server",
   "__provider",
