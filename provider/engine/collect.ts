@@ -33,7 +33,7 @@ const namesakeLine = z.object({
 });
 
 const collectedResource = z.object({
-  /** The resource's URN, or what its inputs hold under {@link hiddenNames.collectedKey}. Undefined if neither is known. */
+  /** The resource's URN, or what its inputs hold under {@link hiddenNames.stepId}. Undefined if neither is known. */
   stepId: z.optional(z.string()),
   /** The class: `Monitor`, for example. */
   label: z.string(),
@@ -80,7 +80,7 @@ class CollectingFront extends Front {
   override readonly isCollecting = true;
   /** All records of each account, read once: a failed read is not tried again for each resource either. */
   private readonly lists = new Map<RecordScope, Promise<Baseline>>();
-  /** The resources in state that are refused, by what their inputs hold under {@link hiddenNames.collectedKey}. */
+  /** The resources in state that are refused, by what their inputs hold under {@link hiddenNames.stepId}. */
   private readonly refused = new Set<unknown>();
 
   constructor(
@@ -120,12 +120,12 @@ class CollectingFront extends Front {
     // Only a resource whose update is refused gets the mark, so it is never stored.
     if (isInState && problems.length === 0) return { inputs, problems };
     if (isInState) this.refused.add(stepId);
-    return { inputs: { ...inputs, [hiddenNames.collectedKey]: stepId }, problems: [] };
+    return { inputs: { ...inputs, [hiddenNames.stepId]: stepId }, problems: [] };
   }
 
   override diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
-    const stepId = news[hiddenNames.collectedKey];
+    const stepId = news[hiddenNames.stepId];
     // A preview has a step only for what changes.
     if (this.refused.has(stepId)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };
     // An import that changes something is refused by the engine.

@@ -42,7 +42,7 @@ export async function create(
   const { importId } = inputs;
   const { owner } = options;
   const operation = new Operation({ ...options, clock });
-  if (importId !== undefined && !ledger.isSpent(importId, owner)) {
+  if (importId !== undefined && !ledger.isImportUsed(importId, owner)) {
     const imported = await importRecord(scope, importId, inputs, options, operation);
     return { id: importId, outputs: outputsOf(scope, inputs, imported.record, { claim: imported.claim }) };
   }

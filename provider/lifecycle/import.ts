@@ -45,7 +45,7 @@ export async function checkImport(
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (ledger.isSpent(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
+  if (ledger.isImportUsed(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
   if (["ending", "ended"].includes(ledger.standing(id)))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const other = ledger.otherOwner(id, [owner]);

@@ -6,7 +6,7 @@ import { ownerIn, unknownOwner } from "./claims";
  * "in state", "ending", "changing" and "ended".
  */
 type LedgerEvent =
-  /** A resource in state has it. */
+  /** Some resource in state has it. */
   | { readonly is: "in state" }
   /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
   | { readonly is: "changing" }
@@ -26,7 +26,7 @@ type LedgerEvent =
   | { readonly is: "not imported"; readonly owner: string | undefined }
   /** The resource was imported with this id in an earlier run. */
   | { readonly is: "imported before"; readonly owner: string | undefined }
-  /** A resource in state has it; `isDeclared` if the program has that resource and keeps the record. */
+  /** The resource with this claim has it in state; `isDeclared` if the program has that resource and keeps the record. */
   | {
       readonly is: "held";
       readonly claim: string;
@@ -78,12 +78,12 @@ export class Ledger {
    * Import ids whose record this run deletes or has deleted, with the owners that had it. A create with such an id makes a
    * new record.
    */
-  private readonly spent = new Map<string, Set<string | undefined>>();
+  private readonly usedImportIds = new Map<string, Set<string | undefined>>();
   /**
    * Pairs of import id and owner that were imported in an earlier run. A create with such a pair is a replacement, and makes
    * a new record.
    */
-  private readonly done = new Set<string>();
+  private readonly earlierImports = new Set<string>();
 
   add(id: string, event: LedgerEvent): void {
     const entry = this.entry(id);
@@ -95,15 +95,15 @@ export class Ledger {
         entry.mayHaveChanged = true;
         return;
       case "ending":
-        this.spend(id, event.owner);
+        this.useImport(id, event.owner);
         return;
       case "not ended":
-        if (!entry.isEnded) this.spent.delete(id);
+        if (!entry.isEnded) this.usedImportIds.delete(id);
         return;
       case "ended":
         entry.isEnded = true;
-        this.spend(id, event.owner);
-        if (event.importId !== undefined) this.spend(event.importId, event.owner);
+        this.useImport(id, event.owner);
+        if (event.importId !== undefined) this.useImport(event.importId, event.owner);
         return;
       case "taken":
         entry.takenBy = event.claim;
@@ -119,7 +119,7 @@ export class Ledger {
         if (entry.importer === event.owner) entry.importer = undefined;
         return;
       case "imported before":
-        this.done.add(JSON.stringify([id, event.owner]));
+        this.earlierImports.add(JSON.stringify([id, event.owner]));
         return;
       case "held": {
         if (entry.takenBy === event.claim) entry.takenBy = undefined;
@@ -147,7 +147,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return "free";
     if (entry.isEnded) return "ended";
-    if (this.spent.has(id)) return "ending";
+    if (this.usedImportIds.has(id)) return "ending";
     if (entry.isInState || entry.takenBy !== undefined) return "owned";
     return entry.importer === undefined ? "free" : "to be imported";
   }
@@ -187,7 +187,8 @@ export class Ledger {
    * | both are unknown                        |                                                            |
    */
   mustStay(id: string, claim: string): boolean {
-    const entry = this.entry(id);
+    const entry = this.entries.get(id);
+    if (!entry) return false;
     const { takenBy, importer, holders, replaced } = entry;
     const own = holders.get(claim);
     const isTaken = takenBy !== undefined;
@@ -206,8 +207,8 @@ export class Ledger {
   }
 
   /** Whether a create with the option `import` is a replacement, which makes a new record. */
-  isSpent(importId: string, owner: string | undefined): boolean {
-    return this.spent.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
+  isImportUsed(importId: string, owner: string | undefined): boolean {
+    return this.usedImportIds.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
   }
 
   /** Which resource is to import a record. */
@@ -220,11 +221,11 @@ export class Ledger {
   }
 
   private wasImported(importId: string, owner: string | undefined): boolean {
-    return this.done.has(JSON.stringify([importId, owner]));
+    return this.earlierImports.has(JSON.stringify([importId, owner]));
   }
 
-  private spend(id: string, owner: string | undefined): void {
-    this.spent.set(id, (this.spent.get(id) ?? new Set()).add(owner));
+  private useImport(id: string, owner: string | undefined): void {
+    this.usedImportIds.set(id, (this.usedImportIds.get(id) ?? new Set()).add(owner));
   }
 
   private entry(id: string): Entry {

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   readSync,
   rmSync,
-  statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -238,12 +238,17 @@ class NoteLines {
   }
 
   private read(): void {
-    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < this.offset) {
-      this.offset = 0;
-      this.lines.clear();
+    const file = openIfThere(this.path);
+    try {
+      const size = file === undefined ? 0 : fstatSync(file).size;
+      if (size < this.offset) {
+        this.offset = 0;
+        this.lines.clear();
+      }
+      if (file !== undefined && size > this.offset) this.parse(textOf(file, this.offset, size));
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
-    if (size > this.offset) this.parse(textOf(this.path, this.offset, size));
   }
 
   private parse(text: string): void {
@@ -257,14 +262,19 @@ class NoteLines {
   }
 }
 
-function textOf(file: string, start: number, end: number): string {
-  const descriptor = openSync(file, "r");
+/** Opens the note, which the last process of a run removes. */
+function openIfThere(path: string): number | undefined {
   try {
-    const bytes = Buffer.alloc(end - start);
-    return bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, bytes.length, start));
-  } finally {
-    closeSync(descriptor);
+    return openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
   }
+}
+
+function textOf(file: number, start: number, end: number): string {
+  const bytes = Buffer.alloc(end - start);
+  return bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, start));
 }
 
 function isRunning(writer: string): boolean {

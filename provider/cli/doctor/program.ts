@@ -84,7 +84,7 @@ function reportOf(
   const steps = (preview.steps ?? [])
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
-  const stepOf = new Map(steps.map((step) => [collectedKeyOf(step), step]));
+  const stepOf = new Map(steps.map((step) => [stepIdOf(step), step]));
   const resources = lines
     .filter((line) => "problems" in line)
     .map((line) => {
@@ -181,8 +181,8 @@ function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
-function collectedKeyOf({ urn, newState }: PreviewStep): string {
-  const key = newState?.inputs?.[hiddenNames.collectedKey];
+function stepIdOf({ urn, newState }: PreviewStep): string {
+  const key = newState?.inputs?.[hiddenNames.stepId];
   return typeof key === "string" ? key : urn;
 }
 
