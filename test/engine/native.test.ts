@@ -126,38 +126,6 @@ test("invalid inputs are refused in the preview, without values that may be secr
     expect(output).toContain(part);
 });
 
-test("`pulumi import` generates code without secrets, and the next run keeps them", async () => {
-  const { emulator, workspace } = await start({});
-  emulator.monitors.add({
-    ...site,
-    interval: 300,
-    ssl_alert_days: 30,
-    request_auth_username: "user",
-    request_auth_password: canary("stored-password"),
-    request_headers: [{ key: "X-Token", value: canary("stored-header") }],
-  });
-  const file = join(workspace.project, "generated.yaml");
-  const args = ["import", "uptime:index:Monitor", "hand", "1", "--yes", "--protect=false", "--out", file];
-  const imported = await workspace.run(args);
-  expect(imported.output).toContain("1 imported");
-  const wrong = await workspace.run(["import", "uptime:index:Monitor", "wrong", "../domains/1", "--yes"]);
-  expect(wrong.output).toContain('"../domains/1" is not an id');
-  const generated = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
-  const { hand } = generated.resources;
-  expect(hand?.properties).toEqual({ ...site, interval: 300, sslAlertDays: 30, requestAuthUsername: "user" });
-
-  emulator.forget();
-  await workspace.write(yamlOf({ hand: hand ?? monitor() }));
-  await workspace.up("--expect-no-changes");
-  await workspace.preview("--refresh", "--expect-no-changes");
-  expect(emulator.writes()).toEqual([]);
-  await workspace.write(yamlOf({ hand: monitor({ sslAlertDays: 30, requestAuthUsername: "user" }) }));
-  await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([
-    { interval: 60, request_auth_password: canary("stored-password"), request_headers: [{ key: "X-Token" }] },
-  ]);
-});
-
 fullTest(
   "`pulumi import` finds a record of a named account by ACCOUNT/ID, and never deletes it",
   async () => {
