@@ -2,7 +2,7 @@ import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { startStack, yamlOf } from "../support/stack";
-import type { Stack } from "../support/stack";
+import type { Stack, YamlResource } from "../support/stack";
 
 const url = "https://example.com/";
 const home = { name: "Home", url, interval: 60 };
@@ -235,48 +235,41 @@ test("checks imports and explicit providers of the plugin like dynamic resources
   expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
 });
 
-test("needs no other settings if all resources have an explicit provider", async () => {
-  const stack = await startStack({ env: {}, packages: [] });
+test("checks a program in YAML, which needs no other settings if all resources have an explicit provider", async () => {
+  const stack = await startStack({ language: "yaml", env: {} });
   const { emulator, workspace } = stack;
-  const program = (key: string, options: string): string =>
-    `const { Monitor, Provider } = require("pulumi-uptime/native");
-     const provider = new Provider("server", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: "${key}" });
-     new Monitor("home", ${JSON.stringify(home)}, ${options});`;
+  emulator.monitors.add(home);
+  const type = "uptime:Monitor";
+  const program = (apiKey: string, options: object, others: Record<string, YamlResource> = {}): string =>
+    yamlOf({
+      server: { type: "pulumi:providers:uptime", properties: { baseUrl: emulator.url, apiKey } },
+      home: { type, properties: home, options: { ...options, import: "1" } },
+      ...others,
+    });
   const alone = (): Promise<Outcome> =>
     cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {
       env: workspace.env,
     });
-  await workspace.write(program(emulator.apiKey, "{ provider }"));
-  expect(await alone()).toMatchObject({ code: 0, stderr: "" });
-  await workspace.write(program("wr0ng-key", "{ provider }"));
+  const options = { provider: "${server}" };
+  await workspace.write(
+    program(emulator.apiKey, options, {
+      wrong: { type, properties: { ...home, name: "Wrong", interval: 45 }, options },
+      new: { type, properties: { ...home, name: "New" }, options },
+    }),
+  );
+  const outcome = await alone();
+  expect(outcome.code).toBe(2);
+  expect(failedLines(outcome)).toEqual([expect.stringMatching(/Monitor wrong: interval must be one of/)]);
+  expect(outcome.stdout).toContain("ok       Monitor home: import record 1, nothing is created\n");
+  expect(outcome.stdout).toContain("1 to create, 1 to import, 1 refused.\n");
+  expect(emulator.writes()).toEqual([]);
+  await workspace.write(program("wr0ng-key", options));
   const refused = await alone();
   expect(refused).toMatchObject({ code: 1 });
   expect(failedLines(refused)).toEqual([expect.stringMatching(/The provider server: .*status 401/)]);
   expect(refused.stdout).not.toContain("wr0ng-key");
-  await workspace.write(program(emulator.apiKey, "{}"));
+  await workspace.write(program(emulator.apiKey, {}));
   expect((await alone()).stdout).toMatch(/failed .*uptime:baseUrl is not set/);
-});
-
-test("checks a program in YAML like one in TypeScript", async () => {
-  const stack = await startStack({ language: "yaml" });
-  const { emulator, workspace } = stack;
-  emulator.monitors.add(home);
-  const type = "uptime:Monitor";
-  await workspace.write(
-    yamlOf({
-      home: { type, properties: home, options: { import: "1" } },
-      wrong: { type, properties: { ...home, name: "Wrong", interval: 45 } },
-      new: { type, properties: { ...home, name: "New" } },
-    }),
-  );
-  const outcome = await doctor(stack);
-  expect(outcome.code).toBe(2);
-  expect(failedLines(outcome)).toEqual([expect.stringMatching(/Monitor wrong: interval must be one of/)]);
-  expect(outcome.stdout).toContain("ok       Monitor home: import record 1, nothing is created\n");
-  expect(outcome.stdout).toContain(
-    "The program declares 3 resources: 1 to create, 1 to import, 1 refused.\n",
-  );
-  expect(emulator.writes()).toEqual([]);
 });
 
 test("an up with the preview's environment variable changes nothing", async () => {

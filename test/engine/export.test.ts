@@ -182,9 +182,11 @@ test("an exported account is imported into YAML that Pulumi generates without se
   await importAll();
   await importAll("--account", "theirs");
   expect(imported.resources).toMatchObject({
-    secret: { properties: { name: "Secret", requestAuthUsername: "bob" } },
     theirs: { properties: { name: "Theirs", account: "theirs" } },
   });
+  const { secret } = imported.resources as { secret: { properties: Record<string, unknown> } };
+  const url = "https://secret.example/";
+  expect(secret.properties).toEqual({ name: "Secret", url, interval: 300, requestAuthUsername: "bob" });
   const page = readFileSync(join(workspace.project, "NEXT-STEPS.md"), "utf8");
   expect(page).toContain(
     "`requestHeaders` (`secret-x-token`); `requestAuthPassword`, if it has one (`secret-password`)",
@@ -208,7 +210,6 @@ test("an exported account is imported into YAML that Pulumi generates without se
   });
 
   // A later change neither sends nor empties the secrets.
-  const { secret } = imported.resources as { secret: { properties: Record<string, unknown> } };
   secret.properties.interval = 60;
   await workspace.write(stringify(imported));
   await workspace.up();

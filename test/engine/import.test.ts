@@ -109,18 +109,3 @@ test("resources of several accounts in one program", async () => {
   expect([emulator.monitors.size, other.monitors.size]).toEqual([1, 1]);
   expect(await workspace.stateText()).not.toContain("canary");
 });
-
-test("a preview of many imports announces nineteen of each front, and counts the others", async () => {
-  const { emulator, workspace } = await startStack({
-    program: `const fronts = [require("pulumi-uptime"), require("pulumi-uptime/native")];
-      for (let id = 1; id <= 44; id++)
-        new fronts[id % 2].Monitor("m" + id, { ...${args}, name: "Home " + id }, { import: String(id) });`,
-  });
-  for (let id = 1; id <= 44; id++) emulator.monitors.add({ ...record, name: `Home ${id}` });
-  const { output } = await workspace.preview();
-  const [, diagnostics = ""] = output.split("Diagnostics:");
-  for (const last of ["[13579]", "[02468]"])
-    expect(diagnostics.match(new RegExp(`Monitor m\\d?${last} imports monitor `, "g"))).toHaveLength(19);
-  expect(diagnostics.match(/uptime: 3 more records imported or adopted; /g)).toHaveLength(2);
-  expect(diagnostics).not.toContain("warning:");
-});

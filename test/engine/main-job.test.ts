@@ -261,7 +261,7 @@ describe("drift", () => {
   });
 });
 
-test("invalid inputs are refused in the preview, all of a resource at once", async () => {
+test("invalid inputs are refused in the preview, all of a resource at once, and missing settings are named", async () => {
   const { emulator, workspace } = await startStack({
     program: programOf([
       monitorOf("wrong", {
@@ -289,13 +289,11 @@ test("invalid inputs are refused in the preview, all of a resource at once", asy
     "pulumi-uptime doctor --program lists everything that the preview refuses.",
   ])
     expect(output.replace(/\s+/g, " ")).toContain(text);
-  expect(emulator.requests).toEqual([]);
-});
 
-test("missing settings are named", async () => {
-  const { workspace } = await startStack({ program: programOf([monitorOf("site", site)]), env: {} });
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toContain("uptime:baseUrl is not set");
-  expect(output).toContain("uptime:apiKey is not set");
+  const env = { UPTIME_BASE_URL: "", UPTIME_API_KEY: "" };
+  const missing = await workspace.run(["preview"], { env });
+  expect(missing.code).not.toBe(0);
+  for (const setting of ["baseUrl", "apiKey"])
+    expect(missing.output).toContain(`uptime:${setting} is not set`);
+  expect(emulator.requests).toEqual([]);
 });

@@ -21,7 +21,7 @@ const domain = (name: string): YamlResource => ({ type: "uptime:Domain", propert
 const start = (resources: Record<string, YamlResource>, more?: Record<string, unknown>) =>
   startStack({ language: "yaml", program: yamlOf(resources, more) });
 
-test("a program in YAML creates, changes, replaces, refreshes and destroys", async () => {
+test("a program in YAML creates, shows drift, changes, replaces, is refused and destroys", async () => {
   const first = {
     alertChannelIds: [1, 2],
     requestHeaders: [{ key: "X-Probe", value: canary("yaml-header") }],
@@ -49,7 +49,11 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
   emulator.forget();
   await workspace.preview("--expect-no-changes");
   expect(emulator.requests).toEqual([]);
-  await workspace.preview("--refresh", "--expect-no-changes");
+
+  emulator.monitors.edit(1, { interval: 600, alert_text_lookup: "not managed", ssl_alert_days: 30 });
+  const drift = diffsIn((await workspace.preview("--refresh", "--run-program", "--diff")).output);
+  expect(changedIn(drift.home)).toEqual(["interval", "sslAlertDays"]);
+  expect(changedIn(drift.shop)).toEqual([]);
 
   // Changed, removed, secret, and one that can only be replaced.
   const { alertChannelIds, maintenanceStartAt, ...rest } = first;
@@ -66,9 +70,15 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
   expect(diffs.home).toContain("requestAuthPassword: [secret] => [secret]");
   expect(preview.output).toMatch(/\+-uptime:index:Domain: \(replace\)/);
   expect(diffs.shop).toContain('name: "shop.example" => "new.example"');
-  await workspace.up();
+  await workspace.up("--refresh", "--run-program");
   expect(emulator.monitors.all()).toMatchObject([
-    { interval: 300, alert_channel_ids: [], maintenance_start_at: null, ssl_alert_days: 14 },
+    {
+      interval: 300,
+      alert_channel_ids: [],
+      maintenance_start_at: null,
+      ssl_alert_days: 14,
+      alert_text_lookup: "not managed",
+    },
   ]);
   expect(emulator.domains.all()).toMatchObject([{ id: 2, name: "new.example" }]);
   await workspace.preview("--expect-no-changes");
@@ -77,85 +87,16 @@ test("a program in YAML creates, changes, replaces, refreshes and destroys", asy
     maintenanceStartAt: null,
   });
 
+  // Without values that may be secret.
+  const invalid = { interval: 45, url: "example.com", requestAuthPassword: ` ${canary("refused-password")}` };
+  await workspace.write(yamlOf({ home: monitor(invalid) }));
+  const refused = await workspace.run(["preview"]);
+  expect(refused.code).not.toBe(0);
+  for (const part of ["interval must be one of", "url must be", "requestAuthPassword"])
+    expect(refused.output).toContain(part);
+
   await workspace.destroy();
   expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
-});
-
-test("a refresh shows drift and missing records, and the up repairs them", async () => {
-  const { emulator, workspace } = await start({ home: monitor({ sslAlertDays: 7 }), other: monitor() });
-  await workspace.up();
-  const before = await workspace.resources();
-  const id = before.home?.id ?? "";
-  emulator.monitors.edit(id, { interval: 300, alert_text_lookup: "not managed", ssl_alert_days: 30 });
-  const drift = await workspace.run(["preview", "--refresh", "--run-program", "--diff"]);
-  expect(drift.code).toBe(0);
-  expect(changedIn(diffsIn(drift.output).home)).toEqual(["interval", "sslAlertDays"]);
-  expect(changedIn(diffsIn(drift.output).other)).toEqual([]);
-  await workspace.up("--refresh", "--run-program");
-  expect(emulator.monitors.get(id)).toMatchObject({
-    interval: 60,
-    ssl_alert_days: 7,
-    alert_text_lookup: "not managed",
-  });
-  await workspace.preview("--refresh", "--expect-no-changes");
-
-  emulator.monitors.remove(id);
-  await workspace.refresh();
-  expect(Object.keys(await workspace.resources())).toEqual(["other"]);
-  await workspace.up();
-  expect((await workspace.resources()).home?.id).not.toBe(id);
-});
-
-test("invalid inputs are refused in the preview, without values that may be secret", async () => {
-  const { workspace } = await start({
-    home: monitor({
-      interval: 45,
-      url: "example.com",
-      maintenanceStartAt: "2030-02-30T00:00:00",
-      requestAuthPassword: ` ${canary("refused-password")}`,
-    }),
-  });
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
-  for (const part of [
-    "interval must be one of",
-    "url must be",
-    "maintenanceStartAt must be",
-    "requestAuthPassword",
-  ])
-    expect(output).toContain(part);
-});
-
-test("`pulumi import` generates code without secrets, and the next run keeps them", async () => {
-  const { emulator, workspace } = await start({});
-  emulator.monitors.add({
-    ...site,
-    interval: 300,
-    ssl_alert_days: 30,
-    request_auth_username: "user",
-    request_auth_password: canary("stored-password"),
-    request_headers: [{ key: "X-Token", value: canary("stored-header") }],
-  });
-  const file = join(workspace.project, "generated.yaml");
-  const args = ["import", "uptime:index:Monitor", "hand", "1", "--yes", "--protect=false", "--out", file];
-  const imported = await workspace.run(args);
-  expect(imported.output).toContain("1 imported");
-  const wrong = await workspace.run(["import", "uptime:index:Monitor", "wrong", "../domains/1", "--yes"]);
-  expect(wrong.output).toContain('"../domains/1" is not an id');
-  const generated = parse(await readFile(file, "utf8")) as { resources: Record<string, YamlResource> };
-  const { hand } = generated.resources;
-  expect(hand?.properties).toEqual({ ...site, interval: 300, sslAlertDays: 30, requestAuthUsername: "user" });
-
-  emulator.forget();
-  await workspace.write(yamlOf({ hand: hand ?? monitor() }));
-  await workspace.up("--expect-no-changes");
-  await workspace.preview("--refresh", "--expect-no-changes");
-  expect(emulator.writes()).toEqual([]);
-  await workspace.write(yamlOf({ hand: monitor({ sslAlertDays: 30, requestAuthUsername: "user" }) }));
-  await workspace.up();
-  expect(emulator.monitors.all()).toMatchObject([
-    { interval: 60, request_auth_password: canary("stored-password"), request_headers: [{ key: "X-Token" }] },
-  ]);
 });
 
 fullTest(

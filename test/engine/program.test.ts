@@ -1,6 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { startStack } from "../support/stack";
 
 const program = `const pulumi = require("@pulumi/pulumi");
@@ -52,26 +49,6 @@ test("classes and lookups work in a program", async () => {
   expect(new Set(own.map(({ urn }) => urn)).size).toBe(5);
   // What is only read is read by each run.
   expect((await workspace.previewChanges()).map(({ op }) => op)).toEqual(["read"]);
-});
-
-test("a mistake in the program is an error in one sentence, before anything is sent", async () => {
-  const { emulator, workspace } = await startStack({
-    program: `require("pulumi-uptime").Monitor.get("home", "7", { parent: undefined });`,
-  });
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
-  expect(output).toMatch(
-    /error: Monitor\.get\("home"\) has parent in its state, .* options as the fourth argument\./,
-  );
-  expect(output).not.toMatch(/\n\s+at /);
-  // Pulumi itself refuses a time that is none.
-  writeFileSync(
-    join(workspace.project, "index.js"),
-    `new (require("pulumi-uptime").Monitor)("home", { name: "Home", url: "https://example.com/", interval: 60 },
-      { customTimeouts: { create: "5 minutes" } });`,
-  );
-  expect((await workspace.run(["preview"])).output).toContain("customTimeout Value 5 minutes");
-  expect(emulator.requests).toEqual([]);
 });
 
 test("a refresh without --diff shows no field as removed, in both fronts", async () => {

@@ -7,7 +7,7 @@ const monitor = { name: "Home", url: "https://example.com/", interval: 60 };
 type Providers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** A program with explicit providers, and a monitor of one of them; without a name, of the default one. */
-const program = (providers: Providers, provider?: string, more: object = {}): string =>
+const program = (providers: Providers, provider?: string): string =>
   `resources: ${JSON.stringify({
     ...Object.fromEntries(
       Object.entries(providers).map(([name, { aliases, ...properties }]) => [
@@ -17,7 +17,7 @@ const program = (providers: Providers, provider?: string, more: object = {}): st
     ),
     home: {
       type: "uptime:Monitor",
-      properties: { ...monitor, ...more },
+      properties: monitor,
       options: provider === undefined ? {} : { provider: `\${${provider}}` },
     },
   })}\n`;
@@ -77,17 +77,6 @@ test("a resource that moves to a provider with another key is replaced; a new ke
   await workspace.up();
   expect(ids()).toEqual([2]);
   expect(keysOfDeletes).toEqual(["rotated-key"]);
-});
-
-test("a resource of a named account is replaced if that account's key differs, though the providers have no other", async () => {
-  const accounts = (apiKey: string) => ({ accounts: { eu: { baseUrl: "SERVER", apiKey } } });
-  const ofEu = (key: string) =>
-    program({ first: accounts("first-key"), second: accounts(key) }, "second", { account: "eu" });
-  const { preview } = await start(program({ first: accounts("first-key") }, "first", { account: "eu" }), {
-    env: {},
-  });
-  expect(await preview(ofEu("first-key"))).toEqual(unchanged);
-  expect(await preview(ofEu("second-key"))).toEqual(replaced);
 });
 
 test("a provider whose key was revoked deletes its resources once it has a valid one", async () => {

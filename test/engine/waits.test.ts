@@ -22,24 +22,28 @@ async function startWaiting(module: string, options: object = {}): Promise<Stack
   return stack;
 }
 
-test.each([
-  ["pulumi-uptime", "Stack workspace-test creating"],
-  // The plugin knows the URN.
-  ["pulumi-uptime/native", "Monitor home creating"],
-])("%s: a long wait for a rate limit is shown while it lasts, and not at the end", async (module, place) => {
-  const { workspace } = await startWaiting(module);
-  const { output } = await workspace.up();
-  expect(output).toMatch(new RegExp(`${place} \\(\\d+s\\) ${line}$`, "m"));
-  expect(output).not.toContain("Diagnostics:");
-});
-
-test("`preview --json` shows no wait", async () => {
-  const { emulator, workspace } = await startWaiting("pulumi-uptime", { import: "1" });
-  emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
-  const { stdout } = await workspace.preview("--json");
-  expect(emulator.requests.map(({ status }) => status)).toContain(429);
-  expect(JSON.parse(stdout)).toMatchObject({ steps: expect.any(Array) as unknown });
-  expect(stdout).not.toContain("waiting for");
+// The waits are long, so all run at the same time.
+test("a long wait for a rate limit is shown while it lasts, not at the end, and not by `preview --json`", async () => {
+  const up = async (module: string, place: string): Promise<void> => {
+    const { workspace } = await startWaiting(module);
+    const { output } = await workspace.up();
+    expect(output).toMatch(new RegExp(`${place} \\(\\d+s\\) ${line}$`, "m"));
+    expect(output).not.toContain("Diagnostics:");
+  };
+  const preview = async (): Promise<void> => {
+    const { emulator, workspace } = await startWaiting("pulumi-uptime", { import: "1" });
+    emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
+    const { stdout } = await workspace.preview("--json");
+    expect(emulator.requests.map(({ status }) => status)).toContain(429);
+    expect(JSON.parse(stdout)).toMatchObject({ steps: expect.any(Array) as unknown });
+    expect(stdout).not.toContain("waiting for");
+  };
+  await Promise.all([
+    up("pulumi-uptime", "Stack workspace-test creating"),
+    // The plugin knows the URN.
+    up("pulumi-uptime/native", "Monitor home creating"),
+    preview(),
+  ]);
 });
 
 // `script` gives the command a terminal.
