@@ -1,7 +1,6 @@
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
-import type { FrontSession } from "../../provider/engine/front";
-import { dynamicProviders, startDynamic } from "./calls";
+import { startDynamic } from "./calls";
 import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
 import { entryOf, SimulatedEngine, urnOf } from "./simulated/engine";
 import type { Command, Outcome, Plan } from "./simulated/engine";
@@ -157,9 +156,4 @@ export class ModelStack {
     if (error) throw error;
     return outcome;
   }
-}
-
-/** Dynamic resources in a process that shares this session with others. */
-export function dynamicProcess(session: FrontSession): StartProcess {
-  return (settings) => dynamicProviders(settings, session);
 }
