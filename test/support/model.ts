@@ -48,14 +48,16 @@ export class ModelStack {
     const { name, parent, ...passed } = options;
     this.name = name ?? `resource-${++stacks}`;
     this.parent = parent;
-    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace }) => {
+    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace = false }) => {
+      // To the plugin the engine passes the options itself.
+      if (this.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
       const mayClaim = "importId" in args || this.config["uptime:adoptExisting"] === "true";
       const all = { ...passed, ...(mayClaim && { resource: this.owner }) };
       const __options = Object.keys(all).length > 0 ? { __options: all } : {};
       return Promise.resolve({
         inputs: { ...__options, ...args, __provider: text },
-        deleteBeforeReplace: deleteBeforeReplace === true || mayClaim,
+        deleteBeforeReplace: deleteBeforeReplace || mayClaim,
       });
     });
   }
