@@ -19,16 +19,8 @@ const run = (...args: string[]) => spawn(process.execPath, [join(compiled, "cli.
 
 test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
   const file = join(newFolder(), `${signal}.json`);
-  const command = run(
-    "--api-key",
-    "k",
-    "--file",
-    file,
-    "--dialect",
-    '{"record":"bare"}',
-    "--path-prefix",
-    "p",
-  );
+  const options = '--api-key k --dialect {"record":"bare"} --path-prefix p'.split(" ");
+  const command = run("--file", file, ...options);
   const finished = output(command);
   const [line] = (await once(command.stdout, "data")) as unknown[];
   const [, url] = /^Emulator at (http:\/\/127\.0\.0\.1:\d+\/p) with API key k\n$/.exec(String(line)) ?? [];

@@ -98,11 +98,11 @@ export function silenceHost(): void {
 }
 
 /** Pulumi's host of dynamic providers, in a process of its own. */
-export const startDynamic: StartProcess = (settings, surroundings) =>
-  dynamicProviders(settings, new FrontSession(surroundings));
-
-/** The same in a process that shares this session with others. */
-export function dynamicProviders(settings: Settings, session: FrontSession): ProviderProcess {
+export function startDynamic(
+  settings: Settings,
+  surroundings: Surroundings,
+  session = new FrontSession(surroundings),
+): ProviderProcess {
   return {
     domain: dynamicCalls(hosted(domain, settings, session)),
     monitor: dynamicCalls(hosted(monitor, settings, session)),

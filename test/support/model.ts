@@ -1,7 +1,6 @@
 import { systemClock } from "../../provider/api/clock";
 import type { Clock } from "../../provider/api/clock";
-import type { FrontSession } from "../../provider/engine/front";
-import { dynamicProviders, startDynamic } from "./calls";
+import { startDynamic } from "./calls";
 import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
 import { entryOf, SimulatedEngine, urnOf } from "./simulated/engine";
 import type { Command, Outcome, Plan } from "./simulated/engine";
@@ -49,14 +48,16 @@ export class ModelStack {
     const { name, parent, ...passed } = options;
     this.name = name ?? `resource-${++stacks}`;
     this.parent = parent;
-    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace }) => {
+    this.engine = new SimulatedEngine(({ args, deleteBeforeReplace = false }) => {
+      // To the plugin the engine passes the options itself.
+      if (this.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
       const mayClaim = "importId" in args || this.config["uptime:adoptExisting"] === "true";
       const all = { ...passed, ...(mayClaim && { resource: this.owner }) };
       const __options = Object.keys(all).length > 0 ? { __options: all } : {};
       return Promise.resolve({
         inputs: { ...__options, ...args, __provider: text },
-        deleteBeforeReplace: deleteBeforeReplace === true || mayClaim,
+        deleteBeforeReplace: deleteBeforeReplace || mayClaim,
       });
     });
   }
@@ -157,9 +158,4 @@ export class ModelStack {
     if (error) throw error;
     return outcome;
   }
-}
-
-/** Dynamic resources in a process that shares this session with others. */
-export function dynamicProcess(session: FrontSession): StartProcess {
-  return (settings) => dynamicProviders(settings, session);
 }

@@ -54,15 +54,8 @@ function write(file: string, content: unknown): void {
 
 const comment = (...args: string[]): Promise<Outcome> =>
   cli({ url: "", apiKey: "" }, folder, [
-    "comment",
-    "--preview",
-    "preview.json",
-    "--preview-log",
-    "preview.log",
-    "--drift",
-    "drift.json",
-    "--doctor",
-    "doctor.json",
+    ..."comment --preview preview.json --preview-log preview.log".split(" "),
+    ..."--drift drift.json --doctor doctor.json".split(" "),
     ...args,
   ]);
 

@@ -1,18 +1,20 @@
 import dns from "node:dns";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
+import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/definitions/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import { dynamicProcess, ModelStack } from "../support/model";
+import { hosted } from "../support/calls";
+import { ModelStack } from "../support/model";
 import type { Inputs } from "../support/model";
 import { startEmulator } from "../support/emulator";
+import { listen } from "../support/http-server";
 import { home } from "../support/monitors";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
@@ -112,14 +114,8 @@ const cases: Record<string, () => Promise<unknown>> = {
     }
   },
   "The certificate is not trusted": async () => {
-    const server = createSecureServer(certificateFor("localhost"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    try {
-      return await stack({ "uptime:baseUrl": `https://127.0.0.1:${port}` }).up(home);
-    } finally {
-      server.close();
-    }
+    const address = await listen(createSecureServer(certificateFor("localhost")));
+    return stack({ "uptime:baseUrl": address.replace("http", "https") }).up(home);
   },
   "The server does not speak https": () =>
     stack({ "uptime:baseUrl": emulator.url.replace("http:", "https:") }).up(home),
@@ -161,7 +157,7 @@ const cases: Record<string, () => Promise<unknown>> = {
   "Pulumi was interrupted": () => {
     const session = new FrontSession({ clock });
     session.interrupt();
-    return new ModelStack("monitor", settingsOf(), {}, clock, dynamicProcess(session)).up(home);
+    return hosted(monitor, settingsOf(), session).create(home);
   },
   "The answer to a create was lost": answering(
     onPost({ kind: "cut", effect: false, answerDelayMs: 60_000 }),

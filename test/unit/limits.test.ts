@@ -7,12 +7,11 @@ import type { Denial, EndedRequest, PendingRequest } from "../../provider/api/ra
 import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds } from "../support/limits";
-import { FrontSession } from "../../provider/engine/front";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
-import { times } from "../support/program";
+import { Program, times } from "../support/program";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import { dynamicProcess, ModelStack } from "../support/model";
+import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
 withServer();
@@ -56,13 +55,12 @@ describe("uptime:maxConcurrency", () => {
 
   test("is shared by resources of both kinds", async () => {
     const count = counted(10);
-    const config = settingsOf({ "uptime:maxConcurrency": "2" });
-    const together = dynamicProcess(new FrontSession({ clock }));
-    const monitors = new ModelStack("monitor", config, {}, undefined, together);
-    const domains = new ModelStack("domain", config, {}, undefined, together);
+    const program = new Program("dynamic", { "uptime:maxConcurrency": "2" });
     await Promise.all([
-      ...Array.from({ length: 6 }, () => monitors.beside().up(home)),
-      ...Array.from({ length: 6 }, (_, index) => domains.beside().up({ name: `d${index}.example` })),
+      ...Array.from({ length: 6 }, () => program.resource().up(home)),
+      ...Array.from({ length: 6 }, (_, index) =>
+        program.resource("domain").up({ name: `d${index}.example` }),
+      ),
     ]);
     expect(count.most).toBe(2);
     expect([emulator.monitors.size, emulator.domains.size]).toEqual([6, 6]);

@@ -3,7 +3,8 @@ import type { LogLevel, SentRequest } from "../../provider/api/log";
 import { FrontSession } from "../../provider/engine/front";
 import { blocksOf } from "../support/blocks";
 import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
-import { dynamicProcess, ModelStack } from "../support/model";
+import { startDynamic } from "../support/calls";
+import { ModelStack } from "../support/model";
 
 const request: SentRequest = {
   method: "GET",
@@ -89,7 +90,7 @@ describe("the provider's log", () => {
 
   function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
     const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level, ...more });
-    return new ModelStack(kind, config, {}, clock, dynamicProcess(session));
+    return new ModelStack(kind, config, {}, clock, (...given) => startDynamic(...given, session));
   }
 
   /** Successes, refusals, retries, limits, lost answers, answers that repeat all they were sent, and a wrong key. */

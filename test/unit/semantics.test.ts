@@ -22,18 +22,10 @@ const fronts = {
 };
 
 const optional: Record<string, string[]> = {
-  monitor: [
-    "alertTextLookup",
-    "alertChannelIds",
-    "requestHeaders",
-    "requestAuthUsername",
-    "requestAuthPassword",
-    "sslAlertDays",
-    "domainAlertDays",
-    "maintenanceStartAt",
-    "maintenanceEndAt",
-    "pause",
-  ],
+  monitor: (
+    "alertTextLookup alertChannelIds requestHeaders requestAuthUsername requestAuthPassword " +
+    "sslAlertDays domainAlertDays maintenanceStartAt maintenanceEndAt pause"
+  ).split(" "),
   domain: ["homepageUrl", "notFoundUrl"],
 };
 
