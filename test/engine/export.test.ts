@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { parse, stringify } from "yaml";
 
-import { blocksOf } from "../support/blocks";
+import { blocksOf, commandsIn } from "../support/blocks";
 import { canary } from "../support/canary.cjs";
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
@@ -112,7 +112,17 @@ test.each(dialects.filter(isExportable))(
     // As in a folder where nothing is yet.
     for (const file of ["Pulumi.yaml", "package.json", "tsconfig.json", "index.ts"])
       rmSync(join(workspace.project, file));
-    await tool(stack, "export", "--out", ".", "--secrets", "secrets.json");
+    // The commands of the page for people who come from Terraform.
+    const [exporting = [], up = [], preview = [], ...others] = blocksOf("docs/coming-from.md").flatMap(
+      ({ language, code }) => (language === "sh" ? commandsIn(code) : []),
+    );
+    expect([exporting.slice(0, 3), up[0], preview[0], others]).toEqual([
+      ["npx", "--no", "pulumi-uptime"],
+      "pulumi",
+      "pulumi",
+      [],
+    ]);
+    await tool(stack, ...exporting.slice(3), "--secrets", "secrets.json");
     const run = async (...args: string[]): Promise<string> => {
       const { code, output } = await workspace.run(args);
       if (code !== 0) throw new Error(output);
@@ -123,9 +133,9 @@ test.each(dialects.filter(isExportable))(
     await setSecrets(stack);
 
     const env = { PULUMI_NODEJS_TRANSPILE_ONLY: "" };
-    const { output } = await workspace.run(["up", "--yes", "--skip-preview"], { env });
+    const { output } = await workspace.run([...up.slice(1), "--yes", "--skip-preview"], { env });
     expect(output).toMatch(new RegExp(`${records + 4 + 1} created`));
-    await run("preview", "--refresh", "--expect-no-changes");
+    await run(...preview.slice(1));
     expect(emulator.writes()).toEqual([]);
     expect((await tool(stack, "drift")).stdout).toMatch(/ resources compared, no drift\.\n$/);
 

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { blocksOf, commandsIn } from "../support/blocks";
-import { cli } from "../support/cli";
 import { namesIn, startStack } from "../support/stack";
 
 test("docs/teams.md: each block does what the page says", async () => {
@@ -66,33 +65,4 @@ test("docs/teams.md: each block does what the page says", async () => {
   await runNext();
   expect(pauses()).toEqual(["1", "1", "0", "0"]);
   expect(blocks.filter(({ language }) => language === "sh")).toEqual([]);
-});
-
-test("docs/coming-from.md: Terraform's records are adopted, and the next preview is empty", async () => {
-  const { emulator, workspace } = await startStack({ language: "ts" });
-  emulator.domains.add({ name: "shop.example" });
-  emulator.monitors.add({ name: "Home page", url: "https://shop.example/", interval: 60 });
-  emulator.monitors.add({
-    name: "API",
-    url: "https://shop.example/api",
-    interval: 300,
-    request_method: "HEAD",
-  });
-  const commands = blocksOf("docs/coming-from.md").flatMap(({ language, code }) =>
-    language === "sh" ? commandsIn(code) : [],
-  );
-  const [, ...others] = commands;
-  expect(commands[0]).toEqual(["npx", "--no", "pulumi-uptime", "export", "--out", "."]);
-  expect(await cli(emulator, workspace.project, ["export", "--out", "."])).toMatchObject({ code: 0 });
-  // As NEXT-STEPS.md says.
-  await workspace.write('import "./domains";\nimport "./monitors";\n');
-  for (const [program, ...words] of others) {
-    expect(program).toBe("pulumi");
-    const answers = words[0] === "up" ? ["--yes", "--skip-preview"] : [];
-    const { code, output } = await workspace.run([...words, ...answers]);
-    expect({ code, output }).toEqual({ code: 0, output });
-  }
-  expect(others.at(-1)).toContain("--expect-no-changes");
-  expect(Object.keys(await workspace.resources())).toHaveLength(3);
-  expect(emulator.writes()).toEqual([]);
 });
