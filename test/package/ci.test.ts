@@ -202,7 +202,6 @@ describe("the reviewed digest is read from what only the CI can write", () => {
   test.each<[string, (line: string) => object[], string[], boolean]>([
     ["the token's own comment", (body) => [{ ...forged }, { author: me, body }], [], true],
     ["somebody else's comment", (body) => [{ ...forged, body }], [], false],
-    ["an older comment", () => [own], [], false],
     ["a replacement", (body) => [{ author: me, body }], [], false],
     ["a replacement, and a label", (body) => [{ author: me, body }], ["allow-deletes"], true],
   ])("GitLab: %s", async (title, comments, labels, isApplied) => {
