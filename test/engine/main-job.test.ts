@@ -45,8 +45,8 @@ test("both resources are created, left alone, read, updated, replaced and delete
   expect(resources.checkout?.id).toBe(String(checkout?.id));
   expect(resources.shop?.id).toBe(String(shop?.id));
   // The line of the program, though the SDK captures no stack for the properties.
-  expect(resources.shop?.sourcePosition).toMatch(/index\.js#3,/);
-  expect(resources.checkout?.sourcePosition).toMatch(/index\.js#5,/);
+  expect(resources.shop?.sourcePosition).toMatch(/index\.js#2,/);
+  expect(resources.checkout?.sourcePosition).toMatch(/index\.js#4,/);
   // The API takes `pause` on updates only.
   const writesTo = (path: string) =>
     emulator.writes().flatMap((request) => (request.path.endsWith(path) ? [request.method] : []));

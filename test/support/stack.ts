@@ -40,13 +40,13 @@ export interface Declared {
   options?: Record<string, unknown>;
 }
 
-/** A program that declares these resources; `tail` can use them as `all["name"]`. */
-export function programOf(resources: readonly Declared[], tail = ""): string {
-  const lines = resources.map(({ kind, name, args, options = {} }) => {
-    const key = JSON.stringify(name);
-    return `all[${key}] = new uptime.${kind}(${key}, ${JSON.stringify(args)}, ${JSON.stringify(options)});`;
-  });
-  return [`const uptime = require("pulumi-uptime");`, `const all = {};`, ...lines, tail].join("\n");
+/** A program that declares these resources. */
+export function programOf(resources: readonly Declared[]): string {
+  const lines = resources.map(
+    ({ kind, name, args, options = {} }) =>
+      `new uptime.${kind}(${JSON.stringify(name)}, ${JSON.stringify(args)}, ${JSON.stringify(options)});`,
+  );
+  return [`const uptime = require("pulumi-uptime");`, ...lines].join("\n");
 }
 
 /** A resource of a YAML program. */
@@ -54,7 +54,6 @@ export interface YamlResource {
   type: string;
   properties?: Record<string, unknown>;
   options?: Record<string, unknown>;
-  get?: { id: string; state?: Record<string, unknown> };
 }
 
 /** A YAML program that declares these resources. JSON is YAML. */

@@ -65,10 +65,8 @@ export interface StateResource {
   urn: string;
   type: string;
   id?: string;
-  custom?: boolean;
   inputs?: Record<string, unknown>;
   outputs?: Record<string, unknown>;
-  initErrors?: string[];
   /** The file, line and column of the program. */
   sourcePosition?: string;
   stackTrace?: { sourcePosition?: string }[];
@@ -91,9 +89,6 @@ export interface Deployment {
 export interface Step {
   op: string;
   urn: string;
-  oldState?: StateResource;
-  newState?: StateResource;
-  detailedDiff?: Record<string, { kind: string; inputDiff: boolean }> | null;
 }
 
 /**
