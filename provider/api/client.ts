@@ -172,15 +172,13 @@ export class Client {
     });
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.
-    const isFollowed =
-      method === "GET" ||
-      // A redirected write must lead to the same record or collection.
-      ((status === 307 || status === 308) && target?.pathname.endsWith(request.path) === true);
+    const keepsRequest = method === "GET" || status === 307 || status === 308;
+    // Another page, such as a login, says nothing about the record or the list.
+    const isSamePath = target?.pathname.replace(/\/$/, "").endsWith(request.path) === true;
     // The key is sent to no other origin.
-    if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
+    if (target?.origin === url.origin && keepsRequest && isSamePath && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    const hasOtherPath = !url.pathname.replace(/\/$/, "").endsWith(request.path);
-    return { status, headers, text: new TextDecoder().decode(body), target, hasOtherPath };
+    return { status, headers, text: new TextDecoder().decode(body), target };
   }
 }
 

@@ -137,8 +137,8 @@ export class Collection {
     try {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.hasOtherPath) throw error;
-      if (![404, 410, ...this.goneStatuses].includes(error.status)) throw error;
+      if (!(error instanceof ApiError && [404, 410, ...this.goneStatuses].includes(error.status)))
+        throw error;
       throw new MissingError(error.parts, { cause: error });
     }
   }
