@@ -5,16 +5,20 @@ import type { Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
 import type { UptimeError } from "./errors";
 
-interface OperationOptions {
+/** What all operations of a run share. */
+interface Surroundings {
   readonly clock?: Clock;
+  /** Aborts when Pulumi is interrupted. */
+  readonly interruption?: AbortSignal | undefined;
+}
+
+interface OperationOptions {
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
   /** The settings may be those of the last `up`, which errors then say. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;
-  /** Aborts when Pulumi is interrupted. */
-  readonly interruption?: AbortSignal | undefined;
 }
 
 /** A signal that aborts if one of the two does. Without a second one it is the first itself, because making a signal is slow. */
@@ -35,13 +39,10 @@ export class Operation {
   private over: AbortSignal | undefined;
   private waits: AbortSignal | undefined;
 
-  constructor({
-    clock = systemClock,
-    timeout = Infinity,
-    mayHaveOldSettings = false,
-    urn,
-    interruption,
-  }: OperationOptions = {}) {
+  constructor(
+    { clock = systemClock, interruption }: Surroundings = {},
+    { timeout = Infinity, mayHaveOldSettings = false, urn }: OperationOptions = {},
+  ) {
     this.clock = clock;
     this.end = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
@@ -108,7 +109,7 @@ export class Operation {
   /** An operation for work that several operations wait for. Only an interruption ends it; each waits in its own time. */
   forOthersToo(): Operation {
     const { clock, mayHaveOldSettings, urn, interruption } = this;
-    const shared = new Operation({ clock, mayHaveOldSettings, urn, interruption });
+    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn });
     shared.hasWritten = this.hasWritten;
     return shared;
   }

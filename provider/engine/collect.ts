@@ -173,7 +173,7 @@ class CollectingFront extends Front {
     const wantedOnCreate = wantedValues(definition, values, (_, field) => !field.updateOnly);
     if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
     const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation({ clock: scope.clock }));
+    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation(scope));
     return namesakes.map(({ record, differing }) => ({
       id: record.id,
       differs: differing.map(({ key }) => key),
@@ -181,8 +181,7 @@ class CollectingFront extends Front {
   }
 
   private list(scope: RecordScope): Promise<Baseline> {
-    const list =
-      this.lists.get(scope) ?? readBaseline(scope.collection, new Operation({ clock: scope.clock }));
+    const list = this.lists.get(scope) ?? readBaseline(scope.collection, new Operation(scope));
     this.lists.set(scope, list);
     return list;
   }

@@ -28,14 +28,6 @@ export class FrontSession extends Session {
   private announced = 0;
   private hasRefused = false;
   private readonly running = new Set<Promise<unknown>>();
-  private readonly interruptions = new AbortController();
-  /** Aborted once the engine was interrupted. */
-  readonly interruption: AbortSignal = this.interruptions.signal;
-
-  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
-  interrupt(): void {
-    this.interruptions.abort();
-  }
 
   /** Runs an operation. {@link idle} waits for it. */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
@@ -135,8 +127,7 @@ export class Front {
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
   runOptions(properties: Properties): EngineOptions {
-    const { hasProgram, interruption } = this.context.session;
-    return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
+    return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
   }
 
   async check({ declaration, news, refusals = [] }: CheckRequest): Promise<CheckResult> {

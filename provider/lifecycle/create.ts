@@ -38,10 +38,10 @@ export async function create(
   inputs: Inputs,
   options: EngineOptions,
 ): Promise<CreatedState> {
-  const { clock, definition, ledger, settings } = scope;
+  const { definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   if (importId !== undefined && !ledger.isImportUsed(importId, owner)) {
     const imported = await importRecord(scope, importId, inputs, options, operation);
     return { id: importId, outputs: outputsOf(scope, inputs, imported.record, { claim: imported.claim }) };

@@ -33,7 +33,7 @@ export async function lookUpOne(
   const query = checkQuery(definition, lookup, args, "id");
   const { id, account, ...filter } = query;
   const scope = connect(account);
-  const operation = new Operation({ clock: scope.clock });
+  const operation = new Operation(scope);
   const where = scope.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -73,7 +73,7 @@ export async function lookUpAll(
   const query = checkQuery(definition, lookupName(definition, "all"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const scope = connect(account);
-  const operation = new Operation({ clock: scope.clock });
+  const operation = new Operation(scope);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, operation, filter);
   const records = await completeRecords(scope, operation, listed);

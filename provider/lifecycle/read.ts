@@ -17,14 +17,14 @@ export async function read(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<State | undefined> {
-  const { clock, definition, ledger, reader, settings } = scope;
+  const { definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
@@ -52,9 +52,9 @@ export async function readUnmanaged(
   id: string,
   options: EngineOptions,
 ): Promise<ApiRecord> {
-  const { clock, reader } = scope;
+  const { reader } = scope;
   try {
-    return await reader.show(id, new Operation({ ...options, clock }));
+    return await reader.show(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;

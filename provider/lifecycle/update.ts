@@ -18,9 +18,9 @@ export async function update(
   inputs: Inputs,
   options: EngineOptions,
 ): Promise<State> {
-  const { clock, definition, reader } = scope;
+  const { definition, reader } = scope;
   const { label } = definition;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   rememberState(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
