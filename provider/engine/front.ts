@@ -149,7 +149,7 @@ export class Front {
   }
 
   diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
+    return diff(this.connect(outputs.account), id, outputs, decodeInputs(this.definition, news), options);
   }
 
   /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
@@ -162,7 +162,7 @@ export class Front {
     olds: readonly Properties[] = [],
     urn?: string,
   ): Promise<{ id: string; outputs: Properties }> {
-    const inputs = decodeInputs(news);
+    const inputs = decodeInputs(this.definition, news);
     const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
     this.announce(announcement, news, urn);
     return { id, outputs: this.encode(outputs, news, ...olds) };
