@@ -28,7 +28,7 @@ export interface FailedAttempt {
 /** A request that was attempted. */
 interface AttemptedRequest {
   /** The request and its address, for messages. */
-  readonly name: string;
+  readonly name: Message;
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -56,12 +56,12 @@ export function outcomeOf(failure: Failure): number | string {
 
 /** The error of a request that the rate limiter did not let through; `lastError` is that of the attempt before. */
 export function notSentError(
-  name: string,
+  name: Message,
   reason: Denial,
   operation: Operation,
   lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.endError(`${name} was not sent`, lastError);
+  if (reason === "ended") return operation.endError(message`${name} was not sent`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   if (reason === "too late")
     return new TimeIsOverError(
@@ -112,7 +112,7 @@ export function unansweredAttempt(
     return {
       failure: { type: method === "POST" ? "timeout" : "final" },
       error: new TimeIsOverError(
-        `${name} was given up: the operation has used its time (see the option customTimeouts).`,
+        message`${name} was given up: the operation has used its time (see the option customTimeouts).`,
         { cause: error },
       ),
     };
@@ -120,7 +120,7 @@ export function unansweredAttempt(
     return {
       failure: { type: "timeout" },
       error: new UptimeError(
-        `${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
+        message`${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
         { cause: error },
       ),
     };

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { longestTimer, systemClock } from "./clock";
 import type { Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
-import type { UptimeError } from "./errors";
+import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
 interface Surroundings {
@@ -115,7 +115,7 @@ export class Operation {
   }
 
   /** The error of an operation whose time is over or that was interrupted. `consequence` is a clause such as "nothing was sent". */
-  endError(consequence: string, before?: UptimeError): UptimeError {
+  endError(consequence: string | Message, before?: UptimeError): UptimeError {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)

@@ -1,4 +1,4 @@
-import { message, MissingError, withoutPeriod } from "../api/errors";
+import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
@@ -58,7 +58,7 @@ export async function readUnmanaged(
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
-    throw new MissingError(message`${label} ${id} does not exist (${withoutPeriod(error)}).`, {
+    throw new MissingError(message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}).`, {
       cause: error,
     });
   }
