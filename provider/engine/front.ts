@@ -200,9 +200,11 @@ export class Front {
       return await this.context.session.run(operation);
     } catch (error) {
       const text = this.encoder.error(this.context.session.explainKeyOnce(error), ...properties);
-      if (!(error instanceof PartialFailureError)) throw new OperationError(text);
+      const options = { cause: error };
+      if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
-      throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });
+      const kept = { id: error.id, outputs: this.encode(error.outputs, ...properties) };
+      throw new OperationError(text, options, kept);
     }
   }
 
