@@ -2,8 +2,8 @@ import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { parseJson } from "./answer";
 import type { Clock } from "./clock";
-import { LostAnswerError } from "./errors";
-import type { UptimeError } from "./errors";
+import { LostAnswerError, quoteId } from "./errors";
+import type { Message, UptimeError } from "./errors";
 import {
   notSentError,
   outcomeOf,
@@ -41,7 +41,7 @@ export interface Answer {
   readonly body: unknown;
   readonly location: string | undefined;
   /** The request and its address, for messages. */
-  readonly request: string;
+  readonly request: Message;
 }
 
 /** Enough for a missing slash and a server that has moved; more redirects are a loop. */
@@ -82,7 +82,7 @@ export class Client {
    */
   async send(request: ApiRequest): Promise<Answer> {
     const { method, path, operation } = request;
-    const name = `${method} ${this.address.url}${path}`;
+    const name = describeRequest(request, this.address);
     let lastError: UptimeError | undefined;
     let ready = this.clock.now();
     for (let retry = 0, attempt = 1; ; attempt++) {
@@ -120,13 +120,13 @@ export class Client {
     }
   }
 
-  /** A path for the log without the key. A record's id comes from the server, and may contain the key. */
-  private withoutKey(source: string): string {
+  /** An id or a path for the log, without the key. A record's id comes from the server, and may contain the key. */
+  withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
   }
 
-  private async attempt(request: ApiRequest, name: string): Promise<EndedRequest<Answer | FailedAttempt>> {
+  private async attempt(request: ApiRequest, name: Message): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
     const { path, query, operation, method } = request;
     const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
@@ -172,16 +172,20 @@ export class Client {
     });
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.
-    const isFollowed =
-      method === "GET" ||
-      // A redirected write must lead to the same record or collection.
-      ((status === 307 || status === 308) && target?.pathname.endsWith(request.path) === true);
+    const keepsRequest = method === "GET" || status === 307 || status === 308;
+    // Another page, such as a login, says nothing about the record or the list.
+    const isSamePath = target?.pathname.replace(/\/$/, "").endsWith(request.path) === true;
     // The key is sent to no other origin.
-    if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
+    if (target?.origin === url.origin && keepsRequest && isSamePath && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    const hasOtherPath = !url.pathname.replace(/\/$/, "").endsWith(request.path);
-    return { status, headers, text: new TextDecoder().decode(body), target, hasOtherPath };
+    return { status, headers, text: new TextDecoder().decode(body), target };
   }
+}
+
+/** The request and its address. An id in its path may be the server's. */
+function describeRequest({ method, path }: ApiRequest, { url }: Address): Message {
+  const [, collection, id] = /^(\/api\/v1\/[^/]+\/)(.+)$/.exec(path) ?? [];
+  return id === undefined ? [`${method} ${url}${path}`] : [`${method} ${url}${collection}`, quoteId(id)];
 }
 
 function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {

@@ -5,7 +5,8 @@ import type { Definition } from "../definitions/field";
 import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { parseError } from "./error-body";
-import { AnotherRecordError, ApiError, message, MissingError, quote, UptimeError } from "./errors";
+import { AnotherRecordError, ApiError, message, MissingError, quoteId, UptimeError } from "./errors";
+import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages } from "./paging";
 
@@ -16,7 +17,7 @@ export interface WriteAnswer {
   readonly id: string | undefined;
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
-  readonly request: string;
+  readonly request: Message;
 }
 
 /** How often a list is read if records are deleted while it is read. After that, it is an error. */
@@ -44,10 +45,12 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new AnotherRecordError(
-        message`${answer.request} was answered with the record ${quote(record.id)} instead.`,
+        message`${answer.request} was answered with the record ${quoteId(record.id)} instead.`,
       );
     if (record && isDeleted(record))
-      throw new MissingError(`${answer.request} was answered with a ${singular} that is marked as deleted.`);
+      throw new MissingError(
+        message`${answer.request} was answered with a ${singular} that is marked as deleted.`,
+      );
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
@@ -133,12 +136,13 @@ export class Collection {
 
   /** A request about one record. Throws {@link MissingError}. */
   private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
-    if (!isRecordId(id)) throw new UptimeError(`"${id}" is not the id of a ${this.definition.singular}.`);
+    if (!isRecordId(id))
+      throw new UptimeError(message`"${quoteId(id)}" is not the id of a ${this.definition.singular}.`);
     try {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.hasOtherPath) throw error;
-      if (![404, 410, ...this.goneStatuses].includes(error.status)) throw error;
+      if (!(error instanceof ApiError && [404, 410, ...this.goneStatuses].includes(error.status)))
+        throw error;
       throw new MissingError(error.parts, { cause: error });
     }
   }

@@ -10,6 +10,9 @@ export type Message = readonly (string | Quote)[];
 
 export const quote = (text: string): Quote => new Quote(text);
 
+/** A record's id. The API's ids are numbers; any other one may repeat a secret. */
+export const quoteId = (id: string): string | Quote => (/^\d+$/.test(id) ? id : quote(id));
+
 /**
  * A template's tag that builds a message. A line break in the template is a space. The message of an
  * {@link UptimeError} becomes a part of it; that of any other error is quoted.
@@ -61,15 +64,13 @@ export class UptimeError extends Error {
 export class ApiError extends UptimeError {
   constructor(
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
-    readonly request: string,
+    readonly request: Message,
     readonly status: number,
     /** The API's words on the whole; empty if they are not readable. */
     readonly reason: Message,
     /** The API's words on single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
-    /** The request was redirected to another path, so this says nothing about the record. */
-    readonly hasOtherPath = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);

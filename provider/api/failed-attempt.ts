@@ -28,7 +28,7 @@ export interface FailedAttempt {
 /** A request that was attempted. */
 interface AttemptedRequest {
   /** The request and its address, for messages. */
-  readonly name: string;
+  readonly name: Message;
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -42,8 +42,6 @@ export interface FinalResponse {
   readonly text: string;
   /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;
-  /** It was redirected to the path of something else. */
-  readonly hasOtherPath: boolean;
 }
 
 /** Added to errors of an operation that may have old settings. */
@@ -58,12 +56,12 @@ export function outcomeOf(failure: Failure): number | string {
 
 /** The error of a request that the rate limiter did not let through; `lastError` is that of the attempt before. */
 export function notSentError(
-  name: string,
+  name: Message,
   reason: Denial,
   operation: Operation,
   lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.endError(`${name} was not sent`, lastError);
+  if (reason === "ended") return operation.endError(message`${name} was not sent`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   if (reason === "too late")
     return new TimeIsOverError(
@@ -78,7 +76,7 @@ export function notSentError(
 
 /** An answer with a status of 300 or above. */
 export function refusedAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
-  const { status, headers, text, target, hasOtherPath } = response;
+  const { status, headers, text, target } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
   const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
@@ -87,7 +85,7 @@ export function refusedAttempt(attempted: AttemptedRequest, response: FinalRespo
     error:
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known, hasOtherPath),
+        : new ApiError(...known),
   } as const;
 }
 
@@ -114,7 +112,7 @@ export function unansweredAttempt(
     return {
       failure: { type: method === "POST" ? "timeout" : "final" },
       error: new TimeIsOverError(
-        `${name} was given up: the operation has used its time (see the option customTimeouts).`,
+        message`${name} was given up: the operation has used its time (see the option customTimeouts).`,
         { cause: error },
       ),
     };
@@ -122,7 +120,7 @@ export function unansweredAttempt(
     return {
       failure: { type: "timeout" },
       error: new UptimeError(
-        `${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
+        message`${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
         { cause: error },
       ),
     };

@@ -3,18 +3,22 @@ import { setMaxListeners } from "node:events";
 import { longestTimer, systemClock } from "./clock";
 import type { Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
-import type { UptimeError } from "./errors";
+import type { Message, UptimeError } from "./errors";
+
+/** What all operations of a run share. */
+interface Surroundings {
+  readonly clock?: Clock;
+  /** Aborts when Pulumi is interrupted. */
+  readonly interruption?: AbortSignal | undefined;
+}
 
 interface OperationOptions {
-  readonly clock?: Clock;
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
   /** The settings may be those of the last `up`, which errors then say. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;
-  /** Aborts when Pulumi is interrupted. */
-  readonly interruption?: AbortSignal | undefined;
 }
 
 /** A signal that aborts if one of the two does. Without a second one it is the first itself, because making a signal is slow. */
@@ -35,13 +39,10 @@ export class Operation {
   private over: AbortSignal | undefined;
   private waits: AbortSignal | undefined;
 
-  constructor({
-    clock = systemClock,
-    timeout = Infinity,
-    mayHaveOldSettings = false,
-    urn,
-    interruption,
-  }: OperationOptions = {}) {
+  constructor(
+    { clock = systemClock, interruption }: Surroundings = {},
+    { timeout = Infinity, mayHaveOldSettings = false, urn }: OperationOptions = {},
+  ) {
     this.clock = clock;
     this.end = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
@@ -108,13 +109,13 @@ export class Operation {
   /** An operation for work that several operations wait for. Only an interruption ends it; each waits in its own time. */
   forOthersToo(): Operation {
     const { clock, mayHaveOldSettings, urn, interruption } = this;
-    const shared = new Operation({ clock, mayHaveOldSettings, urn, interruption });
+    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn });
     shared.hasWritten = this.hasWritten;
     return shared;
   }
 
   /** The error of an operation whose time is over or that was interrupted. `consequence` is a clause such as "nothing was sent". */
-  endError(consequence: string, before?: UptimeError): UptimeError {
+  endError(consequence: string | Message, before?: UptimeError): UptimeError {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)

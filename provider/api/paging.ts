@@ -66,8 +66,8 @@ export async function* readPages(
     if (isRepeat)
       throw new UptimeError(
         page.records.length === 0
-          ? `${answer.request} cannot be read completely: page ${number} is empty, and it says that there is more.`
-          : `${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
+          ? message`${answer.request} cannot be read completely: page ${number} is empty, and it says that there is more.`
+          : message`${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
       );
     for (const { id } of page.records) seen.add(id);
   }

@@ -4,8 +4,10 @@ import { settingNames } from "./settings";
 /**
  * A warning about unknown settings; none if all are known. In a project that is itself named uptime, the project's own settings
  * have the prefix `uptime:` too, so there is no warning.
+ *
+ * @param project the project whose configuration holds the settings; undefined for those of an explicit provider
  */
-export function unknownSettings(keys: readonly string[], project: string, prefix = ""): string[] {
+export function unknownSettings(keys: readonly string[], project: string | undefined, prefix = ""): string[] {
   const names: readonly string[] = settingNames;
   const given = keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
   const unknown = given.filter((name) => !names.includes(name));

@@ -15,7 +15,10 @@ export function parseUrn(urn: string): Urn {
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }
 
-/** Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`. */
+/**
+ * Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`.
+ * An explicit provider of such a name counts as one too, because nothing that the engine sends tells them apart.
+ */
 export function isDefaultProvider(urn: string): boolean {
   return /^default(_\d+_\d+_\d+(_.*)?)?$/.test(parseUrn(urn).name);
 }

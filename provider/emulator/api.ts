@@ -135,7 +135,7 @@ function update(call: Call, record: StoredRecord): Answer {
 
 function remove(call: Call, record: StoredRecord): Answer {
   if (call.api.dialect.deletion === "removed") call.table.remove(record.id);
-  else call.table.edit(record.id, { deleted_at: new Date().toISOString() });
+  else call.table.edit(record.id, { deleted_at: call.request.at.toISOString() });
   switch (call.api.dialect.deleteAnswer) {
     case "empty204":
       return empty(204);

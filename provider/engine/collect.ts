@@ -99,7 +99,7 @@ class CollectingFront extends Front {
     let namesakes: NamesakeLine[] | undefined;
     try {
       ({ inputs, problems } = await super.check(request));
-      scope = this.connect(decodeInputs(inputs).account);
+      scope = this.connect(decodeInputs(this.definition, inputs).account);
       if (provider !== undefined) await this.probe(provider, scope);
       if (!isInState && importId === undefined) namesakes = await this.namesakes(scope, inputs);
     } catch (error) {
@@ -169,11 +169,11 @@ class CollectingFront extends Front {
   /** The records of the same name, of which a create would choose by `uptime:adoptExisting`. */
   private async namesakes(scope: RecordScope, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = scope;
-    const { values } = decodeInputs(unwrapSecrets(inputs) as Properties);
+    const { values } = decodeInputs(definition, unwrapSecrets(inputs) as Properties);
     const wantedOnCreate = wantedValues(definition, values, (_, field) => !field.updateOnly);
     if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
     const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation({ clock: scope.clock }));
+    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation(scope));
     return namesakes.map(({ record, differing }) => ({
       id: record.id,
       differs: differing.map(({ key }) => key),
@@ -181,8 +181,7 @@ class CollectingFront extends Front {
   }
 
   private list(scope: RecordScope): Promise<Baseline> {
-    const list =
-      this.lists.get(scope) ?? readBaseline(scope.collection, new Operation({ clock: scope.clock }));
+    const list = this.lists.get(scope) ?? readBaseline(scope.collection, new Operation(scope));
     this.lists.set(scope, list);
     return list;
   }

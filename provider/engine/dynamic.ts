@@ -91,7 +91,7 @@ export function dynamicProvider(
     },
     check: (olds: Properties, news: Properties) =>
       run(async () => {
-        const declaration = decodeDeclaration(olds, news);
+        const declaration = decodeDeclaration(definition, olds, news);
         const { inputs, problems } = await front.check({
           declaration,
           news,

@@ -28,14 +28,6 @@ export class FrontSession extends Session {
   private announced = 0;
   private hasRefused = false;
   private readonly running = new Set<Promise<unknown>>();
-  private readonly interruptions = new AbortController();
-  /** Aborted once the engine was interrupted. */
-  readonly interruption: AbortSignal = this.interruptions.signal;
-
-  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
-  interrupt(): void {
-    this.interruptions.abort();
-  }
 
   /** Runs an operation. {@link idle} waits for it. */
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
@@ -135,8 +127,7 @@ export class Front {
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
   runOptions(properties: Properties): EngineOptions {
-    const { hasProgram, interruption } = this.context.session;
-    return { mayHaveOldSettings: isInState(properties) && !hasProgram, interruption };
+    return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
   }
 
   async check({ declaration, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
@@ -158,7 +149,7 @@ export class Front {
   }
 
   diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    return diff(this.connect(outputs.account), id, outputs, decodeInputs(news), options);
+    return diff(this.connect(outputs.account), id, outputs, decodeInputs(this.definition, news), options);
   }
 
   /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
@@ -171,7 +162,7 @@ export class Front {
     olds: readonly Properties[] = [],
     urn?: string,
   ): Promise<{ id: string; outputs: Properties }> {
-    const inputs = decodeInputs(news);
+    const inputs = decodeInputs(this.definition, news);
     const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
     this.announce(announcement, news, urn);
     return { id, outputs: this.encode(outputs, news, ...olds) };
@@ -209,9 +200,11 @@ export class Front {
       return await this.context.session.run(operation);
     } catch (error) {
       const text = this.encoder.error(this.context.session.explainKeyOnce(error), ...properties);
-      if (!(error instanceof PartialFailureError)) throw new OperationError(text);
+      const options = { cause: error };
+      if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
-      throw new OperationError(text, { id: error.id, outputs: this.encode(error.outputs, ...properties) });
+      const kept = { id: error.id, outputs: this.encode(error.outputs, ...properties) };
+      throw new OperationError(text, options, kept);
     }
   }
 

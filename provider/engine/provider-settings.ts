@@ -16,13 +16,14 @@ export function checkedSettings(
   urn: string,
   given: Properties,
 ): { settings: Properties; warnings: string[] } {
-  const { types, name } = parseUrn(urn);
-  const fullName = isDefaultProvider(urn) ? defaultProvider : `${types}::${name}`;
+  const { project, types, name } = parseUrn(urn);
+  const isDefault = isDefaultProvider(urn);
+  const fullName = isDefault ? defaultProvider : `${types}::${name}`;
   const settings: Record<string, unknown> = { ...given, [hiddenNames.providerName]: fullName };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isEngines(key));
-  return { settings, warnings: unknownSettings(own, parseUrn(urn).project) };
+  return { settings, warnings: unknownSettings(own, isDefault ? project : undefined) };
 }
 
 /** The names of the settings that differ. */

@@ -2,14 +2,14 @@ import * as z from "zod/mini";
 
 import { message } from "../api/errors";
 import type { Message } from "../api/errors";
-import type { Definition } from "../definitions/field";
+import type { Definition, Field, FieldType } from "../definitions/field";
 import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
-import { secretOf, specialSigKey, unknownValue } from "../definitions/marks";
+import { secretOf, specialSigKey, unknownValue, unwrapSecrets } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
 import { hiddenNames } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
-import { unknown } from "../definitions/unknown";
+import { isUnknown, unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
@@ -21,6 +21,14 @@ const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), u
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
 const flag = orNothing(z.boolean());
+
+/** The values of fields; those of other types are strings. */
+const valuesOfType: Partial<Record<FieldType, z.ZodMiniType>> = {
+  integer: z.number(),
+  boolean: z.boolean(),
+  idList: z.array(z.union([z.string(), z.number()])),
+  headerList: z.array(z.object({ key: z.string(), value: z.string() })),
+};
 
 // Keys that are not named here are kept, with unknown values and secrets.
 const inputs = z.looseObject({ account: text, importId: text });
@@ -48,9 +56,9 @@ const passedOptions = orNothing<PassedOptions>(
 );
 
 /** A program's declaration, with the options that travel beside it. */
-export function decodeDeclaration(olds: Properties, news: Properties): Declaration {
+export function decodeDeclaration(definition: Definition, olds: Properties, news: Properties): Declaration {
   const { account, importId, ...declared } = decodeDeclared(news);
-  const old = Object.keys(olds).length > 0 ? decodeInputs(olds) : undefined;
+  const old = Object.keys(olds).length > 0 ? decodeInputs(definition, olds) : undefined;
   return { declared, account, importId, old, options: decodeOptions(news) };
 }
 
@@ -59,8 +67,14 @@ export function decodeDeclared(properties: Properties): Record<string, unknown> 
   return withoutHidden(decodeUnknowns(properties));
 }
 
-export function decodeInputs(properties: Properties): Inputs {
-  const { account, importId, ...values } = inputs.parse(decodeDeclared(properties));
+/** Decodes inputs that were checked. They may be those in state. */
+export function decodeInputs({ fields }: Definition, properties: Properties): Inputs {
+  const { account, importId, ...given } = inputs.parse(decodeDeclared(properties));
+  const isRight = (key: string, value: unknown): boolean => {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    return !field || isUnknown(value) || isValueOf(field, value);
+  };
+  const values = Object.fromEntries(Object.entries(given).filter(([key, value]) => isRight(key, value)));
   return { values, account, importId };
 }
 
@@ -77,9 +91,12 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
   const parsed = outputs.parse(properties);
   const { attributes, account, importId } = parsed;
-  const managed = Object.keys(definition.fields).filter((key) => parsed[key] !== undefined);
+  const values = Object.entries(definition.fields).flatMap(([key, field]) => {
+    const value = parsed[key];
+    return isValueOf(field, value) ? [[key, value] as const] : [];
+  });
   return {
-    values: Object.fromEntries(managed.map((key) => [key, parsed[key] as Value])),
+    values: Object.fromEntries(values),
     attributes: attributes ?? {},
     account,
     importId,
@@ -163,6 +180,12 @@ export class Encoder {
   private secretsOf(...properties: readonly Properties[]): string[] {
     return [...this.keys, ...secretsIn(this.definition, ...properties)];
   }
+}
+
+/** Whether a field can have a value, which may be marked as secret. */
+function isValueOf({ type }: Field, value: unknown): value is Value {
+  const plain = unwrapSecrets(value);
+  return plain === null || z.safeParse(valuesOfType[type] ?? z.string(), plain).success;
 }
 
 export function isInState(properties: Properties): boolean {

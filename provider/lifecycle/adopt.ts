@@ -60,7 +60,10 @@ export async function adopt(
   );
   const reason =
     equal.length > 1
-      ? `several ${plural} are equal to what is declared (${equal.map(({ record }) => record.id).join(", ")}), so it is not known which one to adopt`
+      ? message`several ${plural} are equal to what is declared (${joinMessages(
+          equal.map(({ record }) => describeRecord(definition, record, [])),
+          ", ",
+        )}), so it is not known which one to adopt`
       : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
     message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,

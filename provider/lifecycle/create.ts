@@ -8,6 +8,7 @@ import {
   messageOf,
   MissingError,
   NotStoredError,
+  quoteId,
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
@@ -38,10 +39,10 @@ export async function create(
   inputs: Inputs,
   options: EngineOptions,
 ): Promise<CreatedState> {
-  const { clock, definition, ledger, settings } = scope;
+  const { definition, ledger, settings } = scope;
   const { importId } = inputs;
   const { owner } = options;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   if (importId !== undefined && !ledger.isImportUsed(importId, owner)) {
     const imported = await importRecord(scope, importId, inputs, options, operation);
     return { id: importId, outputs: outputsOf(scope, inputs, imported.record, { claim: imported.claim }) };
@@ -89,7 +90,7 @@ export async function create(
     throw new PartialFailureError(
       id,
       outputs,
-      message`The ${definition.label} was ${adopted ? "adopted" : "created"} with the id ${id}, but ${messageOf(error)}`,
+      message`The ${definition.label} was ${adopted ? "adopted" : "created"} with the id ${quoteId(id)}, but ${messageOf(error)}`,
       { cause: error },
     );
   }
@@ -186,7 +187,7 @@ async function postOnce(
   const isOwned = standing === "owned" || standing === "ending";
   if (isOwned || (standing !== "ended" && baseline.ids.has(number ?? id)))
     throw new UptimeError(
-      message`${request} was answered with ${singular} ${id}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+      message`${request} was answered with ${singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
   ledger.add(id, { is: "taken", claim: owner });
   const record = await readNewRecord(scope, id, answer, operation);
@@ -215,7 +216,7 @@ async function readNewRecord(
     ledger.add(id, { is: "given back" });
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
-      message`${request} was answered with the id ${id}, but ${problem}, so the new one was looked for, and was not found.`,
+      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,
       isAnother ? "give up" : "keep looking",
       { cause: error },
       isAnother ? undefined : id,

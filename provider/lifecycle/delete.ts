@@ -15,9 +15,9 @@ export async function deleteRecord(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<void> {
-  const { clock, collection, ledger, reader } = scope;
+  const { collection, ledger, reader } = scope;
   assertSameServer(scope, outputs, options);
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   const claim = claimOf(outputs, options);
   const isHeldByOther = ledger.mustStay(id, claim);
   ledger.add(id, { is: "left", claim });

@@ -1,4 +1,4 @@
-import { UptimeError } from "../api/errors";
+import { message, quoteId, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
@@ -106,8 +106,7 @@ function claimRecord(
     ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isHeldByOther ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
-    `${definition.label} ${id} belongs to ${owner ?? "this resource"}, and ` +
-      `${describeOwner(other)} has it too: one of them has adopted or imported what the other ` +
-      "one manages. Remove one of the two from the program.",
+    message`${definition.label} ${quoteId(id)} belongs to ${owner ?? "this resource"}, and ${describeOwner(other)} has it too:
+      one of them has adopted or imported what the other one manages. Remove one of the two from the program.`,
   );
 }

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, quote, UptimeError } from "../api/errors";
+import { joinMessages, message, quote, quoteId, UptimeError } from "../api/errors";
 import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
@@ -104,7 +104,7 @@ export function shownValues(
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       if (!refuse)
-        throw new UptimeError(message`${definition.label} ${record.id} cannot be read. ${error}`, {
+        throw new UptimeError(message`${definition.label} ${quoteId(record.id)} cannot be read. ${error}`, {
           cause: error,
         });
       refuse(key, message`cannot be read. ${error}`);
@@ -179,7 +179,7 @@ export function describeRecord(
       return [];
     }
   });
-  const id = quote(record.id);
+  const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];
 }
 

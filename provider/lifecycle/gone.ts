@@ -1,4 +1,4 @@
-import { message, withoutPeriod, UptimeError } from "../api/errors";
+import { message, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import type { MissingError } from "../api/errors";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
@@ -27,12 +27,12 @@ export async function assertGone(
     }
     if (!evidence.isAccountProven)
       throw new UptimeError(
-        message`${label} ${id} does not exist for the present API key, state was made with another key or address, and no record that state knows has been found, so it may be in another account (${answer}). ${sameAccount}; otherwise set the key of its account.`,
+        message`${label} ${quoteId(id)} does not exist for the present API key, state was made with another key or address, and no record that state knows has been found, so it may be in another account (${answer}). ${sameAccount}; otherwise set the key of its account.`,
         { cause: missing },
       );
   } else if (list.size === 0 && evidence.idsOf(definition).length > 1 && !settings.sameAccount)
     throw new UptimeError(
-      message`${label} ${id} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${scope.address.source} (${scope.address.url}) and the API key. ${sameAccount}.`,
+      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${scope.address.source} (${scope.address.url}) and the API key. ${sameAccount}.`,
       { cause: missing },
     );
 }
@@ -50,7 +50,7 @@ export async function assertNotListed(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${id}, so it is not known whether the ${singular} exists. Its resource can be deleted with the API key that state was made with, or with uptime:sameAccount set to true.`,
+    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known whether the ${singular} exists. Its resource can be deleted with the API key that state was made with, or with uptime:sameAccount set to true.`,
     { cause: missing },
   );
 }

@@ -39,7 +39,7 @@ export async function checkImport(
   { options, isImportedByEngine }: ImportOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  const { clock, definition, ledger } = scope;
+  const { definition, ledger } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
@@ -54,7 +54,7 @@ export async function checkImport(
       `names ${singular} ${id}, which ${describeOwner(other, label)} of this stack has already; ` +
         "if that is this one under its former name in Pulumi, give it the option aliases instead",
     );
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   let record: ApiRecord;
   try {
     record = await readToImport(scope, id, inputs, options, operation);

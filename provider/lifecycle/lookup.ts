@@ -1,6 +1,6 @@
 import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, UptimeError } from "../api/errors";
+import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { columnsOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
@@ -33,7 +33,7 @@ export async function lookUpOne(
   const query = checkQuery(definition, lookup, args, "id");
   const { id, account, ...filter } = query;
   const scope = connect(account);
-  const operation = new Operation({ clock: scope.clock });
+  const operation = new Operation(scope);
   const where = scope.address.url;
   if (id !== undefined) {
     if (Object.keys(filter).length > 0)
@@ -61,7 +61,8 @@ export async function lookUpOne(
     );
   }
   const [whole] = await completeRecords(scope, operation, [match]);
-  if (!whole) throw new UptimeError(`${label} ${match.id} was deleted while it was looked up.`);
+  if (!whole)
+    throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
   return foundRecord(definition, whole, account);
 }
 
@@ -73,7 +74,7 @@ export async function lookUpAll(
   const query = checkQuery(definition, lookupName(definition, "all"), args, "sortBy", "sort");
   const { sortBy = "id", sort = "desc", account, ...filter } = query;
   const scope = connect(account);
-  const operation = new Operation({ clock: scope.clock });
+  const operation = new Operation(scope);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, operation, filter);
   const records = await completeRecords(scope, operation, listed);
@@ -99,8 +100,7 @@ async function select(
       if (wanted === undefined) return true;
       if (!shows(field, record))
         throw new UptimeError(
-          `The list of ${definition.plural} does not show the ${key} of ${record.id}, so it cannot be looked up by its ${key}. ` +
-            "Look it up by its id.",
+          message`The list of ${definition.plural} does not show the ${key} of ${quoteId(record.id)}, so it cannot be looked up by its ${key}. Look it up by its id.`,
         );
       return compare(field, wanted, record).outcome === "same";
     });

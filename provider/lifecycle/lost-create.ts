@@ -105,7 +105,7 @@ async function findLost(
       // If several are equal, other lost creates may claim some of them; so look again.
       if (record && others.length === 0) {
         ledger.add(record.id, { is: "taken", claim: owner });
-        log.addSearch(record.id);
+        log.addSearch(collection.client.withoutKey(record.id));
         return { id: record.id, record };
       }
     } catch (error) {
@@ -129,7 +129,10 @@ async function findLost(
   const { equal, alike } = candidates;
   if (equal.length > 1)
     throw fail(
-      `Several new ${definition.plural} are equal to it (${equal.map(({ id }) => id).join(", ")}), so it is not known which one it has made.`,
+      message`Several new ${definition.plural} are equal to it (${joinMessages(
+        equal.map((record) => describeRecord(definition, record, [])),
+        ", ",
+      )}), so it is not known which one it has made.`,
     );
   if (alike.length > 0) {
     const named = joinMessages(

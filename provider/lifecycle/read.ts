@@ -1,4 +1,4 @@
-import { message, MissingError, withoutPeriod } from "../api/errors";
+import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
 import { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
@@ -17,14 +17,14 @@ export async function read(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<State | undefined> {
-  const { clock, definition, ledger, reader, settings } = scope;
+  const { definition, ledger, reader, settings } = scope;
   const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
@@ -52,13 +52,13 @@ export async function readUnmanaged(
   id: string,
   options: EngineOptions,
 ): Promise<ApiRecord> {
-  const { clock, reader } = scope;
+  const { reader } = scope;
   try {
-    return await reader.show(id, new Operation({ ...options, clock }));
+    return await reader.show(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
-    throw new MissingError(message`${label} ${id} does not exist (${withoutPeriod(error)}).`, {
+    throw new MissingError(message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}).`, {
       cause: error,
     });
   }

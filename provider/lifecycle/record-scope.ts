@@ -44,6 +44,8 @@ export interface RecordScope {
   readonly checkedImports: Map<string, ApiRecord>;
   readonly runNote: RunNote;
   readonly clock: Clock;
+  /** Aborts when Pulumi is interrupted. */
+  readonly interruption: AbortSignal;
 }
 
 /** Connects to the account of that name; undefined is the one without a name. Throws if its settings cannot be used. */

@@ -70,8 +70,6 @@ export interface EngineOptions {
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine passes it. */
   readonly urn?: string | undefined;
-  /** Aborts when Pulumi is interrupted. */
-  readonly interruption?: AbortSignal | undefined;
 }
 
 /** A resource's name for a message, from its owner. */

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { ApiRecord } from "../api/answer";
-import { message, messageOf, MissingError, UptimeError } from "../api/errors";
+import { message, messageOf, MissingError, quoteId, UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { shownIdentity } from "./difference";
 import type { RecordScope, RunNote } from "./record-scope";
@@ -69,8 +69,8 @@ export function holdCreated(scope: RecordScope, id: string): void {
   }
   if (isAdopted)
     throw new UptimeError(
-      `${scope.definition.label} ${id} was created, but a resource of another provider has adopted it meanwhile: two ` +
-        "resources that are equal cannot both have it. Give them different names, or remove one.",
+      message`${scope.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
+        meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
     );
 }
 

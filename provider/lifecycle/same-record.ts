@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { AnotherRecordError, message, UptimeError } from "../api/errors";
+import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
 import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
@@ -52,7 +52,7 @@ export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: Ap
   const { label } = definition;
   if (!isAccountOfState(scope, outputs) && !hasSameNameOrUrl(definition, outputs.values, record))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${record.id} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
@@ -60,6 +60,6 @@ export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: Ap
   if (!first) return;
   const { key, wanted, actual } = first;
   throw new AnotherRecordError(
-    message`${label} ${record.id} has the ${key} ${quoteValue(actual)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(record.id)} has the ${key} ${quoteValue(actual)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

@@ -57,6 +57,9 @@ export class Session {
   private readonly runNote: RunNote;
   protected readonly print: (line: string) => unknown;
   private readonly notices: WaitNotices;
+  private readonly interruptions = new AbortController();
+  /** Aborted once the engine was interrupted. */
+  readonly interruption: AbortSignal = this.interruptions.signal;
 
   constructor({
     clock = systemClock,
@@ -91,6 +94,11 @@ export class Session {
     );
   }
 
+  /** Ends waits, and begins no further write. Requests that were sent get their answers. */
+  interrupt(): void {
+    this.interruptions.abort();
+  }
+
   /** Prints the log's summary. */
   endLogs(): void {
     this.log?.end();
@@ -112,6 +120,7 @@ export class Session {
       evidence: shared.evidence,
       runNote: this.runNote,
       clock: this.clock,
+      interruption: this.interruption,
     };
   }
 

@@ -1,4 +1,4 @@
-import { message, MissingError, NotStoredError, withoutPeriod, UptimeError } from "../api/errors";
+import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { PartialFailureError } from "./resource";
 import type { RecordScope } from "./record-scope";
@@ -18,9 +18,9 @@ export async function update(
   inputs: Inputs,
   options: EngineOptions,
 ): Promise<State> {
-  const { clock, definition, reader } = scope;
+  const { definition, reader } = scope;
   const { label } = definition;
-  const operation = new Operation({ ...options, clock });
+  const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   rememberState(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
@@ -44,14 +44,14 @@ export async function update(
   } catch (error) {
     if (error instanceof MissingError)
       throw new UptimeError(
-        message`${label} ${id} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
+        message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
         { cause: error },
       );
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
         outputsOf(scope, after, error.record, { claim, isPartial: true }),
-        message`The ${label} ${id} was updated, but ${error}`,
+        message`The ${label} ${quoteId(id)} was updated, but ${error}`,
         { cause: error },
       );
     throw error;

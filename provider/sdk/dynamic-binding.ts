@@ -57,7 +57,7 @@ export function pulumiOptions(
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
     // `diff` says this too, but `pulumi up --replace` does not call it. A create before the delete would import or adopt the
-    // old record again.
+    // old record again. The engine lets `diff` ask for this and not withhold it, so a domain's new name deletes first too.
     ...(mayClaim(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
 }

@@ -31,6 +31,7 @@ export class PluginProcess {
   private runs = 0;
   private readonly methods: UntypedServiceImplementation;
   private present: PluginRun | undefined;
+  private configured = Promise.resolve();
 
   constructor(surroundings: Surroundings) {
     const engine: Engine = {
@@ -50,8 +51,8 @@ export class PluginProcess {
   begin(settings: Settings, address = `127.0.0.1:${++this.runs}`): ProviderProcess {
     const handshake = new proto.ProviderHandshakeRequest().setEngineAddress(address);
     void call(this.methods, "handshake", handshake, proto.ProviderHandshakeResponse);
-    const configured = configure(this.methods, settings);
-    const ofType = (type: string): Provider => nativeCalls(this.methods, type, configured);
+    this.configured = configure(this.methods, settings);
+    const ofType = (type: string): Provider => nativeCalls(this.methods, type, this.configured);
     return {
       domain: ofType("uptime:index:Domain"),
       monitor: ofType("uptime:index:Monitor"),
@@ -74,6 +75,13 @@ export class PluginProcess {
       .setNews(structOf(await checkConfig(this.methods, present, names.present)));
     const response = await call(this.methods, "diffConfig", request, proto.DiffResponse);
     return response.getReplacesList().length > 0;
+  }
+
+  /** Calls a function, such as `uptime:index:getMonitors`. */
+  async invoke(token: string, args: Properties): Promise<Properties> {
+    await this.configured;
+    const request = new proto.InvokeRequest().setTok(token).setArgs(structOf(args));
+    return propertiesIn((await call(this.methods, "invoke", request, proto.InvokeResponse)).getReturn());
   }
 
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */

@@ -108,7 +108,7 @@ describe("setting the machine's clock", () => {
   test.each([-1, 1, -24_000])("by %i hours does not affect uptime:requestsPerMinute", async (hours) => {
     const { clock, set } = settable();
     const client = clientAt(await answering([]), { "uptime:requestsPerMinute": "3" }, clock);
-    const again = () => send(client, { operation: new Operation({ clock, timeout: 10_000 }) });
+    const again = () => send(client, { operation: new Operation({ clock }, { timeout: 10_000 }) });
     await again();
     set(hours);
     await again();
@@ -135,7 +135,7 @@ describe("setting the machine's clock", () => {
         const { clock, set } = settable();
         set(hours);
         expect(
-          (await send(clientAt(url, {}, clock), { operation: new Operation({ clock, timeout: 10_000 }) }))
+          (await send(clientAt(url, {}, clock), { operation: new Operation({ clock }, { timeout: 10_000 }) }))
             .status,
         ).toBe(200);
         expect(clock.now()).toBeLessThan(4000);

@@ -52,6 +52,14 @@ test("a monitor is stored with the documented defaults, shown, updated and delet
   expect((await ask(emulator, `POST /monitors ${required}`))[1]).toMatchObject({ data: { id: 2 } });
 });
 
+test("a record that is only marked as deleted has the time of the emulator's clock", async () => {
+  const at = "2030-01-01T00:00:00.000Z";
+  const emulator = await startEmulator({ dialect: { deletion: "marked" }, now: () => new Date(at) });
+  await ask(emulator, `POST /monitors ${required}`);
+  await ask(emulator, "DELETE /monitors/1");
+  expect(emulator.monitors.get(1)).toMatchObject({ deleted_at: at, updated_at: at });
+});
+
 test("every field of a monitor is stored as a value of its type", async () => {
   const emulator = await startEmulator();
   const form =

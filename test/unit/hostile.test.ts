@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { Socket } from "node:net";
 
 import { Collection } from "../../provider/api/collection";
-import { ApiError, MissingError, UptimeError } from "../../provider/api/errors";
+import { MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { errorText } from "../../provider/engine/clean";
@@ -212,18 +212,34 @@ describe("a redirect", () => {
   });
 
   test.each(statuses)(
-    "(%i) to a page that answers 404 does not mean that the record is gone",
+    "(%i) to another page is not followed, so what that answers says nothing about records",
     async (status) => {
-      const url = await serve((request, response) => {
-        const isMoved = request.url === "/login";
-        response.writeHead(isMoved ? 404 : status, isMoved ? {} : { location: "/login" });
-        response.end();
-      });
-      const error: unknown = await show(url).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(ApiError);
-      expect(error).not.toBeInstanceOf(MissingError);
+      for (const [code, text] of [[404], [204], [200, "{}"], [200, "[]"]] as const) {
+        const seen: (string | undefined)[] = [];
+        const url = await serve((request, response) => {
+          seen.push(request.url?.replace(/\?.*/, ""));
+          const isMoved = request.url === "/login";
+          response.writeHead(isMoved ? code : status, isMoved ? {} : { location: "/login" });
+          response.end(isMoved ? text : "");
+        });
+        const error = await errorOf(show(url));
+        expect(error).not.toBeInstanceOf(MissingError);
+        expect(error.message).toContain(`It redirects to ${url}/login, which is not followed`);
+        expect((await errorOf(collection(url).list(soon()).next())).message).toContain("/login");
+        expect(seen).toEqual(["/api/v1/monitors/7", "/api/v1/monitors"]);
+      }
     },
   );
+
+  test("that only adds a slash is followed", async () => {
+    const url = await serve((request, response) => {
+      const isMoved = request.url?.endsWith("/") ?? false;
+      response.writeHead(isMoved ? 200 : 308, isMoved ? {} : { location: `${request.url}/` });
+      response.end(isMoved ? body : "");
+    });
+    expect((await show(url)).id).toBe("7");
+    expect((await collection(url).update("7", [["name", "x"]], soon(), "PATCH")).record?.id).toBe("7");
+  });
 
   test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
     const { url, seen } = await moved(status);

@@ -1,5 +1,7 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
+import { startDynamic } from "../support/calls";
+import { PluginProcess } from "../support/plugin-calls";
 import { Program, times } from "../support/program";
 import {
   answer,
@@ -10,6 +12,7 @@ import {
   lists,
   posts,
   sentRequests,
+  settingsOf,
   storedIds,
   withServer,
 } from "../support/server";
@@ -194,6 +197,22 @@ describe("after Cancel, a wait ends at once", () => {
     expect(storedIds()).toEqual([]);
   });
 
+  test.each([
+    ["getMonitor", { id: "1" }],
+    ["getMonitor", { name: "Home" }],
+    ["getMonitors", {}],
+  ])("for the rate limit, of %s(%j)", async (name, args) => {
+    const plugin = new PluginProcess({ clock });
+    plugin.begin(settingsOf());
+    emulator.fault = () => limited;
+    const running = failureOf(plugin.invoke(`uptime:index:${name}`, args));
+    await waits(() => emulator.requests.length > 0);
+    const begun = clock.now();
+    await plugin.cancel();
+    expect(await running).toMatch(/interrupted/i);
+    expect(clock.now()).toBe(begun);
+  });
+
   test("for one of the requests that uptime:maxConcurrency allows", async () => {
     const program = pluginWith({ "uptime:maxConcurrency": "1" });
     const all = Array.from({ length: 4 }, () => program.resource());
@@ -258,4 +277,19 @@ describe("after Cancel, nothing begins", () => {
     await clock.sleep(600_000);
     expect(emulator.writes()).toEqual([]);
   });
+});
+
+test("after SIGTERM, the dynamic host's check of an import ends at once", async () => {
+  const host = startDynamic(settingsOf(), { clock });
+  emulator.fault = () => answer(429, "", { "retry-after": "300" });
+  const running = host.monitor.check(
+    "",
+    {},
+    { ...home, importId: "1", __options: { resource: "type::home" } },
+  );
+  while (clock.pending === 0) await new Promise(setImmediate);
+  const begun = clock.now();
+  await host.finish();
+  expect((await running).failures).toEqual([expect.stringMatching(/interrupted/i)]);
+  expect(clock.now()).toBe(begun);
 });

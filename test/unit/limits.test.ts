@@ -20,7 +20,7 @@ const client = (more: Record<string, string> = {}): Client => clientOf(settingsO
 
 /** A read, in an operation for which a person has set a time or not. */
 const get = (of: Client, timeout?: number): Promise<Answer> =>
-  of.send({ method: "GET", path: "/api/v1/monitors", operation: new Operation({ clock, timeout }) });
+  of.send({ method: "GET", path: "/api/v1/monitors", operation: new Operation({ clock }, { timeout }) });
 
 /** The first requests are answered so, all others as usual. */
 function first(...faults: Fault[]): void {
@@ -180,7 +180,7 @@ describe("in a minute", () => {
       );
       const all = limits.flatMap((requestsPerMinute) => {
         const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, notices);
-        const turn = { ...read(clock), operation: new Operation({ clock, urn }) };
+        const turn = { ...read(clock), operation: new Operation({ clock }, { urn }) };
         return Array.from({ length: count }, () => limiter.run(turn, answered(200)));
       });
       await clock.until(Promise.all(all));

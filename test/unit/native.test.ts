@@ -1,11 +1,14 @@
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
+import { Front, FrontSession } from "../../provider/engine/front";
+import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/definitions/urn";
 import { parseImportId } from "../../provider/engine/plugin/imported-record";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { decode, encode } from "../../provider/engine/plugin/values";
 import { readSettings } from "../../provider/api/settings";
+import { PartialFailureError } from "../../provider/lifecycle/resource";
 import { settingNames } from "../../provider/definitions/settings";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
@@ -61,6 +64,27 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   expect(changedSettings({ apiKey: "a", maxRetries: "3" }, { apiKey: "b", maxRetries: 3 })).toEqual([
     "apiKey",
   ]);
+});
+
+test("the error of an operation keeps what caused it, so that a bug has a stack", async () => {
+  const front = new Front({
+    definition: domain,
+    session: new FrontSession(),
+    settingsOf: () => readSettings(configOf({}), {}),
+    show: () => undefined,
+  });
+  const fail = (cause: Error): Promise<unknown> =>
+    front
+      .run(() => {
+        throw cause;
+      })
+      .catch((error: unknown) => error);
+  const outputs = { values: {}, attributes: {} };
+  for (const cause of [new TypeError("a bug"), new PartialFailureError("1", outputs, ["a failure"])]) {
+    const error = await fail(cause);
+    expect(error).toBeInstanceOf(OperationError);
+    expect(error).toMatchObject({ cause });
+  }
 });
 
 test("values survive the protocol, secrets without their mark", () => {

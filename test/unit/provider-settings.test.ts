@@ -19,6 +19,14 @@ const isReplaced = (from: Properties, to: Properties, names = ["first", "second"
 const key = (apiKey: string): Properties => ({ apiKey });
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
 
+test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
+  const warningsOf = (name: string): string[] =>
+    checkedSettings(urnOf(name).replace("shop", "uptime"), { maxRetry: 3 }).warnings;
+  expect(warningsOf("first")).toEqual([expect.stringContaining("did you mean maxRetries?")]);
+  // They may be the project's own.
+  expect(warningsOf("default_1_0_0")).toEqual([]);
+});
+
 describe("a resource that moves to another provider is replaced if an account differs", () => {
   test.each<[string, boolean, Properties, Properties]>([
     ["the same", false, key("one"), key("one")],

@@ -413,7 +413,7 @@ describe("what a refresh stores", () => {
 });
 
 describe("a list that several wait for goes on when the time of the first is over", () => {
-  const hurried = (): Operation => new Operation({ clock, timeout: 5000 });
+  const hurried = (): Operation => new Operation({ clock }, { timeout: 5000 });
   const connected = (): RecordScope => {
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});

@@ -9,6 +9,9 @@ import {
   encodeInputs,
   Encoder,
 } from "../../provider/engine/request";
+import { everything, everythingStored } from "../support/monitors";
+import { fronts, Program } from "../support/program";
+import { emulator, withServer } from "../support/server";
 
 test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi hides", () => {
   const properties = {
@@ -20,19 +23,23 @@ test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi
     __options: { resource: "path" },
   };
   const { name, requestHeaders, constructor } = properties;
-  expect(decodeInputs(properties)).toEqual({
+  expect(decodeInputs(monitor, properties)).toEqual({
     values: { name: unknown, requestHeaders, constructor },
     account: "eu",
     importId: undefined,
   });
-  expect(encodeInputs(decodeInputs(properties), properties)).toEqual({
+  expect(encodeInputs(decodeInputs(monitor, properties), properties)).toEqual({
     ...properties,
     name,
   });
 });
 
 test("a declared value of a wrong type is left for check to refuse", () => {
-  const { declared, account, importId } = decodeDeclaration({}, { name: 5, account: 6, importId: 7 });
+  const { declared, account, importId } = decodeDeclaration(
+    monitor,
+    {},
+    { name: 5, account: 6, importId: 7 },
+  );
   expect([declared, account, importId]).toEqual([{ name: 5 }, 6, 7]);
 });
 
@@ -81,4 +88,30 @@ test("state of 0.1.0 names the resource of an import in another property", () =>
   const properties = { __options: { importer: "shop" } };
   expect(decodeOptions(properties).owner).toBe("shop");
   expect(decodeOutputs(monitor, properties).claim).toBe("shop");
+});
+
+describe.each(fronts)("a managed value of a wrong type in state (%s)", (front) => {
+  withServer();
+
+  const wrongValues = ["text", 5, true, {}, [{}], [{ key: 5, value: "a" }], [["a"]]];
+  const isRight = (key: keyof typeof everything, value: unknown): boolean =>
+    typeof value === typeof everything[key] && typeof value !== "object";
+
+  test.each(Object.keys(everything) as (keyof typeof everything)[])("counts as missing: %s", async (key) => {
+    const program = new Program(front);
+    const one = program.resource();
+    await one.up(everything);
+    for (const value of wrongValues.filter((wrong) => !isRight(key, wrong))) {
+      for (const from of ["inputs", "outputs"] as const) {
+        if (!one.state) throw new Error("There is no state.");
+        one.state = { ...one.state, [from]: { ...one.state[from], [key]: value } };
+        program.nextRun();
+        await one.refresh();
+        program.nextRun();
+        await one.up(everything);
+        expect(one.state.outputs).toMatchObject(everything);
+        expect(emulator.monitors.all()).toMatchObject([everythingStored]);
+      }
+    }
+  });
 });

@@ -1,7 +1,8 @@
+import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Properties } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { answer, emulator, failureOf, posts, withServer } from "../support/server";
+import { answer, emulator, failureOf, isList, lists, posts, withServer } from "../support/server";
 import { canary } from "../support/canary.cjs";
 import { home } from "../support/monitors";
 
@@ -178,5 +179,61 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).toContain("(the server repeats a secret)");
     // Nor is the beginning of one that is cut.
     for (const secret of [key, password, token]) expect(failure).not.toContain(secret.slice(0, -4));
+  });
+
+  const shown = ({ method, path }: ReceivedRequest): Fault | undefined => {
+    const id = path.split("/").at(-1) ?? "";
+    return method === "GET" && id.includes(key) ? answer(200, { ...home, id }) : undefined;
+  };
+  const listed = (...ids: string[]) => answer(200, { data: ids.map((id) => ({ ...home, id })) });
+
+  test.each<[string, (request: ReceivedRequest, lists: number) => Fault | undefined]>([
+    [
+      "of a new record that cannot be read",
+      ({ method, path }) =>
+        method === "POST" ? answer(201, { id: key }) : path.endsWith(key) ? answer(500) : undefined,
+    ],
+    [
+      "of a new record that does not exist",
+      ({ method, path }) =>
+        method === "POST" ? answer(201, { id: key }) : path.endsWith(key) ? answer(404) : undefined,
+    ],
+    [
+      "of a record that was there before",
+      (request) => {
+        if (request.method === "POST") return answer(201, { ...home, id: key });
+        return isList(request) ? answer(200, [{ ...home, name: "Other", id: key }]) : undefined;
+      },
+    ],
+    [
+      "of several records to adopt",
+      (request) => (isList(request) ? listed(`${key}-1`, `${key}-2`) : undefined),
+    ],
+    [
+      "of several new records",
+      (request, lists) => {
+        if (request.method === "POST") return { kind: "cut", effect: false };
+        return isList(request) ? (lists === 1 ? listed() : listed(`${key}-1`, `${key}-2`)) : undefined;
+      },
+    ],
+  ])("are in no error if the server makes an id of them, as that %s", async (_, fault) => {
+    const one = new Program(front, { ...settings, "uptime:adoptExisting": "true" }).resource();
+    emulator.fault = (request) => fault(request, lists()) ?? shown(request);
+    const failure = await failureOf(one.up(declared));
+    expect(failure).toContain("(the server repeats a secret)");
+    expect(failure).not.toContain(key);
+  });
+
+  test("are not in the log if the server makes an id of them", async () => {
+    const lines: string[] = [];
+    const print = (line: string): void => void lines.push(line);
+    const one = new Program(front, { ...settings, "uptime:logLevel": "requests" }, { print }).resource();
+    emulator.fault = (request) => {
+      if (request.method === "POST") return { kind: "cut", effect: false };
+      return isList(request) && lists() > 1 ? listed(key) : shown(request);
+    };
+    await failureOf(one.up(home));
+    expect(lines.join()).toContain("its record is [key]");
+    expect(lines.join()).not.toContain(key);
   });
 });

@@ -70,7 +70,7 @@ export async function compareResource(
   }
 
   const actual = state.outputs.values;
-  const checked = decodeInputs(declared);
+  const checked = decodeInputs(definition, declared);
   // The inputs of a `pulumi import` leave out defaults, although these are managed.
   const defaults = Object.entries(fields).flatMap(([key, field]) =>
     field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],

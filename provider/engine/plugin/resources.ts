@@ -53,7 +53,7 @@ export class PluginResources {
         importId: problem ? undefined : imported?.id,
         isImportedByEngine: true,
         // After an import the old inputs are the record's, so one that the program does not declare was never managed.
-        old: isInState && !isImported(oldInputs) ? decodeInputs(oldInputs) : undefined,
+        old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
         options: this.requestOptions(request),
       },
       news,
@@ -68,7 +68,7 @@ export class PluginResources {
     const imported = this.imports.get(urn)?.outputs;
     // `check` has already compared the inputs with the imported record.
     const outputs = imported
-      ? { ...imported, values: decodeInputs(inputs).values as Outputs["values"] }
+      ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
       : this.decodeOutputs(request);
     const { changed, replaces, deleteBeforeReplace } = this.front.diff(id, outputs, inputs, {
       ...this.requestOptions(request),
@@ -105,7 +105,7 @@ export class PluginResources {
     const state = await read(connect(old.account), id, old, options);
     if (!state) return undefined;
     const outputs = this.front.encode(state.outputs, {}, oldInputs, oldOutputs);
-    const present = presentInputs(definition, decodeInputs(oldInputs), state.outputs);
+    const present = presentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
     if (!present) return { id, outputs };
     const inputs = encoder.markSecrets(encodeInputs(present, {}));
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
