@@ -40,6 +40,8 @@ export interface Answer {
   /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
   readonly location: string | undefined;
+  /** The request was redirected to the path of something else, so an empty answer says nothing about the record. */
+  readonly hasOtherPath: boolean;
   /** The request and its address, for messages. */
   readonly request: Message;
 }
@@ -141,13 +143,13 @@ export class Client {
     } catch (error) {
       return { result: unansweredAttempt(attempted, error, timeout) };
     }
-    const { status, headers, text } = response;
+    const { status, headers, text, hasOtherPath } = response;
     const body = tryParseJson(text);
     if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
     const location = typeof headers.location === "string" ? headers.location : undefined;
-    return { result: { status, body, location, request: name }, response };
+    return { result: { status, body, location, hasOtherPath, request: name }, response };
   }
 
   private async exchange(
@@ -172,14 +174,21 @@ export class Client {
     });
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.
-    const keepsRequest = method === "GET" || status === 307 || status === 308;
-    // Another page, such as a login, says nothing about the record or the list.
-    const isSamePath = target?.pathname.replace(/\/$/, "").endsWith(request.path) === true;
+    const isFollowed =
+      method === "GET" ||
+      // A redirected write must lead to the same record or collection.
+      ((status === 307 || status === 308) && target !== undefined && isPathOf(request, target));
     // The key is sent to no other origin.
-    if (target?.origin === url.origin && keepsRequest && isSamePath && redirects < redirectLimit)
+    if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
       return this.exchange(request, target, signal, redirects + 1);
-    return { status, headers, text: new TextDecoder().decode(body), target };
+    const text = new TextDecoder().decode(body);
+    return { status, headers, text, target, hasOtherPath: !isPathOf(request, url) };
   }
+}
+
+/** Whether an address is that of the requested record or collection, with a slash or without. */
+function isPathOf({ path }: ApiRequest, { pathname }: URL): boolean {
+  return pathname.replace(/\/$/, "").endsWith(path);
 }
 
 /** The request and its address. An id in its path may be the server's. */

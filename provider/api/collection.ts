@@ -54,7 +54,7 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
-    if (holdsNothing(answer.body, this.definition)) throw new MissingError(problem);
+    if (holdsNothing(answer.body, this.definition) && !answer.hasOtherPath) throw new MissingError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
@@ -141,8 +141,8 @@ export class Collection {
     try {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
-      if (!(error instanceof ApiError && [404, 410, ...this.goneStatuses].includes(error.status)))
-        throw error;
+      if (!(error instanceof ApiError) || error.hasOtherPath) throw error;
+      if (![404, 410, ...this.goneStatuses].includes(error.status)) throw error;
       throw new MissingError(error.parts, { cause: error });
     }
   }

@@ -71,6 +71,8 @@ export class ApiError extends UptimeError {
     /** The API's words on single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
+    /** The request was redirected to another path, so this says nothing about the record. */
+    readonly hasOtherPath = false,
   ) {
     const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);

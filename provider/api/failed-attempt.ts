@@ -42,6 +42,8 @@ export interface FinalResponse {
   readonly text: string;
   /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;
+  /** It was redirected to the path of something else. */
+  readonly hasOtherPath: boolean;
 }
 
 /** Added to errors of an operation that may have old settings. */
@@ -76,7 +78,7 @@ export function notSentError(
 
 /** An answer with a status of 300 or above. */
 export function refusedAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
-  const { status, headers, text, target } = response;
+  const { status, headers, text, target, hasOtherPath } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
   const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
@@ -85,7 +87,7 @@ export function refusedAttempt(attempted: AttemptedRequest, response: FinalRespo
     error:
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known),
+        : new ApiError(...known, hasOtherPath),
   } as const;
 }
 

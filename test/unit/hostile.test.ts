@@ -212,21 +212,15 @@ describe("a redirect", () => {
   });
 
   test.each(statuses)(
-    "(%i) to another page is not followed, so what that answers says nothing about records",
+    "(%i) to another page that has nothing does not mean that the record is gone",
     async (status) => {
-      for (const [code, text] of [[404], [204], [200, "{}"], [200, "[]"]] as const) {
-        const seen: (string | undefined)[] = [];
+      for (const [code, text] of [[404], [204], [200, "{}"]] as const) {
         const url = await serve((request, response) => {
-          seen.push(request.url?.replace(/\?.*/, ""));
           const isMoved = request.url === "/login";
           response.writeHead(isMoved ? code : status, isMoved ? {} : { location: "/login" });
           response.end(isMoved ? text : "");
         });
-        const error = await errorOf(show(url));
-        expect(error).not.toBeInstanceOf(MissingError);
-        expect(error.message).toContain(`It redirects to ${url}/login, which is not followed`);
-        expect((await errorOf(collection(url).list(soon()).next())).message).toContain("/login");
-        expect(seen).toEqual(["/api/v1/monitors/7", "/api/v1/monitors"]);
+        expect(await errorOf(show(url))).not.toBeInstanceOf(MissingError);
       }
     },
   );
