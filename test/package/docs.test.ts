@@ -79,7 +79,7 @@ test("the README and the users' pages have at most 9,000 words, without what is 
     ["design.md", "measurements.md"],
     ["_index.md", "installation-configuration.md"],
   ];
-  // errors.md is generated as a whole.
+  // Most of errors.md is messages, which a command writes.
   const apart = new Set([...contributors, ...registry, "errors.md"]);
   const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && !apart.has(name));
   const texts = [read("README.md"), ...pages.map((name) => read("docs", name))];
