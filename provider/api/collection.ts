@@ -39,7 +39,7 @@ export class Collection {
   }
 
   /** The record under an id. Throws {@link MissingError}. */
-  async show(id: string, operation: Operation): Promise<ApiRecord> {
+  async get(id: string, operation: Operation): Promise<ApiRecord> {
     const answer = await this.requestRecord(id, { method: "GET", operation });
     const record = parseRecord(answer.body, this.definition);
     const { singular } = this.definition;

@@ -34,7 +34,7 @@ export function dynamicProvider(
       definition,
       session,
       settingsOf: (account) => readSettings(config, process.env, account),
-      show: (_severity, text) => {
+      print: (_severity, text) => {
         // The engine shows what its plugins print.
         console.warn(text);
       },

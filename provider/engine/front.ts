@@ -46,8 +46,8 @@ export class FrontSession extends Session {
   }
 
   /** Shows an import or adoption, unless there were many. */
-  announce(show: () => void): void {
-    if (++this.announced <= announcementLimit) show();
+  announce(print: () => void): void {
+    if (++this.announced <= announcementLimit) print();
   }
 
   /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
@@ -75,7 +75,7 @@ export interface FrontContext {
   readonly definition: Definition;
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
-  readonly show: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
+  readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
   /** The name of an explicit provider. */
   readonly provider?: () => string | undefined;
 }
@@ -137,7 +137,7 @@ export class Front {
     const { urn } = declaration.options;
     this.announce(checked.announcement, news, urn);
     for (const warning of checked.warnings)
-      this.context.show("warning", this.encoder.message(warning, news), urn);
+      this.context.print("warning", this.encoder.message(warning, news), urn);
     const problems = this.encoder.problems([...checked.problems, ...refusals], news);
     if (problems.length > 0) session.rememberRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.
@@ -216,7 +216,7 @@ export class Front {
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
     this.context.session.announce(() => {
-      this.context.show("info", this.encoder.message(announcement, news), urn);
+      this.context.print("info", this.encoder.message(announcement, news), urn);
     });
   }
 }

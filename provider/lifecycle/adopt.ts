@@ -96,7 +96,7 @@ export async function namesakesOf(
   const found: Namesake[] = [];
   for (const brief of byName.get(nameKey(identity.get(names[0] ?? ""))) ?? []) {
     if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
-    const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
+    const record = traits.showsAll(brief) ? brief : await reader.readSingle(brief.id, operation);
     if (isRecordOf(definition, record) && hasName(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }

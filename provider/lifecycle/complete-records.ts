@@ -37,7 +37,7 @@ export async function showUnlessMissing(
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   try {
-    return await scope.reader.show(id, operation);
+    return await scope.reader.readSingle(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertNotListed(scope, id, error, operation);

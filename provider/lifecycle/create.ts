@@ -208,7 +208,7 @@ async function readNewRecord(
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
   try {
-    return await reader.show(id, operation);
+    return await reader.readSingle(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.

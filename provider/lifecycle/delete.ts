@@ -27,7 +27,7 @@ export async function deleteRecord(
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedField(scope))
-      assertOwnRecord(scope, outputs, await reader.show(id, operation));
+      assertOwnRecord(scope, outputs, await reader.readSingle(id, operation));
     ledger.add(id, { is: "changing" });
     await collection.remove(id, operation);
   } catch (error) {

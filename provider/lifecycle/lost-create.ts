@@ -197,7 +197,7 @@ async function findCandidates(
   const alike: ApiRecord[] = [];
   for (const brief of listed) {
     if (!isNew(brief) || !isAlike(definition, wanted, brief)) continue;
-    const record = traits.showsAll(brief) ? brief : await reader.show(brief.id, operation);
+    const record = traits.showsAll(brief) ? brief : await reader.readSingle(brief.id, operation);
     if (!isNew(record) || !isRecordOf(definition, record)) continue;
     if (differences(definition, wanted, record).length === 0) equal.push(record);
     else if (isAlike(definition, wanted, record)) alike.push(record);

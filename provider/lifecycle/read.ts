@@ -54,7 +54,7 @@ export async function readUnmanaged(
 ): Promise<ApiRecord> {
   const { reader } = scope;
   try {
-    return await reader.show(id, new Operation(scope, options));
+    return await reader.readSingle(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;

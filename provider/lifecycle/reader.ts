@@ -50,7 +50,7 @@ export class RecordReader {
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
     if (!this.firstRead) {
-      const answer = this.show(id, operation);
+      const answer = this.readSingle(id, operation);
       this.firstRead = answer.then(
         (record) => (this.firstRecord = record),
         () => undefined,
@@ -63,14 +63,14 @@ export class RecordReader {
       this.evidence.addShown(this.collection.definition, listed);
       return listed;
     }
-    const shown = await this.show(id, operation);
+    const shown = await this.readSingle(id, operation);
     if (listed) this.learn(listed, shown, wanted);
     return shown;
   }
 
   /** The record at its own address. Throws {@link MissingError}. */
-  async show(id: string, operation: Operation): Promise<ApiRecord> {
-    const record = await this.collection.show(id, operation);
+  async readSingle(id: string, operation: Operation): Promise<ApiRecord> {
+    const record = await this.collection.get(id, operation);
     this.evidence.addShown(this.collection.definition, record);
     return record;
   }

@@ -98,7 +98,7 @@ export async function isStateHeldElsewhere(
   if (isIdHeldElsewhere(scope, id, claim)) return true;
   if (!scope.runNote.isHeldElsewhere(idOnServer(scope, id))) return false;
   try {
-    return scope.runNote.isHeldElsewhere(nameOnServer(scope, await scope.reader.show(id, operation)));
+    return scope.runNote.isHeldElsewhere(nameOnServer(scope, await scope.reader.readSingle(id, operation)));
   } catch (error) {
     if (error instanceof MissingError) return false;
     throw error;

@@ -31,7 +31,7 @@ export async function update(
   const after = { ...inputs, importId };
   try {
     const mustRead = hasFixedField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
-    const current = mustRead ? await reader.show(id, operation) : undefined;
+    const current = mustRead ? await reader.readSingle(id, operation) : undefined;
     if (current) assertOwnRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
     for (const key of ignored) {

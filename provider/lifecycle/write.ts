@@ -33,7 +33,7 @@ export async function sendUpdate(
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
-  if (changeable.size === 0) return scope.reader.show(id, operation);
+  if (changeable.size === 0) return scope.reader.readSingle(id, operation);
   scope.ledger.add(id, { is: "changing" });
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
@@ -60,13 +60,13 @@ export async function verify(
     return isEmpty(value) || field.writeOnly || (shown && shows(field, shown)) ? [] : [key];
   });
   const isWhole = notShown.every((key) => traits.isNeverShown(key));
-  let record = shown && isWhole ? shown : await reader.show(id, operation);
+  let record = shown && isWhole ? shown : await reader.readSingle(id, operation);
   // 202 and 204 do not say that the update is done, so the record is read a few times.
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, wanted, record).length === 0 || operation.isInterrupted) break;
     await operation.sleep(readPause);
-    record = await reader.show(id, operation);
+    record = await reader.readSingle(id, operation);
   }
   if (record !== shown) traits.learnShown(wanted, record);
   const notStored = differences(definition, wanted, record);

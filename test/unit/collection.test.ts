@@ -38,7 +38,7 @@ async function listed(monitors: Collection): Promise<string[]> {
 
 /** Each request of a collection, with what is needed to send it. */
 const requests = {
-  show: (monitors: Collection) => monitors.show("7", start()),
+  get: (monitors: Collection) => monitors.get("7", start()),
   store: (monitors: Collection) => monitors.store([], start()),
   update: (monitors: Collection) => monitors.update("7", [], start(), "PATCH"),
   remove: (monitors: Collection) => monitors.remove("7", start()),
@@ -70,7 +70,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     const { monitors } = collectionOf(() => ({ success: false, message: "Not found." }));
     const way =
       "status 200: Not found. If the monitor no longer exists, remove it from state with `pulumi state delete URN`.";
-    for (const request of ["show", "remove"] as const)
+    for (const request of ["get", "remove"] as const)
       await expect(requests[request](monitors)).rejects.toThrow(way);
     for (const request of ["store", "update", "list"] as const)
       await expect(requests[request](monitors)).rejects.not.toThrow("pulumi state delete");
@@ -94,7 +94,7 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("is a success if it holds a record, in which these are fields like others", async () => {
     const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };
     const { monitors } = collectionOf(() => ({ data: shown, success: false }));
-    expect((await monitors.show("7", start())).raw).toMatchObject({ status: "error", error: "timeout" });
+    expect((await monitors.get("7", start())).raw).toMatchObject({ status: "error", error: "timeout" });
     expect((await monitors.store([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
     // What shows nothing but an id may be a record that was created.
@@ -134,7 +134,7 @@ describe("a record is missing", () => {
   test.each(["", "null", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
     "if its address holds nothing (%j)",
     async (body) => {
-      const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
+      const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
       expect(error).toBeInstanceOf(MissingError);
     },
   );
@@ -142,7 +142,7 @@ describe("a record is missing", () => {
   test.each([{ id: 7 }, { data: { id: 7 } }, { message: "Hello" }, [1]])(
     "not if its address holds something else (%j)",
     async (body) => {
-      const error = await errorOf(collectionOf(() => body).monitors.show("7", start()));
+      const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
       expect(error).not.toBeInstanceOf(MissingError);
     },
   );

@@ -50,7 +50,7 @@ function collection(url: string, timeoutSeconds = "1"): Collection {
 
 const soon = (): Operation => new Operation();
 
-const show = (url: string, timeoutSeconds?: string) => collection(url, timeoutSeconds).show("7", soon());
+const show = (url: string, timeoutSeconds?: string) => collection(url, timeoutSeconds).get("7", soon());
 
 /** The sentence that a person reads; it must come in time and hold no key. */
 async function sentenceOf(operation: Promise<unknown>): Promise<string> {
@@ -365,6 +365,6 @@ test("an id with slashes stays one segment of the path", async () => {
     response.end("{}");
   });
   for (const id of ["../domains/1", "1?x=y", "1#", "1\r\nX: y", "..", "."])
-    await sentenceOf(collection(url).show(id, soon()));
+    await sentenceOf(collection(url).get(id, soon()));
   expect(seen.every((path) => path?.startsWith("/api/v1/monitors/"))).toBe(true);
 });

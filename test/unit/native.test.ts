@@ -71,7 +71,7 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
     definition: domain,
     session: new FrontSession(),
     settingsOf: () => readSettings(configOf({}), {}),
-    show: () => undefined,
+    print: () => undefined,
   });
   const fail = (cause: Error): Promise<unknown> =>
     front

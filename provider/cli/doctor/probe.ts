@@ -16,7 +16,7 @@ export async function checkServer({ collection, definition }: RecordScope): Prom
   const [first] = listed;
   if (!first) return [fine("count", "no records yet")];
   const findings = [fine("count", counted(listed.length, "record"))];
-  const record = await collection.show(first.id, operation);
+  const record = await collection.get(first.id, operation);
   const missing = Object.keys(record.raw).filter((name) => !(name in first.raw));
   if (missing.length > 0)
     findings.push(

@@ -109,7 +109,7 @@ export class PluginRun {
         definition,
         session,
         settingsOf: (account) => readSettings(this.config, env, account),
-        show: (severity, text, urn) => {
+        print: (severity, text, urn) => {
           engine.log(severity, text, urn);
         },
         provider: () => this.provider,
