@@ -3,7 +3,6 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import { TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
-import type { Order } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/values";
 import { compare, fieldOf } from "./difference";
@@ -26,7 +25,7 @@ export class RecordReader {
   /** The first read, by id. Other reads wait for it: if many do, a list is read next. */
   private firstRead: Promise<unknown> | undefined;
   private firstRecord: ApiRecord | undefined;
-  private readonly lists = new Map<Order, Listing>();
+  private latestList: Listing | undefined;
 
   constructor(
     private readonly collection: Collection,
@@ -83,9 +82,8 @@ export class RecordReader {
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
     const isOutdated = id !== undefined && this.ledger.mayHaveChanged(id);
-    for (const [order, { begun }] of this.lists) if (isOutdated || begun <= since) this.lists.delete(order);
-    const [newest, oldest] = [this.list("desc", operation), this.lists.get("asc")];
-    const list = oldest?.isFresh && oldest.pages > newest.pages ? oldest : newest;
+    if (isOutdated || (this.latestList && this.latestList.begun <= since)) this.latestList = undefined;
+    const list = this.list(operation);
     await operation.inTime(list.complete());
     return list;
   }
@@ -105,32 +103,18 @@ export class RecordReader {
     }
   }
 
-  /** Finds a record in a list, unless that takes more pages than it is worth. */
+  /** Finds a record in the list, unless that takes more pages than it is worth. */
   private async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    const mostPages = (): number => this.askedIds.size / pageCost + sparePages;
-    const list = await this.nearerList(id, operation, mostPages());
+    const list = this.list(operation);
     // If the last search needed many pages, fetch as many at once for this one.
-    return list.find(id, mostPages, list.pages);
-  }
-
-  /** The list that reaches a record sooner: the one that begins with the newest or, in a large account, with the oldest. */
-  private async nearerList(id: string, operation: Operation, mostPages: number): Promise<Listing> {
-    const newest = this.list("desc", operation);
-    await newest.find(id, () => 1);
-    const left = newest.get(id) ? 0 : (newest.pagesLeft(id) ?? 0);
-    if (left === 0 || (!this.lists.has("asc") && newest.pages + left <= mostPages)) return newest;
-    const oldest = this.list("asc", operation);
-    await oldest.find(id, () => 1);
-    // Not every server sorts as it is asked to.
-    return oldest.get(id) || (oldest.pagesLeft(id) ?? Infinity) <= left ? oldest : newest;
+    return list.find(id, () => this.askedIds.size / pageCost + sparePages, list.pages);
   }
 
   /** Compares the first record in a list with what its own address has shown. */
   private listShowsAsMuch(): boolean {
     const { firstRecord } = this;
-    if (!firstRecord) return false;
-    const listed = [...this.lists.values()].flatMap((list) => list.get(firstRecord.id) ?? []);
-    return listed.some((one) => !leavesOut(one, firstRecord));
+    const listed = firstRecord && this.latestList?.get(firstRecord.id);
+    return firstRecord !== undefined && listed !== undefined && !leavesOut(listed, firstRecord);
   }
 
   private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
@@ -155,13 +139,11 @@ export class RecordReader {
     });
   }
 
-  private list(order: Order, operation: Operation): Listing {
-    const begun = this.lists.get(order);
-    if (begun?.isFresh) return begun;
-    const pages = this.collection.list(operation.forOthersToo(), { sort: order });
-    const list = new Listing(pages, order, this.clock);
-    this.lists.set(order, list);
-    return list;
+  /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
+  private list(operation: Operation): Listing {
+    if (this.latestList?.isFresh) return this.latestList;
+    const pages = this.collection.list(operation.forOthersToo(), { sort: "asc" });
+    return (this.latestList = new Listing(pages, "asc", this.clock));
   }
 }
 
