@@ -88,7 +88,7 @@ export class Collection {
     await this.requestRecord(id, { method: "DELETE", operation });
   }
 
-  /** All records, or those that a filter of the API selects, page by page and newest first. */
+  /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;
     const seen = new Set<string>();
