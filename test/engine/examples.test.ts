@@ -12,8 +12,9 @@ import {
 import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
+import type { Result } from "../support/processes";
 import { namesIn, startStack, yamlOf } from "../support/stack";
-import type { Result, Workspace } from "../support/workspace";
+import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { cpSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
-import { once } from "node:events";
 import { join } from "node:path";
 
 import { limitKinds } from "../support/limits";
+import { startProgram } from "../support/processes";
+import type { Started } from "../support/processes";
 import { fullTest, sample } from "../support/size";
 import { namesIn, startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
@@ -34,26 +35,11 @@ async function startFleet(): Promise<Stack> {
   return stack;
 }
 
-interface Run {
-  readonly child: ChildProcess;
-  readonly ended: Promise<{ code: number | null; output: string }>;
-}
-
 /** Runs the example in a process group of its own, as a shell does. */
-function start({ workspace }: Stack, ...args: string[]): Run {
-  const child = spawn(process.execPath, ["index.js", ...args], {
-    cwd: workspace.project,
-    env: workspace.env,
-    detached: true,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, output }));
-  return { child, ended };
-}
+const start = ({ workspace: { project, env } }: Stack, ...args: string[]): Started =>
+  startProgram(process.execPath, ["index.js", ...args], { cwd: project, env, detached: true });
 
-const run = (stack: Stack, ...args: string[]): Run["ended"] => start(stack, ...args).ended;
+const run = (stack: Stack, ...args: string[]): Started["done"] => start(stack, ...args).done;
 
 // The others differ in who is told alone.
 const interruptions = [
@@ -82,10 +68,10 @@ test.each(interruptions)(
         return { kind: "delay", answerDelayMs: 4000 };
       };
     });
-    const { child, ended } = start(fleet, "--yes", "--at-once", "4");
+    const { child, done } = start(fleet, "--yes", "--at-once", "4");
     await sent;
     process.kill(isGroup ? -(child.pid ?? 0) : (child.pid ?? 0), signal);
-    const { code, output } = await ended;
+    const { code, output } = await done;
     expect({ code, output }).toMatchObject({ code: 1 });
     // A CLI that is interrupted once waits for what it has begun. Those of the second half never began.
     expect(output.match(/^\w+ +(interrupted|applied) /gm)).toHaveLength(4);

@@ -56,7 +56,7 @@ async function interrupted(
     return fault;
   };
   const flags = ["--yes", "--skip-preview", "--parallel", "24"];
-  const { child, done } = workspace.start([command, ...flags], { ownGroup: true });
+  const { child, done } = workspace.start([command, ...flags], { detached: true });
   await Promise.race([come, done]);
   const begun = performance.now();
   await interrupt(child.pid ?? 0);

@@ -1,18 +1,11 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 
+import { startProgram } from "../support/processes";
 import { startStack, yamlOf } from "../support/stack";
 import type { YamlResource } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
-const plugins: ChildProcess[] = [];
-afterEach(() => {
-  for (const plugin of plugins.splice(0)) plugin.kill("SIGKILL");
-});
-
 const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
 const config = { "uptime:adoptExisting": "true" };
 
@@ -44,13 +37,9 @@ test("an attached plugin serves one run after the other, also after one that was
     language: "yaml",
     program: yamlOf({ home: home("Home") }),
   });
-  const plugin = spawn(join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime"), [], {
-    env: workspace.env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  plugins.push(plugin);
-  const [port] = (await once(plugin.stdout, "data")) as [Buffer];
-  workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.toString().trim()}`;
+  const plugin = join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime");
+  const port = await startProgram(plugin, [], { env: workspace.env }).firstLine;
+  workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.trim()}`;
   // The engine ends each run with Cancel, also the preview of an `up`.
   expect(await workspace.run(["up", "--yes"])).toMatchObject({ code: 0 });
 

@@ -1,8 +1,10 @@
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+
+import { startProgram } from "./processes";
+import type { Result } from "./processes";
 
 const examples = join(__dirname, "..", "..", "examples", "ci");
 const env = z.record(z.string(), z.string()).default({});
@@ -97,11 +99,6 @@ export function stepOf(workflow: string, name: string): Step & { run: string } {
   return { ...found, run: found.run };
 }
 
-export interface Outcome {
-  code: number;
-  output: string;
-}
-
 /** What the platforms themselves put into the environment. */
 const platform = (folder: string) => ({
   GITHUB_REPOSITORY: "team/monitors",
@@ -163,36 +160,26 @@ process.stdout.write(String((() => { ${answer} })() ?? ""));
   }
 
   /** A step of a workflow for GitHub, with the environment that it declares. */
-  step(workflow: string, name: string, values: Readonly<Record<string, string>>): Promise<Outcome> {
+  step(workflow: string, name: string, values: Readonly<Record<string, string>>): Promise<Result> {
     const { run, env } = stepOf(workflow, name);
     const filled = Object.entries(env).map(([key, value]) => [key, filledIn(value, values)] as const);
     return this.run(run, Object.fromEntries(filled));
   }
 
   /** A job of the pipeline for GitLab. */
-  job(name: "preview" | "apply" | "drift", env: Readonly<Record<string, string>>): Promise<Outcome> {
+  job(name: "preview" | "apply" | "drift", env: Readonly<Record<string, string>>): Promise<Result> {
     const pipeline = gitLabPipeline();
     const script = [...pipeline.default.before_script, ...pipeline[name].script].join("\n");
     return this.run(script, { ...pipeline.variables, ...env });
   }
 
   /** Both GitHub's `shell: bash` and GitLab's runner stop at the first command that fails, in a pipe too. */
-  async run(script: string, env: Readonly<Record<string, string>>): Promise<Outcome> {
-    const child = spawn("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
+  run(script: string, env: Readonly<Record<string, string>>): Promise<Result> {
+    const args = ["--noprofile", "--norc", "-eo", "pipefail", "-c", script];
+    const PATH = [this.bin, this.env.PATH].join(delimiter);
+    return startProgram("bash", args, {
       cwd: this.folder,
-      env: { ...this.env, ...platform(this.folder), ...env, PATH: [this.bin, this.env.PATH].join(delimiter) },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-      });
-    return new Promise((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (code) => {
-        resolve({ code: code ?? -1, output });
-      });
-    });
+      env: { ...this.env, ...platform(this.folder), ...env, PATH },
+    }).done;
   }
 }

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   copyFile,
@@ -18,7 +17,8 @@ import { delimiter, dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 
 import { leaksIn } from "./canary.cjs";
-import { endProcessesWith } from "./processes";
+import { endProcessesWith, startProgram } from "./processes";
+import type { Result, StartOptions, Started } from "./processes";
 
 const repository = join(__dirname, "..", "..");
 
@@ -39,25 +39,9 @@ export interface WorkspaceOptions {
   packages?: string[];
 }
 
-export interface Result {
-  code: number;
-  stdout: string;
-  stderr: string;
-  /** Both, in the order in which they were printed. */
-  output: string;
-}
-
-export interface RunOptions {
+export interface RunOptions extends Pick<StartOptions, "detached"> {
   env?: Record<string, string>;
   stdin?: string;
-  /** As a terminal starts it: a signal to its process group reaches whatever it has started there. */
-  ownGroup?: boolean;
-}
-
-/** A command that is still running, for tests that interrupt or kill it. */
-export interface Running {
-  child: ChildProcess;
-  done: Promise<Result>;
 }
 
 /** One resource in `stack export`; only what tests look at. */
@@ -123,7 +107,6 @@ export const cheaper = (language: Language): Record<string, string> => ({
 export class Workspace {
   readonly project: string;
   readonly stack = "test";
-  private readonly running = new Set<ChildProcess>();
 
   private constructor(
     private readonly folder: string,
@@ -262,41 +245,23 @@ export class Workspace {
   }
 
   /** What it prints may hold no secret, whatever the test looks at, unless it is asked to show them. */
-  start(args: string[], { env, stdin, ownGroup = false }: RunOptions = {}): Running {
-    const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
-      cwd: this.project,
-      env: { ...this.env, ...env },
-      stdio: "pipe",
-      detached: ownGroup,
+  start(args: string[], { env, stdin = "", detached = false }: RunOptions = {}): Started {
+    const { child, firstLine, done } = startProgram(
+      "pulumi",
+      [...args, "--non-interactive", "--color", "never"],
+      { cwd: this.project, env: { ...this.env, ...env }, stdin: "pipe", detached },
+    );
+    child.stdin?.end(stdin);
+    const withoutLeaks = done.then((result) => {
+      const leaks = args.includes("--show-secrets") ? [] : leaksIn(result.output);
+      if (leaks.length === 0) return result;
+      throw new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`);
     });
-    this.running.add(child);
-    child.stdin.on("error", () => {
-      // It ended without reading.
-    });
-    child.stdin.end(stdin ?? "");
-    const done = new Promise<Result>((resolve, reject) => {
-      const result: Result = { code: -1, stdout: "", stderr: "", output: "" };
-      const collect = (name: "stdout" | "stderr") => (text: string) => {
-        result[name] += text;
-        result.output += text;
-      };
-      child.stdout.setEncoding("utf8").on("data", collect("stdout"));
-      child.stderr.setEncoding("utf8").on("data", collect("stderr"));
-      child.on("error", reject);
-      child.on("close", (code) => {
-        this.running.delete(child);
-        const leaks = args.includes("--show-secrets") ? [] : leaksIn(result.output);
-        if (leaks.length > 0)
-          reject(new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`));
-        else resolve({ ...result, code: code ?? -1 });
-      });
-    });
-    return { child, done };
+    return { child, firstLine, done: withoutLeaks };
   }
 
-  /** Removes the folder and ends what is still running; what was created in the API stays there. */
+  /** Removes the folder and ends what commands have started; what was created in the API stays there. */
   async dispose(): Promise<void> {
-    for (const child of this.running) child.kill("SIGKILL");
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
     endProcessesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
     const leaks = leaksIn(await this.backendText());
