@@ -75,6 +75,7 @@ describe("init", () => {
       runtime: "nodejs",
     });
     expect(text(project, "index.ts")).toContain("\nexport const homeId = home.id;\n");
+    expect(text(project, ".gitignore")).toBe("node_modules/\nsecrets.json\nstate.json\n");
     expect(JSON.parse(text(project, "package.json"))).toMatchObject({
       scripts: { up: "pulumi up --refresh --run-program", destroy: "pulumi destroy --run-program" },
       dependencies: { ...peerDependencies, "pulumi-uptime": `file:${tarball}` },

@@ -5,13 +5,38 @@ import { delimiter, join } from "node:path";
 import type typescript from "typescript";
 
 import { runCommand } from "../../provider/cli/commands";
-import type { Emulator } from "../../provider/emulator";
+import type { Emulator, EmulatorOptions } from "../../provider/emulator";
+import { startEmulator } from "./emulator";
+import { newFolder } from "./folder";
+
+/** The server of the present test. */
+export let emulator: Emulator;
+/** The folder of the present test. */
+export let folder: string;
+
+/** Gives each test of the file a server and an empty folder. */
+export function withCli(options?: EmulatorOptions): void {
+  beforeEach(async () => {
+    emulator = await startEmulator(options);
+    folder = newFolder();
+  });
+}
 
 /** What the tool did. */
 export interface Outcome {
   code: number;
   stdout: string;
   stderr: string;
+}
+
+/** An environment without settings. */
+export const unset = { url: "", apiKey: "" };
+
+/** What the tool reports when it fails. */
+export async function errorOf(outcome: Promise<Outcome>): Promise<string> {
+  const { code, stderr } = await outcome;
+  expect(code).toBe(1);
+  return stderr;
 }
 
 /** Runs the tool in this process, as if from a folder, with an emulator's settings in the environment. */
@@ -78,6 +103,10 @@ export function declaredBy(directory: string): Declaration[] {
   return JSON.parse(JSON.stringify(declared)) as Declaration[];
 }
 
+/** A stack's state as Pulumi exports it. */
+export const stateOf = (resources: readonly unknown[]): string =>
+  JSON.stringify({ version: 3, deployment: { resources } });
+
 /** The environment with a CLI on PATH that knows one stack, and nothing but to show it. */
 export function withStack(
   folder: string,
@@ -88,7 +117,7 @@ export function withStack(
   mkdirSync(bin, { recursive: true });
   const values = Object.entries(config).map(([key, value]) => [key, { value, secret: false }]);
   writeFileSync(join(bin, "config.json"), JSON.stringify(Object.fromEntries(values)));
-  writeFileSync(join(bin, "state.json"), JSON.stringify({ version: 3, deployment: { resources } }));
+  writeFileSync(join(bin, "state.json"), stateOf(resources));
   const script = `#!/bin/sh
 echo "$*" >> "${bin}/calls"
 case "$1 $2" in
