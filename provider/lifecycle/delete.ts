@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isStateHeldElsewhere } from "./run-note";
+import { holdRecord, isStateHeldElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
@@ -21,6 +21,8 @@ export async function deleteRecord(
   const claim = claimOf(outputs, options);
   const isHeldByOther = ledger.mustStay(id, claim);
   ledger.add(id, { is: "left", claim });
+  // No other process of the run adopts the record while its delete is on its way.
+  holdRecord(scope, id, claimInState(outputs));
   if (isHeldByOther || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "ending", owner: options.owner });

@@ -52,6 +52,11 @@ const seen: Record<string, Scenario> = {
       latencies: [0, 0, 1],
     }),
   ),
+  "a record is not adopted by another provider while it is deleted, because its resource goes to another account":
+    runs(
+      run([{ ...a, args: { ...home, account: "second" } }]),
+      run([{ ...b, provider: "q" }, a], { adoptExisting: true, parallel: 2, latencies: [0] }),
+    ),
   "a record that was adopted in a run that failed is not deleted with its former resource": runs(
     run([a]),
     run([b, { ...a, name: "c", args: refused }], { adoptExisting: true }),
