@@ -3,14 +3,14 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { reserveRecord, isRecordHeldElsewhere } from "./run-note";
+import { reserveRecord, isRecordOwnedElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord } from "./pending-creates";
 import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
 import type { Difference, WantedValues } from "./difference";
-import { adoptionClaim } from "./claims";
+import { newClaim } from "./claims";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
@@ -21,12 +21,12 @@ interface Namesake {
 /** A record that a resource has adopted. */
 interface AdoptedRecord extends CreatedRecord {
   readonly record: ApiRecord;
-  /** See {@link adoptionClaim}. */
+  /** See {@link newClaim}. */
   readonly claim: string;
 }
 
 /**
- * Adopts the one record that has the same name (a monitor: and URL), belongs to no resource, and is equal in every field that
+ * Adopts the one record that has the same name (a monitor: and URL), has no owner, and is equal in every field that
  * a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and none is
  * equal, or several are.
  */
@@ -39,14 +39,14 @@ export async function adopt(
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    ledger.standing(record.id) === "free" && !isRecordHeldElsewhere(scope, record);
+    ledger.standing(record.id) === "free" && !isRecordOwnedElsewhere(scope, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
   const { chosen, equal } = chooseNamesake(free, (one) => one.differing.length === 0);
   if (chosen) {
     const { record } = chosen;
-    const claim = adoptionClaim(owner);
+    const claim = newClaim(owner);
     reserveRecord(scope, record);
     ledger.add(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
@@ -70,7 +70,7 @@ export async function adopt(
   );
 }
 
-/** Of the records that no resource has and that have the same name, the one to adopt: the only one that is equal. */
+/** Of the records that have no owner and that have the same name, the one to adopt: the only one that is equal. */
 export function chooseNamesake<T>(
   free: readonly T[],
   isEqual: (namesake: T) => boolean,

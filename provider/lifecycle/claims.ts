@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { EngineOptions, Outputs } from "./resource";
 
-/** The claim of a resource that created its record, when the engine does not tell its name. */
+/** The owner of a record, if the engine does not tell its name; also its claim if it created the record. */
 export const unknownOwner = "";
 
 /** Names another owner in a message. */
@@ -11,20 +11,20 @@ export function describeOwner(owner: string, kind = "resource"): string {
 }
 
 /**
- * The claim of a resource that adopts or imports a record: its owner and a random id. The id is needed because an older
- * resource of the same name may still have the record in state, and is about to be deleted.
+ * The claim of a resource that adopts or imports a record: its name and a random id. The id is needed because an older resource
+ * of the same name may still have the record in state, and is about to be deleted.
  */
-export function adoptionClaim(owner: string | undefined): string {
+export function newClaim(owner: string | undefined): string {
   return owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`;
 }
 
-/** Identifies a resource among those that have the same record. */
+/** The claim of a resource in state: it identifies the resource among the owners of its record. */
 export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: EngineOptions): string {
   return claim ?? (isOwnerCertain ? owner : undefined) ?? unknownOwner;
 }
 
 /** The claim that all processes of a run know. It comes from state alone, because the dynamic host is not told the owner. */
-export function claimInState({ claim }: Outputs): string {
+export function sharedClaim({ claim }: Outputs): string {
   return claim ?? unknownOwner;
 }
 

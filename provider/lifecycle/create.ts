@@ -13,7 +13,7 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { holdCreated } from "./run-note";
+import { noteCreated } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
@@ -57,10 +57,10 @@ export async function create(
     : undefined;
   const created =
     adopted ??
-    (await sendCreate(scope, { wanted: wantedOnCreate, owner: owner ?? unknownOwner, baseline }, operation));
+    (await sendCreate(scope, { wanted: wantedOnCreate, claim: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
-  if (!adopted) holdCreated(scope, id);
-  // A created record needs no claim, because no resource had it before.
+  if (!adopted) noteCreated(scope, id);
+  // State needs no claim of a created record, because no resource owned it before.
   const claim = adopted?.claim;
 
   // A create sends all but update-only fields. The fields that an adopted record does not show may have any value.
@@ -162,10 +162,10 @@ async function inTurn<T>(
   return turn;
 }
 
-/** Sends a create once, and takes the record that it is answered with. Throws {@link LostAnswerError} if there is none. */
+/** Sends a create once, and returns the record of the answer. Throws {@link LostAnswerError} if there is none. */
 async function postOnce(
   scope: RecordScope,
-  { wanted, baseline, owner }: PlannedCreate,
+  { wanted, baseline, claim }: PlannedCreate,
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
@@ -189,7 +189,7 @@ async function postOnce(
     throw new UptimeError(
       message`${request} was answered with ${singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
     );
-  ledger.add(id, { is: "taken", claim: owner });
+  ledger.add(id, { is: "taken", claim });
   const record = await readNewRecord(scope, id, answer, operation);
   const { highestKnownId } = creates;
   if (highestKnownId === undefined) return { id, record, status };
@@ -213,7 +213,7 @@ async function readNewRecord(
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !(error instanceof MissingError)) return undefined;
-    ledger.add(id, { is: "given back" });
+    ledger.add(id, { is: "not taken" });
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,

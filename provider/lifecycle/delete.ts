@@ -1,14 +1,14 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { holdRecord, isStateHeldElsewhere } from "./run-note";
+import { isStateOwnedElsewhere, noteOwner } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
-import { claimInState, claimOf } from "./claims";
+import { sharedClaim, claimOf } from "./claims";
 import type { EngineOptions, Outputs } from "./resource";
 import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
-/** Deletes the record of a resource, unless another resource has it or it is gone. */
+/** Deletes the record of a resource, unless another resource owns it or it is gone. */
 export async function deleteRecord(
   scope: RecordScope,
   id: string,
@@ -19,11 +19,11 @@ export async function deleteRecord(
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
   const claim = claimOf(outputs, options);
-  const isHeldByOther = ledger.mustStay(id, claim);
-  ledger.add(id, { is: "left", claim });
+  const hasOtherOwner = ledger.mustStay(id, claim);
+  ledger.add(id, { is: "disowned", claim });
   // No other process of the run adopts the record while its delete is on its way.
-  holdRecord(scope, id, claimInState(outputs));
-  if (isHeldByOther || (await isStateHeldElsewhere(scope, id, claimInState(outputs), operation))) return;
+  noteOwner(scope, id, sharedClaim(outputs));
+  if (hasOtherOwner || (await isStateOwnedElsewhere(scope, id, sharedClaim(outputs), operation))) return;
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "ending", owner: options.owner });
   const isSameAccount = isAccountOfState(scope, outputs);

@@ -2,11 +2,11 @@ import { message, quoteId, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { holdRecord } from "./run-note";
+import { noteOwner } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { rememberState } from "./evidence";
-import { claimInState, claimOf, describeOwner, unknownOwner } from "./claims";
+import { sharedClaim, claimOf, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { Inputs, EngineOptions, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
@@ -25,8 +25,8 @@ export interface Changes {
 }
 
 /**
- * Compares the declared inputs with state, and notes in the ledger that the resource has the record. Throws if another
- * resource has it too, or if state was made at another address.
+ * Compares the declared inputs with state, and notes in the ledger that the resource owns the record. Throws if another
+ * resource owns it too, or if state was made at another address.
  */
 export function diff(
   scope: RecordScope,
@@ -50,7 +50,7 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  claimRecord(scope, id, outputs, inputs, options, replaces.length > 0);
+  assertOnlyOwner(scope, id, outputs, inputs, options, replaces.length > 0);
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
@@ -80,8 +80,8 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
   return importId === id || importId === outputs.importId;
 }
 
-/** Notes which resource has the record. Throws if another one of the program has it too. */
-function claimRecord(
+/** Notes that the resource owns the record. Throws if another one of the program owns it too. */
+function assertOnlyOwner(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
@@ -99,11 +99,12 @@ function claimRecord(
     ledger.add(id, { is: "replaced", claim, owner });
     return;
   }
-  ledger.add(id, { is: "held", claim, owner, isDeclared });
+  ledger.add(id, { is: "owned", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isHeldByOther = holdRecord(scope, id, claimInState(outputs));
+  const isOwnedElsewhere = noteOwner(scope, id, sharedClaim(outputs));
   const other =
-    ledger.otherOwner(id, [claim, owner], { importers: true }) ?? (isHeldByOther ? unknownOwner : undefined);
+    ledger.otherOwner(id, [claim, owner], { importers: true }) ??
+    (isOwnedElsewhere ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} belongs to ${owner ?? "this resource"}, and ${describeOwner(other)} has it too:

@@ -7,7 +7,7 @@ import { isEmpty } from "../definitions/values";
 import { reserveRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { compare, differences, fieldOf, describeRecord, quoteValue, wantedValues } from "./difference";
-import { adoptionClaim, describeOwner, unknownOwner } from "./claims";
+import { newClaim, describeOwner, unknownOwner } from "./claims";
 import { pathsInclude } from "./paths";
 import { nameOf } from "./resource";
 import type { Inputs, EngineOptions } from "./resource";
@@ -111,7 +111,7 @@ export async function importRecord(
       `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
     );
-  const claim = adoptionClaim(options.owner);
+  const claim = newClaim(options.owner);
   reserveRecord(scope, record);
   ledger.add(id, { is: "taken", claim });
   return { record, claim };

@@ -1,13 +1,36 @@
 import { ownerIn, unknownOwner } from "./claims";
 
 /**
- * Something that happens to a record in this run, or that the provider learns about it. Usually a check notes "to be
- * imported"; a diff "in state", then "held" or "replaced"; a create "taken"; an update "changing"; and a delete "left",
- * "in state", "ending", "changing" and "ended".
+ * Something that happens to a record in this run, or that the provider learns about it. A resource owns a record if it has it
+ * in state, or has taken it in this run: created, adopted or imported it. Its claim identifies it among the record's owners.
+ *
+ * A check notes "to be imported"; a read or diff "in state", and then "owned" or "replaced"; a create "taken"; an update
+ * "changing"; and a delete "disowned" and, if no other resource owns the record, "ending", "changing" and "ended".
  */
 type LedgerEvent =
-  /** Some resource in state has it. */
+  /** A resource has the option `import` with its id; the first one counts. */
+  | { readonly is: "to be imported"; readonly owner: string }
+  /** The record that a resource was to import does not exist. */
+  | { readonly is: "not imported"; readonly owner: string | undefined }
+  /** The resource was imported with this id in an earlier run. */
+  | { readonly is: "imported before"; readonly owner: string | undefined }
+  /** Some resource in state owns it. */
   | { readonly is: "in state" }
+  /** The resource with this claim owns it in state; `isDeclared` if the program has that resource and keeps the record. */
+  | {
+      readonly is: "owned";
+      readonly claim: string;
+      readonly owner: string | undefined;
+      readonly isDeclared: boolean;
+    }
+  /** The resource with this claim owns it in state, and is about to be replaced. */
+  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined }
+  /** The resource with this claim is deleted, even if the record stays. */
+  | { readonly is: "disowned"; readonly claim: string }
+  /** A resource has created, adopted or imported it. */
+  | { readonly is: "taken"; readonly claim: string }
+  /** It was not taken after all. */
+  | { readonly is: "not taken" }
   /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
   | { readonly is: "changing" }
   /** It is about to be deleted, so it is too late to import it. */
@@ -15,35 +38,15 @@ type LedgerEvent =
   /** It was not deleted after all. */
   | { readonly is: "not ended" }
   /** It was deleted, or is gone. If it was imported, `importId` is used up too. */
-  | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined }
-  /** A resource has created, adopted or imported it. */
-  | { readonly is: "taken"; readonly claim: string }
-  /** That resource does not have it after all. */
-  | { readonly is: "given back" }
-  /** A resource has the option `import` with its id; the first one counts. */
-  | { readonly is: "to be imported"; readonly owner: string }
-  /** The record that a resource was to import does not exist. */
-  | { readonly is: "not imported"; readonly owner: string | undefined }
-  /** The resource was imported with this id in an earlier run. */
-  | { readonly is: "imported before"; readonly owner: string | undefined }
-  /** The resource with this claim has it in state; `isDeclared` if the program has that resource and keeps the record. */
-  | {
-      readonly is: "held";
-      readonly claim: string;
-      readonly owner: string | undefined;
-      readonly isDeclared: boolean;
-    }
-  /** The resource in state that has it is about to be replaced. */
-  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined }
-  /** The resource in state that has it is deleted, even if the record stays. */
-  | { readonly is: "left"; readonly claim: string };
+  | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined };
 
-/** Who has a record, as far as this process knows. */
+/** Whether a record has an owner, as far as this process knows. */
 type Standing = "free" | "to be imported" | "owned" | "ending" | "ended";
 
-interface Holder {
+/** The claim of a resource in state. */
+interface StateClaim {
   owner: string | undefined;
-  /** A resource of the program keeps the record under this claim. */
+  /** The program has the resource, and it keeps the record. */
   isDeclared: boolean;
 }
 
@@ -51,32 +54,32 @@ interface Entry {
   isInState: boolean;
   mayHaveChanged: boolean;
   isEnded: boolean;
+  /** The claim of the resource that has taken it. */
   takenBy: string | undefined;
+  /** The resource that is to import it. */
   importer: string | undefined;
-  /** The resources in state that have it, by their claims. */
-  readonly holders: Map<string, Holder>;
-  /** The owners whose resources in state had it and are replaced in this run, by their claims. */
+  readonly stateClaims: Map<string, StateClaim>;
+  /** The owners in state that are replaced in this run, by their claims. */
   readonly replaced: Map<string, string | undefined>;
 }
 
 /**
  * The claims that a resource may have had before it was renamed. A refresh reads each resource under its old claim. A claim that
- * was never read belongs to a renamed resource, and undeclared holders may be its old names.
+ * was never read belongs to a renamed resource, and undeclared ones may be those of its old names.
  */
-function formerClaims({ holders }: Entry, claim: string): string[] {
-  if (holders.has(claim)) return [];
-  return [...holders].flatMap(([other, { isDeclared }]) => (isDeclared ? [] : [other]));
+function formerClaims({ stateClaims }: Entry, claim: string): string[] {
+  if (stateClaims.has(claim)) return [];
+  return [...stateClaims].flatMap(([other, { isDeclared }]) => (isDeclared ? [] : [other]));
 }
 
 /**
- * What this process knows of the records of one kind in one account: which resource has which record, and what happened to it
- * in this run. One resource per record, one record per resource.
+ * What this process knows of the records of one kind in one account: which resource owns which record, and what happened
+ * to it in this run. One resource per record, one record per resource.
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
   /**
-   * Import ids whose record this run deletes or has deleted, with the owners that had it. A create with such an id makes a
-   * new record.
+   * Import ids whose record this run deletes or has deleted, with its owners. A create with such an id makes a new record.
    */
   private readonly usedImportIds = new Map<string, Set<string | undefined>>();
   /**
@@ -88,8 +91,44 @@ export class Ledger {
   add(id: string, event: LedgerEvent): void {
     const entry = this.entry(id);
     switch (event.is) {
+      case "to be imported":
+        entry.importer ??= event.owner;
+        return;
+      case "not imported":
+        if (entry.importer === event.owner) entry.importer = undefined;
+        return;
+      case "imported before":
+        this.earlierImports.add(JSON.stringify([id, event.owner]));
+        return;
       case "in state":
         entry.isInState = true;
+        return;
+      case "owned": {
+        if (entry.takenBy === event.claim) entry.takenBy = undefined;
+        const known = entry.stateClaims.get(event.claim) ?? { owner: undefined, isDeclared: false };
+        entry.stateClaims.set(event.claim, known);
+        if (!event.isDeclared) return;
+        known.isDeclared = true;
+        known.owner = event.owner;
+        return;
+      }
+      case "replaced": {
+        if (entry.takenBy === event.claim) entry.takenBy = undefined;
+        const known = entry.stateClaims.get(event.claim);
+        if (known) known.isDeclared = false;
+        entry.replaced.set(event.claim, event.owner);
+        return;
+      }
+      case "disowned":
+        for (const former of formerClaims(entry, event.claim)) entry.stateClaims.delete(former);
+        entry.stateClaims.delete(event.claim);
+        return;
+      case "taken":
+        entry.takenBy = event.claim;
+        entry.isEnded = false;
+        return;
+      case "not taken":
+        entry.takenBy = undefined;
         return;
       case "changing":
         entry.mayHaveChanged = true;
@@ -104,42 +143,6 @@ export class Ledger {
         entry.isEnded = true;
         this.useImport(id, event.owner);
         if (event.importId !== undefined) this.useImport(event.importId, event.owner);
-        return;
-      case "taken":
-        entry.takenBy = event.claim;
-        entry.isEnded = false;
-        return;
-      case "given back":
-        entry.takenBy = undefined;
-        return;
-      case "to be imported":
-        entry.importer ??= event.owner;
-        return;
-      case "not imported":
-        if (entry.importer === event.owner) entry.importer = undefined;
-        return;
-      case "imported before":
-        this.earlierImports.add(JSON.stringify([id, event.owner]));
-        return;
-      case "held": {
-        if (entry.takenBy === event.claim) entry.takenBy = undefined;
-        const holder = entry.holders.get(event.claim) ?? { owner: undefined, isDeclared: false };
-        entry.holders.set(event.claim, holder);
-        if (!event.isDeclared) return;
-        holder.isDeclared = true;
-        holder.owner = event.owner;
-        return;
-      }
-      case "replaced": {
-        if (entry.takenBy === event.claim) entry.takenBy = undefined;
-        const holder = entry.holders.get(event.claim);
-        if (holder) holder.isDeclared = false;
-        entry.replaced.set(event.claim, event.owner);
-        return;
-      }
-      case "left":
-        for (const former of formerClaims(entry, event.claim)) entry.holders.delete(former);
-        entry.holders.delete(event.claim);
     }
   }
 
@@ -153,7 +156,8 @@ export class Ledger {
   }
 
   /**
-   * Another resource that has the record: in the program, or since this run. {@link unknownOwner} if its name is not known.
+   * Another owner of the record: a resource of the program, or one that has taken the record. It is {@link unknownOwner} if its
+   * name is not known.
    *
    * @param own the claims and owners of the resource that asks
    * @param options.importers whether one that is only to import the record counts too
@@ -165,22 +169,21 @@ export class Ledger {
   ): string | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
-    const { takenBy, importer, holders } = entry;
+    const { takenBy, importer, stateClaims } = entry;
     if (importers && importer !== undefined && !own.includes(importer)) return importer;
     const other =
       takenBy !== undefined && !own.includes(takenBy)
         ? takenBy
-        : [...holders].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
+        : [...stateClaims].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
     return other === undefined ? undefined : ownerIn(other);
   }
 
   /**
-   * Whether a record must survive the delete of a resource that has it in state, because another one has it too.
+   * Whether a record must survive the delete of a resource that has it in state, because another one owns it too.
    *
    * | The other resource                      | The record stays                                           |
    * | --------------------------------------- | ---------------------------------------------------------- |
-   * | created, adopted or imported it in this | Always: the state that is deleted is older.                |
-   * | run                                     |                                                            |
+   * | has taken it in this run                | Always: the state that is deleted is older.                |
    * | is to import it                         | Unless it is this one, or is itself being replaced.        |
    * | has it in state                         | Unless it is this one under its former name.               |
    * | is in the program, and the names of     | Always: the two may be different resources.                |
@@ -189,8 +192,8 @@ export class Ledger {
   mustStay(id: string, claim: string): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
-    const { takenBy, importer, holders, replaced } = entry;
-    const own = holders.get(claim);
+    const { takenBy, importer, stateClaims, replaced } = entry;
+    const own = stateClaims.get(claim);
     const isTaken = takenBy !== undefined;
     const isOthersImport =
       importer !== undefined &&
@@ -201,9 +204,9 @@ export class Ledger {
       // State of an earlier build has only the resource's name as its claim.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
-    const isHeldByOther = [...holders.keys()].some((other) => other !== claim && !former.includes(other));
+    const hasOtherOwner = [...stateClaims.keys()].some((other) => other !== claim && !former.includes(other));
     const mayBeOthers = claim === unknownOwner && own?.isDeclared === true;
-    return isTaken || isOthersImport || isHeldByOther || mayBeOthers;
+    return isTaken || isOthersImport || hasOtherOwner || mayBeOthers;
   }
 
   /** Whether a create with the option `import` is a replacement, which makes a new record. */
@@ -237,7 +240,7 @@ export class Ledger {
         isEnded: false,
         takenBy: undefined,
         importer: undefined,
-        holders: new Map(),
+        stateClaims: new Map(),
         replaced: new Map(),
       };
       this.entries.set(id, entry);

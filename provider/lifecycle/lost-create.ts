@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { WantedValues } from "./difference";
-import { isIdHeldElsewhere } from "./run-note";
+import { isIdOwnedElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 
 /** How often a create is sent at most. After five cuts in a row, another try is unlikely to succeed. */
@@ -89,7 +89,7 @@ async function findLost(
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { clock, collection, definition, ledger } = scope;
-  const { owner, lost } = sent;
+  const { claim, lost } = sent;
   const { log } = collection.client;
   const fail = (reason: string | Message): UptimeError =>
     new UptimeError(message`${lost} ${reason} ${mayExistHint(definition)}`, { cause: lost });
@@ -102,9 +102,9 @@ async function findLost(
       candidates = await findCandidates(scope, sent, operation);
       looks++;
       const [record, ...others] = candidates.equal;
-      // If several are equal, other lost creates may claim some of them; so look again.
+      // If several are equal, other lost creates may take some of them; so look again.
       if (record && others.length === 0) {
-        ledger.add(record.id, { is: "taken", claim: owner });
+        ledger.add(record.id, { is: "taken", claim });
         log.addSearch(collection.client.withoutKey(record.id));
         return { id: record.id, record };
       }
@@ -182,7 +182,7 @@ async function findCandidates(
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    const isOwned = ["owned", "ending"].includes(ledger.standing(id)) || isIdHeldElsewhere(scope, id);
+    const isOwned = ["owned", "ending"].includes(ledger.standing(id)) || isIdOwnedElsewhere(scope, id);
     return isLater && !baseline.ids.has(number ?? id) && !isOwned;
   };
   const list = new Listing(collection.list(operation), "desc", clock);

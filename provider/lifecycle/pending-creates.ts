@@ -5,7 +5,7 @@ import type { WantedValues } from "./difference";
 /** A create before it is sent. */
 export interface PlannedCreate {
   readonly wanted: WantedValues;
-  readonly owner: string;
+  readonly claim: string;
   readonly baseline: Baseline;
 }
 

@@ -21,7 +21,7 @@ export async function read(
   const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
   rememberState(scope, id, outputs);
-  ledger.add(id, { is: "held", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
+  ledger.add(id, { is: "owned", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);

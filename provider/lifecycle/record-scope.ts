@@ -9,22 +9,22 @@ import type { Ledger } from "./ledger";
 import type { RecordReader } from "./reader";
 import type { ServerTraits } from "./server-traits";
 
-/** What the processes of a run tell each other: the names of the records that their resources have. */
+/** What the processes of a run tell each other: the names of the records that their resources own. */
 export interface RunNote {
   /** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
   reserve(name: string): void;
   /**
-   * Notes that a resource of this process has a record. The other processes may not learn of it.
+   * Notes that a resource of this process owns a record. The other processes may not learn of it.
    *
    * @param claim the resource's claim, if it has the record in state
    */
-  hold(name: string, claim?: string): void;
+  noteOwner(name: string, claim?: string): void;
   /**
-   * Whether another process was the first to reserve or hold a record.
+   * Whether another process was the first to reserve a record or to note its owner.
    *
    * @param claim the claim of the resource that asks: with the same claim, the other process has the same resource
    */
-  isHeldElsewhere(name: string, claim?: string): boolean;
+  isOwnedElsewhere(name: string, claim?: string): boolean;
 }
 
 /** One kind of record at one address with one key, and everything that the lifecycle's verbs need to work on it. */

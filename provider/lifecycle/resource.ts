@@ -25,7 +25,7 @@ export interface Outputs {
   readonly serverHash?: string | undefined;
   /** Four hex digits of a hash of address and API key. */
   readonly keyFingerprint?: string | undefined;
-  /** Identifies the resource, if it has imported or adopted the record: see `adoptionClaim`. */
+  /** Identifies the resource, if it has imported or adopted the record: see `newClaim`. */
   readonly claim?: string | undefined;
   /** The last operation failed half-way, so the record may differ from the inputs. */
   readonly isPartial?: boolean | undefined;

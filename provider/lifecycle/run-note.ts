@@ -22,8 +22,8 @@ import type { RecordScope, RunNote } from "./record-scope";
 /** For a process that shares no note: a command, or a lookup in a program. */
 export const noNote: RunNote = {
   reserve: () => undefined,
-  hold: () => undefined,
-  isHeldElsewhere: () => false,
+  noteOwner: () => undefined,
+  isOwnedElsewhere: () => false,
 };
 
 /** The name of a record for processes with the same key. */
@@ -31,7 +31,7 @@ function nameByKey(scope: RecordScope, id: string): string {
   return `${scope.keyFingerprint} ${idOnServer(scope, id)}`;
 }
 
-/** The name of a record for all processes. It holds what the record shows, because two accounts of a server may use the same ids. */
+/** The name of a record for all processes. It includes what the record shows, because two accounts of a server may use the same ids. */
 function nameOnServer(scope: RecordScope, record: ApiRecord): string {
   return `${idOnServer(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
 }
@@ -41,29 +41,29 @@ function idOnServer({ address, definition }: RecordScope, id: string): string {
 }
 
 /**
- * Notes that a resource of this process has a record. Returns whether one of another process with the same key has it too.
+ * Notes that a resource of this process owns a record. Returns whether one of another process with the same key owns it too.
  *
  * @param claim the resource's claim, if it has the record in state
  */
-export function holdRecord(scope: RecordScope, id: string, claim?: string): boolean {
+export function noteOwner(scope: RecordScope, id: string, claim?: string): boolean {
   const name = nameByKey(scope, id);
-  scope.runNote.hold(name, claim);
-  return scope.runNote.isHeldElsewhere(name);
+  scope.runNote.noteOwner(name, claim);
+  return scope.runNote.isOwnedElsewhere(name);
 }
 
 /** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
 export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
   const { runNote } = scope;
-  runNote.hold(idOnServer(scope, record.id));
+  runNote.noteOwner(idOnServer(scope, record.id));
   runNote.reserve(nameOnServer(scope, record));
   runNote.reserve(nameByKey(scope, record.id));
 }
 
 /** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
-export function holdCreated(scope: RecordScope, id: string): void {
+export function noteCreated(scope: RecordScope, id: string): void {
   let isAdopted = false;
   try {
-    isAdopted = holdRecord(scope, id);
+    isAdopted = noteOwner(scope, id);
   } catch {
     // State must get the new record, even if the note cannot be read.
   }
@@ -74,31 +74,31 @@ export function holdCreated(scope: RecordScope, id: string): void {
     );
 }
 
-/** Whether a resource of another process has a record, or has reserved it with another key. */
-export function isRecordHeldElsewhere(scope: RecordScope, record: ApiRecord): boolean {
-  return isIdHeldElsewhere(scope, record.id) || scope.runNote.isHeldElsewhere(nameOnServer(scope, record));
+/** Whether a resource of another process owns a record, or has reserved it with another key. */
+export function isRecordOwnedElsewhere(scope: RecordScope, record: ApiRecord): boolean {
+  return isIdOwnedElsewhere(scope, record.id) || scope.runNote.isOwnedElsewhere(nameOnServer(scope, record));
 }
 
-/** Whether a resource of another process with the same key has a record. */
-export function isIdHeldElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
-  return scope.runNote.isHeldElsewhere(nameByKey(scope, id), claim);
+/** Whether a resource of another process with the same key owns a record. */
+export function isIdOwnedElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
+  return scope.runNote.isOwnedElsewhere(nameByKey(scope, id), claim);
 }
 
 /**
- * Whether a resource of another process has the record of a resource in state. A resource may be moving to another provider's
- * process, which holds the record under the same claim; that is not another holder. The record is read if a process with another
- * key has reserved such an id.
+ * Whether a resource of another process owns the record of a resource in state. A resource may be moving to another provider's
+ * process, where it has the same claim; that is not another owner. The record is read if a process with another key has reserved
+ * such an id.
  */
-export async function isStateHeldElsewhere(
+export async function isStateOwnedElsewhere(
   scope: RecordScope,
   id: string,
   claim: string,
   operation: Operation,
 ): Promise<boolean> {
-  if (isIdHeldElsewhere(scope, id, claim)) return true;
-  if (!scope.runNote.isHeldElsewhere(idOnServer(scope, id))) return false;
+  if (isIdOwnedElsewhere(scope, id, claim)) return true;
+  if (!scope.runNote.isOwnedElsewhere(idOnServer(scope, id))) return false;
   try {
-    return scope.runNote.isHeldElsewhere(nameOnServer(scope, await scope.reader.readSingle(id, operation)));
+    return scope.runNote.isOwnedElsewhere(nameOnServer(scope, await scope.reader.readSingle(id, operation)));
   } catch (error) {
     if (error instanceof MissingError) return false;
     throw error;
@@ -106,8 +106,8 @@ export async function isStateHeldElsewhere(
 }
 
 /**
- * Opens a file that the processes of one run share. It says which records their resources have, because one process may adopt,
- * import or delete a record that a resource of another one has: each explicit provider is a process, and so is the host of
+ * Opens a file that the processes of one run share. It says which records their resources own, because one process may adopt,
+ * import or delete a record that a resource of another one owns: each explicit provider is a process, and so is the host of
  * dynamic resources. Only this user can read the file. A line counts while the process that wrote it runs, and of several
  * lines with a name the first one counts. A line about a record in state also has the resource's claim.
  *
@@ -119,7 +119,7 @@ export function openRunNote(address: string | undefined): RunNote {
   const folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
   const path = join(folder, hashOf(address));
   const lines = new NoteLines(path);
-  const held = new Set<string>();
+  const known = new Set<string>();
   const write = (name: string, claim?: string): void => {
     try {
       if (!written.has(lines)) {
@@ -145,17 +145,17 @@ export function openRunNote(address: string | undefined): RunNote {
         "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
       );
     },
-    hold(name, claim) {
+    noteOwner(name, claim) {
       const line = JSON.stringify([name, claim]);
-      if (held.has(line)) return;
-      held.add(line);
+      if (known.has(line)) return;
+      known.add(line);
       try {
         write(name, claim);
       } catch {
         // This matters only if another process adopts or imports the record.
       }
     },
-    isHeldElsewhere(name, claim) {
+    isOwnedElsewhere(name, claim) {
       if (!isOwn(folder)) return false;
       return ![undefined, thisProcess].includes(lines.writerOf(name, claim));
     },

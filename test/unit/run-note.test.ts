@@ -28,7 +28,7 @@ import { fronts, Program } from "../support/program";
 import { emulator, failureOf, myKey, otherKey, settingsOf, storedIds, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn } from "../support/simulated/process";
-import type { Holders } from "../support/simulated/process";
+import type { Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
 const engine = "127.0.0.1:4000";
@@ -56,18 +56,18 @@ function noteAs(name: string): void {
 describe("the note of a run", () => {
   const note = (address: string | undefined = engine) => openRunNote(address);
 
-  test("tells another process of the run which records this one has, in a file that only this user can read", () => {
+  test("tells another process of the run which records this one owns, in a file that only this user can read", () => {
     note().reserve(record);
     expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(note().isHeldElsewhere(record)).toBe(false);
+    expect(note().isOwnedElsewhere(record)).toBe(false);
     const text = noted();
     noteAs(otherName);
     const one = note();
-    expect([one.isHeldElsewhere(record), one.isHeldElsewhere("server monitors 2")]).toEqual([true, false]);
+    expect([one.isOwnedElsewhere(record), one.isOwnedElsewhere("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
     appendFileSync(file(), text.replace(ownName, endedName));
-    expect(one.isHeldElsewhere(record)).toBe(true);
-    expect(note("127.0.0.1:4001").isHeldElsewhere(record)).toBe(false);
+    expect(one.isOwnedElsewhere(record)).toBe(true);
+    expect(note("127.0.0.1:4001").isOwnedElsewhere(record)).toBe(false);
   });
 
   test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
@@ -76,7 +76,7 @@ describe("the note of a run", () => {
     const own = noted();
     noteAs(otherName);
     writeFileSync(file(), own + noted());
-    expect(one.isHeldElsewhere(record)).toBe(false);
+    expect(one.isOwnedElsewhere(record)).toBe(false);
     writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
       note().reserve(record);
@@ -89,16 +89,16 @@ describe("the note of a run", () => {
   test("ignores what a process wrote whose id another process has by now", () => {
     note().reserve(record);
     noteAs(`${process.ppid}@1`);
-    expect(note().isHeldElsewhere(record)).toBe(false);
+    expect(note().isOwnedElsewhere(record)).toBe(false);
   });
 
   test("ignores that another process has the same resource of state", () => {
-    note().hold(record, "of a resource");
+    note().noteOwner(record, "of a resource");
     noteAs(otherName);
-    const have = (claim?: string): boolean => note().isHeldElsewhere(record, claim);
+    const have = (claim?: string): boolean => note().isOwnedElsewhere(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
-    note().hold(record);
+    note().noteOwner(record);
     noteAs(otherName);
     expect(have("of a resource")).toBe(true);
   });
@@ -146,7 +146,7 @@ describe("the note of a run", () => {
   test("is not written without an engine", () => {
     const none = openRunNote(undefined);
     none.reserve(record);
-    expect([none.isHeldElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
+    expect([none.isOwnedElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
@@ -154,7 +154,7 @@ describe("a note that cannot be read", () => {
   withServer();
 
   test("does not keep a new record out of state", async () => {
-    openRunNote(engine).hold(record);
+    openRunNote(engine).noteOwner(record);
     const path = file();
     rmSync(path);
     mkdirSync(path);
@@ -196,15 +196,15 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   const others = { "uptime:apiKey": otherKey };
   /** What the other key's requests go to. */
   let otherAccount: Emulator;
-  let holders: Holders<object>;
+  let notes: Notes<object>;
   beforeEach(async () => {
     otherAccount = await startEmulator({ apiKey: otherKey });
-    holders = new Map();
+    notes = new Map();
   });
   withServer({ anyKey: true });
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
-    const neighbors = neighborsIn(holders, {});
+    const neighbors = neighborsIn(notes, {});
     return new Program(front, settings, { runNote: neighbors, transport });
   };
   /** Of another account, which has the same ids. */
@@ -248,7 +248,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   test("one deletes the old record of a resource that is replaced by the other", async () => {
     const one = await createdBefore();
-    holders.clear();
+    notes.clear();
     const two = processWith({}).resource();
     two.state = structuredClone(one.state);
     expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");

@@ -11,7 +11,7 @@ import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
 import { reserveRecord } from "../../lifecycle/run-note";
 import { create } from "../../lifecycle/create";
-import { adoptionClaim } from "../../lifecycle/claims";
+import { newClaim } from "../../lifecycle/claims";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { readUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
@@ -141,7 +141,7 @@ export class PluginResources {
       const connected = connect(account);
       const record = await readUnmanaged(connected, id, this.requestOptions(request));
       reserveRecord(connected, record);
-      const claim = adoptionClaim(ownerOfUrn(urn));
+      const claim = newClaim(ownerOfUrn(urn));
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });

@@ -10,24 +10,24 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
-/** The processes that have claimed or held each name, in that order, with the claim in state. */
-export type Holders<T> = Map<string, { readonly holder: T; readonly claim: string | undefined }[]>;
+/** The processes that have reserved each name or noted its owner, in that order, with the owner's claim in state. */
+export type Notes<T> = Map<string, { readonly process: T; readonly claim: string | undefined }[]>;
 
 /** The note of a run, without a file. */
-export function neighborsIn<T>(holders: Holders<T>, self: T): RunNote {
-  const have: RunNote["isHeldElsewhere"] = (name, asking) => {
-    const first = holders
+export function neighborsIn<T>(notes: Notes<T>, self: T): RunNote {
+  const isOwnedElsewhere: RunNote["isOwnedElsewhere"] = (name, asking) => {
+    const first = notes
       .get(name)
-      ?.find(({ holder, claim }) => holder === self || claim === undefined || claim !== asking);
-    return first !== undefined && first.holder !== self;
+      ?.find(({ process, claim }) => process === self || claim === undefined || claim !== asking);
+    return first !== undefined && first.process !== self;
   };
-  const hold: RunNote["hold"] = (name, claim) =>
-    void holders.set(name, [...(holders.get(name) ?? []), { holder: self, claim }]);
+  const noteOwner: RunNote["noteOwner"] = (name, claim) =>
+    void notes.set(name, [...(notes.get(name) ?? []), { process: self, claim }]);
   const reserve = (name: string): void => {
-    hold(name);
-    if (have(name)) throw new UptimeError("A resource of another provider has the record.");
+    noteOwner(name);
+    if (isOwnedElsewhere(name)) throw new UptimeError("A resource of another provider has the record.");
   };
-  return { reserve, hold, isHeldElsewhere: have };
+  return { reserve, noteOwner, isOwnedElsewhere };
 }
 
 /** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */
@@ -38,9 +38,9 @@ export class SimulatedProcess implements Surroundings {
   readonly runNote: RunNote;
   private isDead = false;
 
-  /** @param holders see {@link neighborsIn} */
-  constructor(time: VirtualClock, network: Network, holders: Holders<SimulatedProcess> = new Map()) {
-    this.runNote = neighborsIn<SimulatedProcess>(holders, this);
+  /** @param notes see {@link neighborsIn} */
+  constructor(time: VirtualClock, network: Network, notes: Notes<SimulatedProcess> = new Map()) {
+    this.runNote = neighborsIn<SimulatedProcess>(notes, this);
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),
@@ -72,7 +72,7 @@ interface Running {
 /** The processes of one run: one for each provider and each set of settings, because state keeps those of the last run. */
 export class SimulatedProcesses implements Providers {
   private readonly running = new Map<string, Running>();
-  private readonly holders: Holders<SimulatedProcess> = new Map();
+  private readonly notes: Notes<SimulatedProcess> = new Map();
 
   constructor(
     private readonly frontOf: (provider: string | undefined) => Front,
@@ -121,7 +121,7 @@ export class SimulatedProcesses implements Providers {
     const key = JSON.stringify([name, settings]);
     let one = this.running.get(key);
     if (!one) {
-      const surroundings = new SimulatedProcess(this.time, this.network, this.holders);
+      const surroundings = new SimulatedProcess(this.time, this.network, this.notes);
       const process = this.frontOf(name).start(settings, surroundings);
       this.running.set(key, (one = { surroundings, process, hasEnded: false }));
     }
