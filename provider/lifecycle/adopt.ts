@@ -3,7 +3,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { reserveRecord, isRecordOwnedElsewhere } from "./run-note";
+import { isOwnedElsewhere, isReservedElsewhere, reserveRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
@@ -39,7 +39,9 @@ export async function adopt(
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    ledger.standing(record.id) === "free" && !isRecordOwnedElsewhere(scope, record);
+    ledger.standing(record.id) === "free" &&
+    !isOwnedElsewhere(scope, record.id) &&
+    !isReservedElsewhere(scope, record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

@@ -1,6 +1,6 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isStateOwnedElsewhere, noteOwner } from "./run-note";
+import { isOwnedElsewhere, isReservedElsewhere, noteOwner } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
@@ -19,11 +19,11 @@ export async function deleteRecord(
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
   const claim = claimOf(outputs, options);
-  const hasOtherOwner = ledger.mustStay(id, claim);
+  const mustStay = ledger.mustStay(id, claim);
   ledger.add(id, { is: "disowned", claim });
   // No other process of the run adopts the record while its delete is on its way.
   noteOwner(scope, id, sharedClaim(outputs));
-  if (hasOtherOwner || (await isStateOwnedElsewhere(scope, id, sharedClaim(outputs), operation))) return;
+  if (mustStay || (await isOwnedInOtherProcess(scope, id, sharedClaim(outputs), operation))) return;
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "ending", owner: options.owner });
   const isSameAccount = isAccountOfState(scope, outputs);
@@ -43,4 +43,22 @@ export async function deleteRecord(
     }
   }
   ledger.add(id, { is: "ended", owner: options.owner, importId: outputs.importId });
+}
+
+/** Whether a resource of another process owns the record. */
+async function isOwnedInOtherProcess(
+  scope: RecordScope,
+  id: string,
+  claim: string,
+  operation: Operation,
+): Promise<boolean> {
+  if (isOwnedElsewhere(scope, id, claim)) return true;
+  // With another key, the same id may be another record.
+  if (!isReservedElsewhere(scope, id)) return false;
+  try {
+    return isReservedElsewhere(scope, id, await scope.reader.readSingle(id, operation));
+  } catch (error) {
+    if (error instanceof MissingError) return false;
+    throw error;
+  }
 }

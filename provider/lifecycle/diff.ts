@@ -2,7 +2,7 @@ import { message, quoteId, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
 import { isUnknown } from "../definitions/unknown";
-import { noteOwner } from "./run-note";
+import { isOwnedElsewhere, noteOwner } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { fieldOf, fixedKeys, identityKeys, managedKeys, valueOf } from "./difference";
 import { rememberState } from "./evidence";
@@ -101,10 +101,10 @@ function assertOnlyOwner(
   }
   ledger.add(id, { is: "owned", claim, owner, isDeclared });
   if (!isDeclared) return;
-  const isOwnedElsewhere = noteOwner(scope, id, sharedClaim(outputs));
+  noteOwner(scope, id, sharedClaim(outputs));
   const other =
     ledger.otherOwner(id, [claim, owner], { importers: true }) ??
-    (isOwnedElsewhere ? unknownOwner : undefined);
+    (isOwnedElsewhere(scope, id) ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} belongs to ${owner ?? "this resource"}, and ${describeOwner(other)} has it too:

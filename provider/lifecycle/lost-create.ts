@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
 import type { WantedValues } from "./difference";
-import { isIdOwnedElsewhere } from "./run-note";
+import { isOwnedElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
 
 /** How often a create is sent at most. After five cuts in a row, another try is unlikely to succeed. */
@@ -182,7 +182,7 @@ async function findCandidates(
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    const isOwned = ["owned", "ending"].includes(ledger.standing(id)) || isIdOwnedElsewhere(scope, id);
+    const isOwned = ["owned", "ending"].includes(ledger.standing(id)) || isOwnedElsewhere(scope, id);
     return isLater && !baseline.ids.has(number ?? id) && !isOwned;
   };
   const list = new Listing(collection.list(operation), "desc", clock);

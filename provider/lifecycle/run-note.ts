@@ -14,56 +14,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { ApiRecord } from "../api/answer";
-import { message, messageOf, MissingError, quoteId, UptimeError } from "../api/errors";
-import type { Operation } from "../api/operation";
+import { message, messageOf, quoteId, UptimeError } from "../api/errors";
 import { shownIdentity } from "./difference";
 import type { RecordScope, RunNote } from "./record-scope";
 
-/** For a process that shares no note: a command, or a lookup in a program. */
-export const noNote: RunNote = {
-  reserve: () => undefined,
-  noteOwner: () => undefined,
-  isOwnedElsewhere: () => false,
-};
-
-/** The name of a record for processes with the same key. */
-function nameByKey(scope: RecordScope, id: string): string {
-  return `${scope.keyFingerprint} ${idOnServer(scope, id)}`;
-}
-
-/** The name of a record for all processes. It includes what the record shows, because two accounts of a server may use the same ids. */
-function nameOnServer(scope: RecordScope, record: ApiRecord): string {
-  return `${idOnServer(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
-}
-
-function idOnServer({ address, definition }: RecordScope, id: string): string {
-  return `${address.hash} ${definition.plural} ${id}`;
-}
-
 /**
- * Notes that a resource of this process owns a record. Returns whether one of another process with the same key owns it too.
+ * Notes that a resource of this process owns a record.
  *
  * @param claim the resource's claim, if it has the record in state
  */
-export function noteOwner(scope: RecordScope, id: string, claim?: string): boolean {
-  const name = nameByKey(scope, id);
-  scope.runNote.noteOwner(name, claim);
-  return scope.runNote.isOwnedElsewhere(name);
-}
-
-/** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
-export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
-  const { runNote } = scope;
-  runNote.noteOwner(idOnServer(scope, record.id));
-  runNote.reserve(nameOnServer(scope, record));
-  runNote.reserve(nameByKey(scope, record.id));
+export function noteOwner(scope: RecordScope, id: string, claim?: string): void {
+  scope.runNote.noteOwner(nameByKey(scope, id), claim);
 }
 
 /** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
 export function noteCreated(scope: RecordScope, id: string): void {
+  noteOwner(scope, id);
   let isAdopted = false;
   try {
-    isAdopted = noteOwner(scope, id);
+    isAdopted = isOwnedElsewhere(scope, id);
   } catch {
     // State must get the new record, even if the note cannot be read.
   }
@@ -74,36 +43,54 @@ export function noteCreated(scope: RecordScope, id: string): void {
     );
 }
 
-/** Whether a resource of another process owns a record, or has reserved it with another key. */
-export function isRecordOwnedElsewhere(scope: RecordScope, record: ApiRecord): boolean {
-  return isIdOwnedElsewhere(scope, record.id) || scope.runNote.isOwnedElsewhere(nameOnServer(scope, record));
+/** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
+export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
+  const { runNote } = scope;
+  runNote.noteOwner(nameOfId(scope, record.id));
+  runNote.reserve(nameOnServer(scope, record));
+  runNote.reserve(nameByKey(scope, record.id));
 }
 
-/** Whether a resource of another process with the same key owns a record. */
-export function isIdOwnedElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
+/**
+ * Whether a resource of another process with the same key owns a record.
+ *
+ * @param claim the claim of the resource that asks, if it has the record in state: it may be moving to the other process, where
+ *   it has the same claim
+ */
+export function isOwnedElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
   return scope.runNote.isOwnedElsewhere(nameByKey(scope, id), claim);
 }
 
 /**
- * Whether a resource of another process owns the record of a resource in state. A resource may be moving to another provider's
- * process, where it has the same claim; that is not another owner. The record is read if a process with another key has reserved
- * such an id.
+ * Whether another process with any key has reserved a record.
+ *
+ * @param record the record itself; without it, another account's record with the same id counts too
  */
-export async function isStateOwnedElsewhere(
-  scope: RecordScope,
-  id: string,
-  claim: string,
-  operation: Operation,
-): Promise<boolean> {
-  if (isIdOwnedElsewhere(scope, id, claim)) return true;
-  if (!scope.runNote.isOwnedElsewhere(idOnServer(scope, id))) return false;
-  try {
-    return scope.runNote.isOwnedElsewhere(nameOnServer(scope, await scope.reader.readSingle(id, operation)));
-  } catch (error) {
-    if (error instanceof MissingError) return false;
-    throw error;
-  }
+export function isReservedElsewhere(scope: RecordScope, id: string, record?: ApiRecord): boolean {
+  return scope.runNote.isOwnedElsewhere(record ? nameOnServer(scope, record) : nameOfId(scope, id));
 }
+
+/** The name of a record for processes with the same key. */
+function nameByKey(scope: RecordScope, id: string): string {
+  return `${scope.keyFingerprint} ${nameOfId(scope, id)}`;
+}
+
+/** The name of a record for all processes. It includes what the record shows, because two accounts of a server may use the same ids. */
+function nameOnServer(scope: RecordScope, record: ApiRecord): string {
+  return `${nameOfId(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
+}
+
+/** The name of all records with an id, in whatever account. */
+function nameOfId({ address, definition }: RecordScope, id: string): string {
+  return `${address.hash} ${definition.plural} ${id}`;
+}
+
+/** For a process that shares no note: a command, or a lookup in a program. */
+export const noNote: RunNote = {
+  reserve: () => undefined,
+  noteOwner: () => undefined,
+  isOwnedElsewhere: () => false,
+};
 
 /**
  * Opens a file that the processes of one run share. It says which records their resources own, because one process may adopt,
