@@ -15,9 +15,11 @@ module.exports = {
     // In this process, against the emulator, with neither an engine nor a build: `npm run test:quick`.
     {
       ...project("unit"),
-      // What Pulumi's SDK loads for programs that run Pulumi or serialize functions takes half a second in each test file.
+      // What Pulumi's SDK loads for programs that run Pulumi or serialize functions, and the languages that zod loads, take more
+      // than half a second in each test file.
       moduleNameMapper: {
-        "^(\\./automation|.*/typescript-shim|@npmcli/arborist)$": "<rootDir>/test/support/nothing.cjs",
+        "^(\\./automation|.*/typescript-shim|@npmcli/arborist|\\.\\./locales/index\\.cjs)$":
+          "<rootDir>/test/support/nothing.cjs",
       },
     },
     // What is built, documented, typed and published: runs compilers, TypeDoc, and commands as processes of their own.

@@ -1,6 +1,7 @@
 import { domain } from "../../provider/definitions/domain";
 import { unknownValue } from "../../provider/definitions/marks";
 import { monitor } from "../../provider/definitions/monitor";
+import { parseUrl } from "../../provider/definitions/url";
 import { FrontSession } from "../../provider/engine/front";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider, Properties } from "../support/calls";
@@ -38,10 +39,9 @@ test("valid inputs are accepted, and documented defaults are filled in", async (
 test("a URL with letters such as ü is accepted, also after thousands of others", async () => {
   // As the engine hands it over, one byte to a letter.
   const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
-  for (let index = 0; index < 5000; index++) {
-    await refused({ url: `https://example.com/${index}` });
-    if (index % 100 === 0) expect(await refused({ url })).toEqual({});
-  }
+  expect(await refused({ url })).toEqual({});
+  for (let index = 0; index < 20_000; index++) parseUrl(`https://example.com/${index}`);
+  expect(await refused({ url })).toEqual({});
 });
 
 test("a removed field is managed as empty from then on, and one with a default goes back to it", async () => {

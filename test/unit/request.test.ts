@@ -90,21 +90,34 @@ test("state of 0.1.0 names the resource of an import in another property", () =>
   expect(decodeOutputs(monitor, properties).claim).toBe("shop");
 });
 
-describe.each(fronts)("a managed value of a wrong type in state (%s)", (front) => {
-  withServer();
+const wrongValues = ["text", 5, true, {}, [{}], [{ key: 5, value: "a" }], [["a"]]];
+const fields = Object.keys(everything) as (keyof typeof everything)[];
+const isRight = (key: keyof typeof everything, value: unknown): boolean =>
+  typeof value === typeof everything[key] && typeof value !== "object";
 
-  const wrongValues = ["text", 5, true, {}, [{}], [{ key: 5, value: "a" }], [["a"]]];
-  const isRight = (key: keyof typeof everything, value: unknown): boolean =>
-    typeof value === typeof everything[key] && typeof value !== "object";
-
-  test.each(Object.keys(everything) as (keyof typeof everything)[])("counts as missing: %s", async (key) => {
-    const program = new Program(front);
-    const one = program.resource();
-    await one.up(everything);
+describe("a managed value of a wrong type in state", () => {
+  test.each(fields)("counts as missing: %s", (key) => {
     for (const value of wrongValues.filter((wrong) => !isRight(key, wrong))) {
+      const properties = { ...everything, [key]: value, attributes: {} };
+      const { [key]: _, ...others } = everything;
+      expect(decodeInputs(monitor, properties).values).toEqual({ ...others, attributes: {} });
+      expect(decodeOutputs(monitor, properties).values).toEqual(others);
+    }
+  });
+
+  describe.each(fronts)("is repaired by the next runs (%s)", (front) => {
+    withServer();
+
+    test.each(wrongValues)("%j", async (value) => {
+      const program = new Program(front);
+      const one = program.resource();
+      await one.up(everything);
+      const wrong = Object.fromEntries(
+        fields.filter((key) => !isRight(key, value)).map((key) => [key, value]),
+      );
       for (const from of ["inputs", "outputs"] as const) {
         if (!one.state) throw new Error("There is no state.");
-        one.state = { ...one.state, [from]: { ...one.state[from], [key]: value } };
+        one.state = { ...one.state, [from]: { ...one.state[from], ...wrong } };
         program.nextRun();
         await one.refresh();
         program.nextRun();
@@ -112,6 +125,6 @@ describe.each(fronts)("a managed value of a wrong type in state (%s)", (front) =
         expect(one.state.outputs).toMatchObject(everything);
         expect(emulator.monitors.all()).toMatchObject([everythingStored]);
       }
-    }
+    });
   });
 });

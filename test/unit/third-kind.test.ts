@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type * as Kinds from "../../provider/definitions";
@@ -39,6 +39,8 @@ const run = (...args: string[]): Promise<Cli.Outcome> => cli(emulator, folder, a
 
 test("export writes a program for a third resource, and --only accepts it", async () => {
   expect((await run("export", "--help")).stdout).toContain('"policies"');
+  mkdirSync(join(folder, "out"));
+  writeFileSync(join(folder, "out", "Pulumi.yaml"), "name: out\nruntime: nodejs\n");
   expect(await run("export", "--out", "out", "--only", "policies")).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Wrote 1 resource to out:[^]*\n {2}policies\.ts\n/) as string,

@@ -5,7 +5,16 @@ import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
 import { clientOf, errorOf } from "../support/client";
 import { fronts, Program } from "../support/program";
-import { emulator, failureOf, myKey, posts, settingsOf, storedIds, withServer } from "../support/server";
+import {
+  clock,
+  emulator,
+  failureOf,
+  myKey,
+  posts,
+  settingsOf,
+  storedIds,
+  withServer,
+} from "../support/server";
 import { host, Proxy } from "../support/proxy";
 import { home } from "../support/monitors";
 
@@ -33,7 +42,7 @@ function send(url: string, method: "GET" | "POST" = "GET") {
     "uptime:allowHttp": "true",
     "uptime:maxRetries": "1",
   });
-  return clientOf(settings).send({ method, path: "/api/v1/domains", operation: new Operation() });
+  return clientOf(settings, clock).send({ method, path: "/api/v1/domains", operation: new Operation() });
 }
 
 /** What a create is told that fails and surely had no effect. */
