@@ -321,9 +321,6 @@ test.each([
 );
 
 describe("for another language", () => {
-  const importFile = (): { resources: { type: string; name: string; id: string }[] } =>
-    JSON.parse(text("uptime-import.json")) as ReturnType<typeof importFile>;
-
   test.each([
     ["yaml", "imported.yaml", "Pulumi.yaml", false],
     ["python", "imported.py", "__main__.py", true],
@@ -336,11 +333,13 @@ describe("for another language", () => {
     const { stdout, code: exitCode, stderr } = await exported("--language", language);
     expect([exitCode, stderr]).toEqual([0, ""]);
     const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
-    expect(importFile().resources).toEqual([
-      { type: "uptime:index:Domain", name: "shop-example", id: "1" },
-      { type: nativeType, name: "home-page", id: "1" },
-      { type: nativeType, name: pulumi, id: "2" },
-    ]);
+    expect(JSON.parse(text("uptime-import.json"))).toMatchObject({
+      resources: [
+        { type: "uptime:index:Domain", name: "shop-example", id: "1" },
+        { type: nativeType, name: "home-page", id: "1" },
+        { type: nativeType, name: pulumi, id: "2" },
+      ],
+    });
     const commands = [
       `pulumi new ${language} --force`,
       "npm install --omit=peer pulumi-uptime",
