@@ -599,10 +599,11 @@ describe("an export reads", () => {
     const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
     expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(await said("--account", "theirs")).toMatch(/^Wrote 1 resource to/);
-    const declared = declaredBy(out()).map(
-      ({ args, options }) => `${args.name} ${args.account} ${options.import}`,
-    );
-    expect(declared.sort()).toEqual(["Ours undefined 1", "Theirs theirs 1"]);
+    const declared = declaredBy(out()).map(({ args, options }) => [args.name, args.account, options.import]);
+    expect(declared.sort()).toEqual([
+      ["Ours", undefined, "1"],
+      ["Theirs", "theirs", "1"],
+    ]);
     expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
     // As a stack knows it that has imported it.
     withStack(folder, { "uptime:accounts": accounts }, [
