@@ -3,9 +3,9 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { newFolder } from "../support/folder";
-import { anchorOf, blocksOf, commandsIn, pages } from "../support/blocks";
-import type { Block } from "../support/blocks";
+import { anchorOf, type Block, blocksOf, commandsIn, pages } from "../support/blocks";
 import * as uptime from "../../provider";
+import { Editor } from "../support/editor";
 import { startEmulator } from "../support/emulator";
 
 const root = join(__dirname, "..", "..");
@@ -13,7 +13,7 @@ const blocks = pages.flatMap((page) => blocksOf(page));
 const at = ({ page, line }: Block) => `${page}:${line}`;
 const inLanguage = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language));
 const pathOf = ({ page, line, file }: Block) =>
-  join(root, "examples", file ?? `${basename(page, ".md")}-${line}.ts`);
+  join("examples", file ?? `${basename(page, ".md")}-${line}.mts`);
 
 /** As a program of one's own is compiled, with Node.js's types beside this package's. */
 const options: ts.CompilerOptions = {
@@ -25,30 +25,6 @@ const options: ts.CompilerOptions = {
   types: ["node"],
   skipLibCheck: true,
 };
-
-/** The problems of files that exist only here, in a project where the built package is installed. */
-function problemsIn(sources: ReadonlyMap<string, string>, compilerOptions = options): string[] {
-  const disk = ts.createCompilerHost(compilerOptions);
-  const host: ts.CompilerHost = {
-    ...disk,
-    getCurrentDirectory: () => root,
-    fileExists: (path) => sources.has(path) || disk.fileExists(path),
-    readFile: (path) => sources.get(path) ?? disk.readFile(path),
-    getSourceFile: (path, ...rest) => {
-      const source = sources.get(path);
-      return source === undefined
-        ? disk.getSourceFile(path, ...rest)
-        : ts.createSourceFile(path, source, ts.ScriptTarget.ES2022, true);
-    },
-  };
-  const program = ts.createProgram([...sources.keys()], compilerOptions, host);
-  return [...sources.keys()].flatMap((path) => {
-    const file = program.getSourceFile(path);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
-      ({ messageText }) => `${basename(path)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
-    );
-  });
-}
 
 /** A program as it is, a part of one with the imports that it leaves out. */
 function programOf({ code }: Block): string {
@@ -69,10 +45,12 @@ test("every block names its language, which a test knows", () => {
 test("TypeScript on the pages compiles, and a mistake is found", () => {
   const programs = inLanguage("ts").filter((block) => !partOfSource(block));
   expect(programs.length).toBeGreaterThan(3);
-  const sources = new Map(programs.map((block) => [pathOf(block), programOf(block)]));
-  const [[, right] = ["", ""]] = sources;
-  const wrong = right.replace("interval: 60", 'interval: "often"');
-  const problems = problemsIn(sources.set(join(root, "examples", "wrong.ts"), wrong));
+  const sources = programs.map((block) => [pathOf(block), programOf(block)] as const);
+  const wrong = sources[0]?.[1].replace("interval: 60", 'interval: "often"') ?? "";
+  const problems = new Editor(options).problems({
+    ...Object.fromEntries(sources),
+    "examples/wrong.ts": wrong,
+  });
   expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*string/)]);
 });
 
@@ -89,7 +67,7 @@ describe("the commands on the pages", () => {
     const file = existsSync(own) ? own : join(root, "package.json");
     return (JSON.parse(readFileSync(file, "utf8")) as { scripts?: Record<string, string> }).scripts ?? {};
   };
-  const helps = new Map<string, string>();
+  const helps = new Map<string, { stdout: string; stderr: string }>();
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
     const { ensureEngine } = await import("../../tools/engine/install.mjs");
@@ -100,10 +78,9 @@ describe("the commands on the pages", () => {
 
   const help = (command: string, args: string[]): string => {
     const key = [command, ...args].join(" ");
-    const known = helps.get(key);
-    if (known !== undefined) return known;
-    const { stdout, stderr } = spawnSync(command, [...args, "--help"], { cwd: root, env, encoding: "utf8" });
-    helps.set(key, stdout + stderr);
+    const { stdout, stderr } =
+      helps.get(key) ?? spawnSync(command, [...args, "--help"], { cwd: root, env, encoding: "utf8" });
+    helps.set(key, { stdout, stderr });
     return stdout + stderr;
   };
 
@@ -122,16 +99,15 @@ describe("the commands on the pages", () => {
       /^\w+=/.test(command)
     )
       return undefined;
-    if (command === "npm") {
-      const [name = "", script = ""] = words;
-      if (name === "run") return script in scripts ? undefined : `package.json has no script ${script}`;
-      if (name === "test") return "test" in scripts ? undefined : "package.json has no tests";
-      return ["install", "ci", "audit"].includes(name) ? undefined : `npm ${name} is not known here`;
-    }
-    if (command === "pnpm" || command === "yarn")
-      return ["add", "install", "exec"].includes(words[0] ?? "")
+    if (["npm", "pnpm", "yarn"].includes(command)) {
+      const [name = "", second = ""] = words;
+      const script = name === "run" ? second : name;
+      if (name === "run" || name === "test")
+        return script in scripts ? undefined : `package.json has no script ${script}`;
+      return ["add", "audit", "ci", "exec", "install"].includes(name)
         ? undefined
-        : `${words[0] ?? ""} is not known here`;
+        : `${line} is not known here`;
+    }
     // By its name, or by the path of a clone.
     if (command === "npx" && /^(pulumi-uptime|\.\.\/path\/to\/clone)$/.test(words[0] ?? "")) {
       const name = words[1] ?? "";
@@ -253,14 +229,11 @@ test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
   const program = (value: string) =>
     `import { Monitor } from "../provider";
     new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
-  const problems = problemsIn(
-    new Map([
-      [join(root, file), changed],
-      [join(root, "examples", "right.ts"), program("31")],
-      [join(root, "examples", "wrong.ts"), program("'31'")],
-    ]),
-    { ...options, lib: ["lib.es2023.d.ts"] },
-  );
+  const problems = new Editor({ ...options, lib: ["lib.es2023.d.ts"] }).problems({
+    [file]: changed,
+    "examples/right.ts": program("31"),
+    "examples/wrong.ts": program("'31'"),
+  });
   expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*string/)]);
   const { sentencesOf } = await import("../../tools/docs.mjs");
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");

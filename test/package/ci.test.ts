@@ -36,9 +36,11 @@ const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
 /** In place of `npx`: what `doctor` and `drift` print and end with. `comment` is the real command. */
 const commands = (results: { doctor?: number; drift?: number; driftReport?: unknown }): string =>
   `
-const [, , name, ...rest] = args;
-if (name === "comment")
-  return require("node:child_process").execFileSync(process.execPath, [${JSON.stringify(main)}, name, ...rest], { encoding: "utf8" });
+const [, , name] = args;
+if (name === "comment") {
+  process.argv.splice(2, 2);
+  return void require(${JSON.stringify(main)});
+}
 const { doctor = 0, drift = 0, driftReport } = ${JSON.stringify(results)};
 process.exitCode = name === "doctor" ? doctor : drift;
 if (name === "doctor")
@@ -150,13 +152,8 @@ test("GitLab: a merge request shows the changes in one comment, which is updated
   shell.replace("curl", gitLab(others));
   expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
   const posted = shell.calls().at(-1);
-  expect(posted?.args.slice(3)).toEqual([
-    "--header",
-    "PRIVATE-TOKEN: token-of-gitlab",
-    "--data-urlencode",
-    "body@comment.md",
-    notes,
-  ]);
+  const header = "--header PRIVATE-TOKEN: token-of-gitlab";
+  expect(posted?.args.slice(3).join(" ")).toBe(`${header} --data-urlencode body@comment.md ${notes}`);
   expect(bodyOf(posted)).toMatch(/^<!-- uptime-preview \w{16}-\w{16} -->\n\n### What merging this changes\n/);
   expect(bodyOf(posted)).toContain("\n!     interval: 60 => 300\n");
   expect(bodyOf(posted)).toContain("| `Monitor site` | `1` | `interval` | `60` | `900` |");
@@ -166,13 +163,7 @@ test("GitLab: a merge request shows the changes in one comment, which is updated
   shell.replace("curl", gitLab([...others, { id: 6, author: me, body: `${marker}-->\n…` }]));
   expect((await shell.job("preview", {})).code).toBe(255);
   const changed = shell.calls().at(-1);
-  expect(changed?.args.slice(5)).toEqual([
-    "--request",
-    "PUT",
-    "--data-urlencode",
-    "body@comment.md",
-    `${notes}/6`,
-  ]);
+  expect(changed?.args.slice(5).join(" ")).toBe(`--request PUT --data-urlencode body@comment.md ${notes}/6`);
   expect(bodyOf(changed)).toMatch(/^<!-- uptime-preview -->\n\n### The preview failed\n/);
 });
 
@@ -199,26 +190,26 @@ describe("the reviewed digest is read from what only the CI can write", () => {
     expect(outputs).toBe(`reviewed=${reviewed}\nmax-deletes=${most}\n`);
   });
 
-  test.each<[string, (line: string) => object[], string[], boolean]>([
-    ["the token's own comment", (body) => [{ ...forged }, { author: me, body }], [], true],
-    ["somebody else's comment", (body) => [{ ...forged, body }], [], false],
-    ["a replacement", (body) => [{ author: me, body }], [], false],
-    ["a replacement, and a label", (body) => [{ author: me, body }], ["allow-deletes"], true],
-  ])("GitLab: %s", async (title, comments, labels, isApplied) => {
+  type Review = readonly [author: object, labels: readonly string[]];
+  test.each<[string, string, Review, Review]>([
+    ["a comment that is the token's own", "update", [me, []], [forged.author, []]],
+    ["a label too, if a resource is replaced", "replace", [me, ["allow-deletes"]], [me, []]],
+  ])("GitLab: an apply needs %s", async (_, op, sufficient, insufficient) => {
     const shell = newShell();
-    const op = title.startsWith("a replacement") ? "replace" : "update";
     shell.replace("npx", commands({ driftReport: inOrder }));
     shell.replace("pulumi", `return ${JSON.stringify(JSON.stringify({ steps: [{ ...update, op }] }))}`);
     shell.replace("curl", gitLab([]));
     expect(await shell.job("preview", {})).toMatchObject({ code: 0 });
-    const shown = bodyOf(shell.calls().at(-1));
-    shell.replace("curl", gitLab(comments(shown), labels));
-    const { code } = await shell.job("apply", {});
-    const calls = shell.calls().filter(({ program }) => program === "pulumi");
-    expect([code === 0, calls.map(({ args }) => args[0])]).toEqual([
-      isApplied,
-      isApplied ? ["preview", "up"] : ["preview"],
-    ]);
+    const body = bodyOf(shell.calls().at(-1));
+    /** The exit code, and the commands of Pulumi. */
+    const apply = async ([author, labels]: Review): Promise<unknown[]> => {
+      shell.replace("curl", gitLab([{ author, body }], labels));
+      const { code } = await shell.job("apply", {});
+      const calls = shell.calls().filter(({ program }) => program === "pulumi");
+      return [code, ...calls.map(({ args }) => args[0])];
+    };
+    expect(await apply(insufficient)).toEqual([1, "preview"]);
+    expect(await apply(sufficient)).toEqual([0, "preview", "up"]);
   });
 });
 

@@ -4,6 +4,7 @@ import ts from "typescript";
 
 import { domain } from "../../provider/definitions/domain";
 import { monitor } from "../../provider/definitions/monitor";
+import { Editor } from "../support/editor";
 
 const root = join(__dirname, "..", "..");
 const examples = ["quickstart/index.ts", "team/index.ts", "team/services.ts"].map((path) =>
@@ -22,69 +23,12 @@ const options: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** An editor that has one file open, in a project where the built package is installed. */
-class Editor {
-  private readonly path = join(root, "examples", "open-in-the-editor.ts");
-  private source = "";
-  private version = 0;
-  private readonly service = ts.createLanguageService({
-    getCompilationSettings: () => options,
-    getScriptFileNames: () => [this.path],
-    getScriptVersion: (path) => (path === this.path ? String(this.version) : "0"),
-    getScriptSnapshot: (path) => {
-      const text = path === this.path ? this.source : ts.sys.readFile(path);
-      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
-    },
-    getCurrentDirectory: () => root,
-    getDefaultLibFileName: ts.getDefaultLibFilePath,
-    fileExists: (path) => path === this.path || ts.sys.fileExists(path),
-    readFile: (path) => ts.sys.readFile(path),
-    directoryExists: (path) => ts.sys.directoryExists(path),
-    realpath: (path) => ts.sys.realpath?.(path) ?? path,
-  });
-
-  /** What is underlined in red in a program. */
-  problems(program: string): string[] {
-    this.show(program);
-    return [
-      ...this.service.getSyntacticDiagnostics(this.path),
-      ...this.service.getSemanticDiagnostics(this.path),
-    ].map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-  }
-
-  /** What is shown with hovering over each of the places that `¦` marks. */
-  hovers(program: string): string[] {
-    return this.show(program).map((position) => {
-      const { documentation } = this.service.getQuickInfoAtPosition(this.path, position) ?? {};
-      return ts.displayPartsToString(documentation).replace(/\s+/g, " ");
-    });
-  }
-
-  /** What is offered at the place that `¦` marks. */
-  completions(program: string): string[] {
-    const [position = 0] = this.show(program);
-    const { entries = [] } = this.service.getCompletionsAtPosition(this.path, position, {}) ?? {};
-    return entries.map(({ name }) => name);
-  }
-
-  /** Opens a program without its marks, and tells where they were. */
-  private show(program: string): number[] {
-    const [first = "", ...others] =
-      `import * as pulumi from "@pulumi/pulumi";\nimport * as uptime from "pulumi-uptime";\nimport * as native from "pulumi-uptime/native";\nimport { Domain, Monitor } from "pulumi-uptime";\n${program}`.split(
-        "¦",
-      );
-    const marks: number[] = [];
-    this.source = first;
-    for (const part of others) {
-      marks.push(this.source.length);
-      this.source += part;
-    }
-    this.version += 1;
-    return marks;
-  }
-}
-
-const editor = new Editor();
+const preface = `import * as pulumi from "@pulumi/pulumi";
+import * as uptime from "pulumi-uptime";
+import * as native from "pulumi-uptime/native";
+import { Domain, Monitor } from "pulumi-uptime";
+`;
+const editor = new Editor(options, preface);
 const home = `name: "Home page", url: "https://example.com/", interval: 60`;
 
 describe("programs that compile", () => {
@@ -194,31 +138,16 @@ test.each([monitor, domain])(
 );
 
 describe("programs that do not compile", () => {
+  const declared = (more = ""): string => `new Monitor("a", { ${home}, ${more} });`;
   test.each([
-    [
-      "a field that is missing",
-      `new Monitor("a", { name: "a", url: "https://a.example" });`,
-      /'interval' is missing/,
-    ],
+    ["a field that is missing", `new Monitor("a", { name: "a", url: "u" });`, /'interval' is missing/],
     ["a domain without a name", `new Domain("d", {});`, /'name' is missing/],
-    [
-      "a property that does not exist",
-      `new Monitor("a", { ${home}, sslAlertDay: 7 });`,
-      /'sslAlertDay' does not exist/,
-    ],
-    ["a number for a string", `new Monitor("a", { ${home}, alertTextLookup: 5 });`, /'number'/],
-    ["a number for a boolean", `new Monitor("a", { ${home}, cacheBuster: 1 });`, /'number'/],
-    ["a string for a list", `new Monitor("a", { ${home}, alertChannelIds: "1" });`, /'string'/],
-    [
-      "a header without a value",
-      `new Monitor("a", { ${home}, requestHeaders: [{ key: "X" }] });`,
-      /'value' is missing/,
-    ],
-    [
-      "an assignment to an output",
-      `const m = new Monitor("a", { ${home} });\nm.interval = m.interval;`,
-      /read-only/,
-    ],
+    ["a property that does not exist", declared("sslAlertDay: 7"), /'sslAlertDay' does not exist/],
+    ["a number for a string", declared("alertTextLookup: 5"), /'number'/],
+    ["a number for a boolean", declared("cacheBuster: 1"), /'number'/],
+    ["a string for a list", declared('alertChannelIds: "1"'), /'string'/],
+    ["a header without a value", declared('requestHeaders: [{ key: "X" }]'), /'value' is missing/],
+    ["an assignment to an output", `const m = ${declared()}\nm.interval = m.interval;`, /read-only/],
     [
       "an output that may be undefined",
       `export const lookup: pulumi.Output<string> = new Monitor("a", { ${home} }).alertTextLookup;`,
@@ -226,7 +155,7 @@ describe("programs that do not compile", () => {
     ],
     [
       "options in place of the state",
-      `const m = new Monitor("a", { ${home} });\nMonitor.get("b", "7", { parent: m });`,
+      `const m = ${declared()}\nMonitor.get("b", "7", { parent: m });`,
       /'parent' does not exist/,
     ],
     [

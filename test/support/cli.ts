@@ -70,8 +70,8 @@ export interface Declaration {
   options: Record<string, unknown>;
 }
 
-/** What the modules of an exported program declare; secrets of the configuration are read as `config:KEY`. */
-export function declaredBy(directory: string): Declaration[] {
+/** What the modules of an exported program declare, with these secrets in the configuration. */
+export function declaredBy(directory: string, secrets: Record<string, string> = {}): Declaration[] {
   // Loaded here, because that takes half a second in each test file.
   const ts = jest.requireActual<typeof typescript>("typescript");
   const declared: Declaration[] = [];
@@ -80,8 +80,8 @@ export function declaredBy(directory: string): Declaration[] {
       declared.push({ kind, name, args, options });
     };
   class Config {
-    requireSecret(key: string): string {
-      return `config:${key}`;
+    requireSecret(key: string): string | undefined {
+      return secrets[key];
     }
     getSecret(): undefined {
       return undefined;

@@ -1,0 +1,73 @@
+import { basename, join } from "node:path";
+
+import ts from "typescript";
+
+const root = join(__dirname, "..", "..");
+const program = join(root, "examples", "program.ts");
+
+/** An editor in this repository, where the built package is installed. The files that it opens are nowhere else. */
+export class Editor {
+  private open: Readonly<Record<string, string>> = {};
+  private version = 0;
+  private readonly service: ts.LanguageService;
+
+  /** @param preface the first lines of each program that is not a file with a name */
+  constructor(
+    options: ts.CompilerOptions,
+    private readonly preface = "",
+  ) {
+    this.service = ts.createLanguageService({
+      getCompilationSettings: () => options,
+      getScriptFileNames: () => Object.keys(this.open),
+      getScriptVersion: (path) => (path in this.open ? String(this.version) : "0"),
+      getScriptSnapshot: (path) => {
+        const text = this.open[path] ?? ts.sys.readFile(path);
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+      getCurrentDirectory: () => root,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+      fileExists: (path) => path in this.open || ts.sys.fileExists(path),
+      readFile: (path) => ts.sys.readFile(path),
+      directoryExists: (path) => ts.sys.directoryExists(path),
+      realpath: (path) => ts.sys.realpath?.(path) ?? path,
+    });
+  }
+
+  /** What is underlined in red in a program, or in files by their paths in the repository. */
+  problems(files: string | Readonly<Record<string, string>>): string[] {
+    if (typeof files === "string") this.show({ [program]: this.preface + files });
+    else this.show(Object.fromEntries(Object.entries(files).map(([path, text]) => [join(root, path), text])));
+    return Object.keys(this.open).flatMap((path) =>
+      [...this.service.getSyntacticDiagnostics(path), ...this.service.getSemanticDiagnostics(path)].map(
+        ({ messageText }) => `${basename(path)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+      ),
+    );
+  }
+
+  /** What is shown with hovering over each of the places that `¦` marks. */
+  hovers(marked: string): string[] {
+    return this.marksIn(marked).map((position) => {
+      const { documentation } = this.service.getQuickInfoAtPosition(program, position) ?? {};
+      return ts.displayPartsToString(documentation).replace(/\s+/g, " ");
+    });
+  }
+
+  /** What is offered at the place that `¦` marks. */
+  completions(marked: string): string[] {
+    const [position = 0] = this.marksIn(marked);
+    const { entries = [] } = this.service.getCompletionsAtPosition(program, position, {}) ?? {};
+    return entries.map(({ name }) => name);
+  }
+
+  /** Opens a program without its marks, and returns where they were. */
+  private marksIn(marked: string): number[] {
+    const parts = (this.preface + marked).split("¦");
+    this.show({ [program]: parts.join("") });
+    return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("").length);
+  }
+
+  private show(files: Readonly<Record<string, string>>): void {
+    this.version += 1;
+    this.open = files;
+  }
+}
