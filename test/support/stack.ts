@@ -1,5 +1,6 @@
 import type { Emulator, EmulatorOptions } from "../../provider/emulator";
 import { startEmulator } from "./emulator";
+import { home } from "./monitors";
 import { Workspace, type WorkspaceOptions } from "./workspace";
 
 export interface StackOptions extends Partial<WorkspaceOptions> {
@@ -32,6 +33,14 @@ export const namesIn = (table: Emulator["monitors"]): string[] =>
     .map(({ name }) => String(name))
     .sort();
 
+/** The record of a name. */
+export const recordOf = (table: Emulator["monitors"], name: string) =>
+  table.all().find((record) => record.name === name);
+
+/** What was written, such as `POST /api/v1/monitors`. */
+export const writesTo = (emulator: Emulator): string[] =>
+  emulator.writes().map(({ method, path }) => `${method} ${path}`);
+
 /** One resource of a program. */
 export interface Declared {
   kind: "Domain" | "Monitor";
@@ -39,6 +48,20 @@ export interface Declared {
   args: Record<string, unknown>;
   options?: Record<string, unknown>;
 }
+
+export const monitorOf = (name: string, more: object = {}, options: object = {}): Declared => ({
+  kind: "Monitor",
+  name,
+  args: { ...home, ...more },
+  options: { ...options },
+});
+
+export const domainOf = (name: string, args: object, options: object = {}): Declared => ({
+  kind: "Domain",
+  name,
+  args: { ...args },
+  options: { ...options },
+});
 
 /** A program that declares these resources. */
 export function programOf(resources: readonly Declared[]): string {
@@ -55,6 +78,18 @@ export interface YamlResource {
   properties?: Record<string, unknown>;
   options?: Record<string, unknown>;
 }
+
+export const yamlMonitor = (more: object = {}, options: object = {}): YamlResource => ({
+  type: "uptime:Monitor",
+  properties: { ...home, ...more },
+  options: { ...options },
+});
+
+export const yamlDomain = (name: string, options: object = {}): YamlResource => ({
+  type: "uptime:Domain",
+  properties: { name },
+  options: { ...options },
+});
 
 /** A YAML program that declares these resources. JSON is YAML. */
 export function yamlOf(resources: Record<string, YamlResource>, more: Record<string, unknown> = {}): string {

@@ -1,16 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
@@ -89,6 +78,8 @@ function projectOf(language: Language): string {
   return `name: workspace\nruntime: ${runtimes[language]}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
 }
 
+const unattended = ["--yes", "--skip-preview"];
+
 /** What makes commands cheaper, and changes nothing of what they do. */
 export const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
@@ -127,13 +118,13 @@ export class Workspace {
         ? await ensureEngine({ log: console.warn })
         : await ensureLanguage(language, { log: console.warn });
     // Resolved, since the engine prints real paths and a temporary folder may be a link.
-    const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
+    const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
     const folders = {
       home: join(folder, "home"),
       backend: join(folder, "backend"),
       temporary: join(folder, "temporary"),
     };
-    for (const path of Object.values(folders)) await mkdir(path);
+    for (const path of Object.values(folders)) await fs.mkdir(path);
     const { PATH = "", ...others } = engineEnv(engine, folders);
     const path = [join(__dirname, "bin"), PATH].join(delimiter);
     const env = { ...others, PATH: path, ...cheaper(language), ...options.env };
@@ -152,7 +143,20 @@ export class Workspace {
   /** Replaces the program. */
   async write(program: string): Promise<void> {
     const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
-    await writeFile(join(this.project, this.main), text);
+    await fs.writeFile(join(this.project, this.main), text);
+  }
+
+  /** Leaves nothing in the project but what its program can load. */
+  async clear(): Promise<void> {
+    for (const name of await fs.readdir(this.project))
+      if (name !== "node_modules") await fs.rm(join(this.project, name), { recursive: true });
+  }
+
+  /** Makes the project a copy of a folder, as a user's is before anything is installed. */
+  async copy(folder: string): Promise<void> {
+    await this.clear();
+    const filter = (path: string): boolean => !path.startsWith(join(folder, "node_modules"));
+    await fs.cp(folder, this.project, { recursive: true, filter });
   }
 
   /** What is not secret is written into the stack's file, because asking the CLI takes a while. */
@@ -171,14 +175,16 @@ export class Workspace {
   }
 
   private async editConfig(edit: (config: Record<string, unknown>) => unknown): Promise<void> {
-    const settings = parse(await readFile(this.settingsFile, "utf8")) as { config?: Record<string, unknown> };
+    const settings = parse(await fs.readFile(this.settingsFile, "utf8")) as {
+      config?: Record<string, unknown>;
+    };
     edit((settings.config ??= {}));
-    await writeFile(this.settingsFile, stringify(settings));
+    await fs.writeFile(this.settingsFile, stringify(settings));
   }
 
-  /** Fails when the command does, as do preview, refresh and destroy. To see it fail: `run(["up", ...])`. */
+  /** Fails when the command does, as do preview, refresh and destroy. */
   up(...args: string[]): Promise<Result> {
-    return this.ok(["up", "--yes", "--skip-preview", ...args]);
+    return this.ok(["up", ...unattended, ...args]);
   }
 
   preview(...args: string[]): Promise<Result> {
@@ -186,11 +192,19 @@ export class Workspace {
   }
 
   refresh(...args: string[]): Promise<Result> {
-    return this.ok(["refresh", "--yes", "--skip-preview", ...args]);
+    return this.ok(["refresh", ...unattended, ...args]);
   }
 
   destroy(...args: string[]): Promise<Result> {
-    return this.ok(["destroy", "--yes", "--skip-preview", ...args]);
+    return this.ok(["destroy", ...unattended, ...args]);
+  }
+
+  /** What such a command prints that has to fail. */
+  async failed(command: "up" | "preview" | "destroy", ...args: string[]): Promise<string> {
+    const flags = command === "preview" ? [] : unattended;
+    const { code, output } = await this.run([command, ...flags, ...args]);
+    if (code === 0) throw new Error(`\`pulumi ${command} ${args.join(" ")}\` did not fail:\n${output}`);
+    return output;
   }
 
   /** What a preview would do, the stack itself and unchanged resources included (`op` is "same"). */
@@ -215,7 +229,7 @@ export class Workspace {
 
   async importState(deployment: Deployment): Promise<void> {
     const file = join(this.folder, "import.json");
-    await writeFile(file, JSON.stringify(deployment));
+    await fs.writeFile(file, JSON.stringify(deployment));
     await this.ok(["stack", "import", "--file", file]);
   }
 
@@ -230,7 +244,7 @@ export class Workspace {
 
   /** The state as it is on disk, to look for what must not be there. */
   async stateText(): Promise<string> {
-    return readFile(this.stateFile, "utf8");
+    return fs.readFile(this.stateFile, "utf8");
   }
 
   async outputs(): Promise<Record<string, unknown>> {
@@ -265,7 +279,7 @@ export class Workspace {
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
     endProcessesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
     const leaks = leaksIn(await this.backendText());
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (leaks.length > 0)
       throw new Error(`Secrets are in the state, its history or backups: ${leaks.join(", ")}.`);
   }
@@ -273,19 +287,19 @@ export class Workspace {
   /** After `kill -9`: Pulumi's local backend writes these files in place, so they may be empty, and then no state is read. */
   async mend(): Promise<void> {
     const folder = join(this.folder, "backend", ".pulumi");
-    for (const name of await readdir(folder, { recursive: true })) {
+    for (const name of await fs.readdir(folder, { recursive: true })) {
       const file = join(folder, name);
-      if (name.endsWith(".attrs") && (await stat(file)).size === 0) await rm(file);
+      if (name.endsWith(".attrs") && (await fs.stat(file)).size === 0) await fs.rm(file);
     }
   }
 
   /** Everything that the backend keeps on disk, its history and backups too, to look for what must not be there. */
   async backendText(): Promise<string> {
     const folder = join(this.folder, "backend");
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
     return (
-      await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")))
+      await Promise.all(files.map(({ parentPath, name }) => fs.readFile(join(parentPath, name), "utf8")))
     ).join("\n");
   }
 
@@ -336,26 +350,26 @@ export class Workspace {
       [this.settingsFile]: `encryptionsalt: ${salt}\n`,
     };
     for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
+      await fs.mkdir(dirname(path), { recursive: true });
+      await fs.writeFile(path, text);
     }
   }
 
   private async lay({ program, packages = [] }: WorkspaceOptions): Promise<void> {
     const modules = join(this.project, "node_modules");
-    await mkdir(modules, { recursive: true });
+    await fs.mkdir(modules, { recursive: true });
     // The language host walks through everything in node_modules, and the repository itself holds a lot.
     const own = join(modules, "pulumi-uptime");
-    await mkdir(own);
-    await copyFile(join(repository, "package.json"), join(own, "package.json"));
-    for (const built of ["dist", "plugin"]) await symlink(join(repository, built), join(own, built));
+    await fs.mkdir(own);
+    await fs.copyFile(join(repository, "package.json"), join(own, "package.json"));
+    for (const built of ["dist", "plugin"]) await fs.symlink(join(repository, built), join(own, built));
     for (const name of ["@pulumi/pulumi", ...packages]) {
-      await mkdir(dirname(join(modules, name)), { recursive: true });
-      await symlink(join(repository, "node_modules", name), join(modules, name));
+      await fs.mkdir(dirname(join(modules, name)), { recursive: true });
+      await fs.symlink(join(repository, "node_modules", name), join(modules, name));
     }
-    await writeFile(join(this.project, "Pulumi.yaml"), projectOf(this.language));
+    await fs.writeFile(join(this.project, "Pulumi.yaml"), projectOf(this.language));
     if (this.language === "js" || this.language === "ts")
-      await writeFile(
+      await fs.writeFile(
         join(this.project, "package.json"),
         JSON.stringify({ name: "workspace", main: this.main }),
       );
@@ -366,7 +380,7 @@ export class Workspace {
         module: "commonjs",
         moduleResolution: "node",
       };
-      await writeFile(join(this.project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      await fs.writeFile(join(this.project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
     }
     await this.write(program);
   }
