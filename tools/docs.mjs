@@ -10,33 +10,31 @@ import { between, root, runAsCommand, writeGenerated } from "./main.mjs";
 const pathOf = ({ singular }) => `docs/${singular}.md`;
 
 /**
- * A resource's page: the present one with its generated parts renewed, or a new one for a resource that has none.
- * Everything outside the markers is written by hand and stays.
+ * A resource's page: the present one with its generated parts renewed, or a new one. Everything outside the markers is written
+ * by hand and stays.
  * @returns {string}
  */
-export function pageOf(definition, { source = sourceOf(definition), present = newPage(definition) } = {}) {
-  return withParts(pathOf(definition), present, {
+export function pageOf(definition, { source = sourceOf(definition), present } = {}) {
+  const { label, singular, plural } = definition;
+  const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
+  const columns = built().columnsOf(definition);
+  const page = filled(readFileSync(join(root, "tools", "resource-page.md"), "utf8"), {
+    ...{ label, singular, plural, one, all },
+    example: exampleOf(definition, "example"),
+    importExample: exampleOf(definition, "imported", '{ import: "123" }'),
     arguments: argumentsOf(definition, sentencesOf(source)),
-    outputs: outputsOf(definition),
-    import: importOf(definition),
-    get: getOf(definition),
-    lookups: lookupsOf(definition),
+    column: columns[0],
+    exact: columns.map((column) => `exact ${code(column)}`).join(", "),
   });
+  if (present === undefined) return page;
+  const parts = [...page.matchAll(/<!-- generated:(\w+) -->(.*?)<!-- \/generated:\1 -->/gs)];
+  return withParts(pathOf(definition), present, Object.fromEntries(parts.map(([, ...part]) => part)));
 }
 
-/** The page of the settings, with the entries of all settings renewed. */
-function settingsPageOf(declared, present) {
-  return withParts(settingsPath, present, { settings: settingsOf(declared) });
+/** A text with its placeholders, such as `${label}`, replaced by what these words have for them. */
+export function filled(text, words) {
+  return text.replace(/\$\{(\w+)\}/g, (placeholder, name) => words[name] ?? placeholder);
 }
-
-const settingsPath = "docs/settings.md";
-
-/** The page of the API, with the fields of all resources renewed. */
-export function apiPageOf(all, present) {
-  return withParts(apiPath, present, { fields: all.map(wireFieldsOf).join("\n\n") });
-}
-
-const apiPath = "docs/api.md";
 
 /** A page with its generated parts renewed. */
 function withParts(path, present, parts) {
@@ -78,7 +76,7 @@ function argumentsOf({ label, singular, fields }, sentences) {
     const facts = [typeOf(field), ...remarksOf(key, field, singular)].join(" · ");
     return [`### ${key}`, facts, meaning, ...exampleValueOf(key, field, meaning)].join("\n\n");
   });
-  return [...entries, accountOf(singular)].join("\n\n");
+  return entries.join("\n\n");
 }
 
 /** An argument with a value, unless its comment has an example or its type suggests none. */
@@ -109,16 +107,6 @@ function settingsOf({ settings, meaningOf }) {
 function defaultOf({ default: preset, defaultsTo }) {
   if (defaultsTo) return code(`uptime:${defaultsTo}`);
   return preset === undefined || Array.isArray(preset) ? "none" : code(preset);
-}
-
-function accountOf(singular) {
-  return `### account
-
-string · a change replaces the ${singular}
-
-The account that the ${singular} belongs to: a name in the setting
-[\`uptime:accounts\`](settings.md#several-accounts). It must be known in the preview. Default: the account of
-\`uptime:apiKey\`.`;
 }
 
 /** The fields of a resource as forms and records have them. */
@@ -180,71 +168,6 @@ function remarksOf(key, field, singular) {
   return remarks.flatMap(([applies, remark]) => (applies ? [remark] : []));
 }
 
-function outputsOf({ singular, fields }) {
-  const optional = Object.values(fields).some(
-    ({ required, default: preset }) => !required && preset === undefined,
-  );
-  return `Every argument is also an output, under the same name.${
-    optional ? " An optional field that you have never declared is an output of `undefined`." : ""
-  }
-
-### id
-
-string
-
-The ${singular}'s id in the API.
-
-### attributes
-
-object
-
-Every other field that the API's record shows, known to this version or not, under the API's own names and with
-unchanged values; fields that are null are left out. It is what the record showed at the last write, import or adoption:
-see [Current values](drift.md#current-values).`;
-}
-
-function importOf(definition) {
-  const { singular } = definition;
-  return `The option \`import\` adopts an existing ${singular} by its id. Nothing is created, and the preview refuses arguments that
-differ from the record. [Importing](adopting.md#a-few-records) has the details, and
-[\`pulumi-uptime export\`](adopting.md#a-whole-account) writes such declarations for you.
-
-\`\`\`ts
-${exampleOf(definition, "imported", '{ import: "123" }')}
-\`\`\`
-
-The command \`pulumi import\` does not work with dynamic resources; see [Limits](../README.md#limits).`;
-}
-
-function getOf({ label, singular }) {
-  return `\`${label}.get(name, id, state?, options?)\` reads a ${singular} without managing it. Every field is an output, with its current
-value. Of \`state\`, only \`account\` is used; options such as \`parent\` are the fourth argument.
-
-\`\`\`ts
-const existing = ${label}.get("existing", "123");
-const inEurope = ${label}.get("in-europe", "456", { account: "eu" });
-\`\`\``;
-}
-
-function lookupsOf(definition) {
-  const { singular, plural } = definition;
-  const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
-  const exact = built().columnsOf(definition);
-  return `\`${one}\` finds one ${singular}, and \`${all}\` finds several, without managing them. They also run in a preview, and
-always return current values.
-
-\`\`\`ts
-const one = await ${one}({ ${exact[0] ?? "id"}: "${exact[0] === undefined ? "123" : "shop.example"}" });
-const several = await ${all}({ search: "shop", sortBy: "id", sort: "asc" });
-const later = ${one}Output({ id: one.id }); // an Output, which takes inputs and options such as parent
-\`\`\`
-
-- \`${one}\` takes \`id\` alone, or any of ${[...exact.map((key) => `exact ${code(key)}`), "`search` with `searchBy`"].join(", ")}.
-  It is an error if no ${singular} matches, or more than one.
-- \`${all}\` takes the same without \`id\`, and also \`sortBy\` and \`sort\`. Without arguments it returns all ${plural}.
-- Both take \`account\`. [Lookups](resources.md#lookups) has the rest.`;
-}
-
 /** The least that declares a resource, its required arguments, laid out as prettier does. */
 function exampleOf({ label, fields }, name, options) {
   const values = Object.entries(fields).filter(([, { required }]) => required);
@@ -270,44 +193,6 @@ function sampleOf(key, { type, allowed }) {
   return samples[type] ?? key;
 }
 
-/** The page of a resource that has none yet. */
-function newPage(definition) {
-  const { label, singular } = definition;
-  const generated = (name) => `<!-- generated:${name} -->\n<!-- /generated:${name} -->`;
-  return `# ${label}
-
-A ${singular} in the API.
-
-## Example
-
-\`\`\`ts
-import { ${label} } from "pulumi-uptime";
-
-${exampleOf(definition, "example")}
-\`\`\`
-
-## Arguments
-
-${generated("arguments")}
-
-## Outputs
-
-${generated("outputs")}
-
-## Import
-
-${generated("import")}
-
-## ${label}.get
-
-${generated("get")}
-
-## Lookups
-
-${generated("lookups")}
-`;
-}
-
 function code(value) {
   return `\`${value}\``;
 }
@@ -331,8 +216,12 @@ function main(args) {
   const { definitions, settings } = built();
   for (const definition of definitions)
     writeGenerated(pathOf(definition), (present) => pageOf(definition, { present }), args);
-  writeGenerated(apiPath, (present) => apiPageOf(definitions, present), args);
-  writeGenerated(settingsPath, (present) => settingsPageOf(settings, present), args);
+  const others = {
+    "docs/api.md": { fields: definitions.map(wireFieldsOf).join("\n\n") },
+    "docs/settings.md": { settings: settingsOf(settings) },
+  };
+  for (const [path, parts] of Object.entries(others))
+    writeGenerated(path, (present) => withParts(path, present, parts), args);
 }
 
 runAsCommand(import.meta.url, main);

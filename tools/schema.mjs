@@ -2,7 +2,7 @@
 // it only says whether they are up to date.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { built, sentencesOf, sourceOf } from "./docs.mjs";
+import { built, filled, sentencesOf, sourceOf } from "./docs.mjs";
 import { readManifest, root, runAsCommand, writeGenerated } from "./main.mjs";
 import { addressOf, hasPublicAddress } from "./package.mjs";
 
@@ -140,7 +140,6 @@ function sharedTypes({ accountSettings, settings }) {
 function propertiesOf({ label, fields }, sentences, shared) {
   return mapValues(fields, (field, key) => {
     const description = sentences.get(key);
-    if (!description) throw new Error(`${label}.${key} has no comment that says what it means.`);
     if (field.type !== "choice") return { ...fieldTypes[field.type], description };
     const name = `uptime:index:${label}${capital(key)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
@@ -283,7 +282,7 @@ function outputOf({ oneOf, ...property }) {
 /** A page of examples, with what the SDKs and the things that it shows are called. */
 function pageOf(file, names) {
   const page = readFileSync(join(root, "provider", "engine", "plugin", "examples", `${file}.md`), "utf8");
-  return page.trim().replace(/\$\{(\w+)\}/g, (whole, name) => names[name] ?? whole);
+  return filled(page.trim(), names);
 }
 
 function capital(name) {
