@@ -47,7 +47,7 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
 /** A failure that a person must act on. */
 export class UptimeError extends Error {
   /**
-   * The message, with the server's words kept apart: `errorText` in engine/clean.ts makes it safe to show. `message` is not
+   * The message, with the server's words kept apart: `Cleaner` in engine/clean.ts makes it safe to show. `message` is not
    * safe, because a server may repeat secrets.
    */
   readonly parts: Message;

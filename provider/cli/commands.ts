@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import { UptimeError } from "../api/errors";
 import { ownPackage } from "../definitions/package";
 import { runEmulator } from "../emulator/cli";
-import { errorText } from "../engine/clean";
+import { Cleaner } from "../engine/clean";
 import { Session } from "../lifecycle/session";
 import * as comment from "./comment/comment";
 import * as doctor from "./doctor/doctor";
@@ -48,7 +48,9 @@ export async function runCommand(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    context.stderr.write(`${escapeInvisible(errorText(error, session.keys).replace(/\s*\n\s*/g, " "))}\n`);
+    context.stderr.write(
+      `${escapeInvisible(new Cleaner(session.keys).error(error).replace(/\s*\n\s*/g, " "))}\n`,
+    );
     if (!(error instanceof UptimeError) && error instanceof Error)
       context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
     return 1;

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from "entities/decode";
 
-import { quote, UptimeError } from "../api/errors";
+import { message, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { excerpt } from "../definitions/text";
 import { secretKeys, shownNames } from "../definitions/field";
@@ -8,6 +8,7 @@ import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
 import type { Properties } from "../definitions/marks";
+import type { ImportProblem } from "../lifecycle/import";
 
 /** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";
@@ -16,47 +17,63 @@ const leastLength = 4;
 /** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
 
-/** The message of an error for a person. Quotes are shortened, and left out if they repeat a secret. */
-export function errorText(error: unknown, secrets: Iterable<string>): string {
-  if (error instanceof UptimeError) return messageText(error.parts, secrets);
-  return messageText([quote(error instanceof Error ? error.message : String(error))], secrets);
-}
+/** Removes secrets from what leaves this process. */
+export class Cleaner {
+  /** @param secrets the API keys in use, and other strings that must not be shown */
+  constructor(private readonly secrets: Iterable<string>) {}
 
-/** A message for a person, like {@link errorText}. */
-export function messageText(message: string | Message, secrets: Iterable<string>): string {
-  if (typeof message === "string") return message.toWellFormed();
-  const detector = new SecretDetector(secrets);
-  const parts = message.map((part) => {
-    if (typeof part === "string") return part;
-    return detector.finds(part.text) ? redacted : excerpt(part.text);
-  });
-  return parts.join("").toWellFormed();
-}
+  /** A cleaner that also knows the secrets in a resource's properties. */
+  static forResource(
+    keys: Iterable<string>,
+    definition: Definition,
+    ...properties: readonly Properties[]
+  ): Cleaner {
+    return new Cleaner([...keys, ...secretsIn(definition, ...properties)]);
+  }
 
-/**
- * Attributes for state. Fields with the name of a secret field are left out at any depth, and a value that repeats their
- * value or another secret is replaced.
- */
-export function cleanAttributes(
-  definition: Definition,
-  attributes: Properties,
-  secrets: Iterable<string>,
-): Properties {
-  const known = new Set(secrets);
-  // A short secret counts only in quotes, so numbers need them too.
-  const all = JSON.stringify(attributes, (_name, value: unknown) =>
-    typeof value === "number" ? String(value) : value,
-  );
-  const secretFields = secretFieldsIn(definition, all);
-  const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
-  const detector = new SecretDetector(known);
-  if (!detector.finds(all)) return rest;
-  const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
-  const clean = (leaf: unknown): unknown => {
-    if (typeof leaf === "string") return cleanText(leaf);
-    return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
-  };
-  return mapLeaves(rest, clean, cleanText);
+  /** The message of an error for a person. Quotes are shortened, and left out if they repeat a secret. */
+  error(error: unknown): string {
+    if (error instanceof UptimeError) return this.message(error.parts);
+    return this.message([quote(error instanceof Error ? error.message : String(error))]);
+  }
+
+  /** A message for a person, like {@link error}. */
+  message(text: string | Message): string {
+    if (typeof text === "string") return text.toWellFormed();
+    const detector = new SecretDetector(this.secrets);
+    const parts = text.map((part) => {
+      if (typeof part === "string") return part;
+      return detector.finds(part.text) ? redacted : excerpt(part.text);
+    });
+    return parts.join("").toWellFormed();
+  }
+
+  /** A problem of an input, with the input's name in the text. */
+  problem({ property, reason }: ImportProblem): string {
+    return this.message(message`${property} ${reason}`);
+  }
+
+  /**
+   * Attributes for state. Fields with the name of a secret field are left out at any depth, and a value that repeats their
+   * value or another secret is replaced.
+   */
+  attributes(definition: Definition, attributes: Properties): Properties {
+    const known = new Set(this.secrets);
+    // A short secret counts only in quotes, so numbers need them too.
+    const all = JSON.stringify(attributes, (_name, value: unknown) =>
+      typeof value === "number" ? String(value) : value,
+    );
+    const secretFields = secretFieldsIn(definition, all);
+    const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
+    const detector = new SecretDetector(known);
+    if (!detector.finds(all)) return rest;
+    const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
+    const cleanLeaf = (leaf: unknown): unknown => {
+      if (typeof leaf === "string") return cleanText(leaf);
+      return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
+    };
+    return mapLeaves(rest, cleanLeaf, cleanText);
+  }
 }
 
 /** The secret fields whose names occur in the JSON, by these names. */
@@ -105,7 +122,7 @@ export function stringsIn(value: unknown): string[] {
 }
 
 /** The secret strings in a resource's properties: passwords, and the values of headers, not their names. */
-export function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
+function secretsIn(definition: Definition, ...properties: readonly Properties[]): string[] {
   const keys = secretKeys(definition);
   return properties.flatMap((source) => keys.flatMap((key) => [...secretsOf(source[key])]));
 }

@@ -103,7 +103,7 @@ class CollectingFront extends Front {
       if (provider !== undefined) await this.probe(provider, scope);
       if (!isInState && importId === undefined) namesakes = await this.namesakes(scope, inputs);
     } catch (error) {
-      if (problems.length === 0) problems = [this.encoder.error(error, news)];
+      if (problems.length === 0) problems = [this.cleanerFor(news).error(error)];
     }
     this.add({
       stepId,
@@ -133,7 +133,7 @@ class CollectingFront extends Front {
     try {
       return super.diff(id, outputs, news, options);
     } catch (error) {
-      const problems = [this.encoder.error(error, news)];
+      const problems = [this.cleanerFor(news).error(error)];
       this.add({ stepId: options.urn, label: this.definition.label, isInState: true, problems });
       return unchanged;
     }
@@ -162,7 +162,7 @@ class CollectingFront extends Front {
       await this.list(scope);
       this.add({ provider, address: url });
     } catch (error) {
-      this.add({ provider, address: url, problem: this.encoder.error(error) });
+      this.add({ provider, address: url, problem: this.cleanerFor().error(error) });
     }
   }
 

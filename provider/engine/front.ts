@@ -13,6 +13,7 @@ import type { ImportProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
+import { Cleaner } from "./clean";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
 import type { Properties } from "../definitions/marks";
@@ -136,9 +137,9 @@ export class Front {
     const checked = await check(this.definition, this.connect, declaration);
     const { urn } = declaration.options;
     this.announce(checked.announcement, news, urn);
-    for (const warning of checked.warnings)
-      this.context.print("warning", this.encoder.message(warning, news), urn);
-    const problems = this.encoder.problems([...checked.problems, ...refusals], news);
+    const cleaner = this.cleanerFor(news);
+    for (const warning of checked.warnings) this.context.print("warning", cleaner.message(warning), urn);
+    const problems = [...checked.problems, ...refusals].map((problem) => cleaner.problem(problem));
     if (problems.length > 0) session.rememberRefusal();
     // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
@@ -199,7 +200,7 @@ export class Front {
     try {
       return await this.context.session.run(operation);
     } catch (error) {
-      const text = this.encoder.error(this.context.session.explainKeyOnce(error), ...properties);
+      const text = this.cleanerFor(...properties).error(this.context.session.explainKeyOnce(error));
       const options = { cause: error };
       if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
@@ -213,10 +214,15 @@ export class Front {
     return this.encoder.markSecrets(this.encoder.outputs(...parameters));
   }
 
+  /** Cleans texts about a resource with these properties. */
+  protected cleanerFor(...properties: readonly Properties[]): Cleaner {
+    return Cleaner.forResource(this.context.session.keys, this.definition, ...properties);
+  }
+
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
     this.context.session.announce(() => {
-      this.context.print("info", this.encoder.message(announcement, news), urn);
+      this.context.print("info", this.cleanerFor(news).message(announcement), urn);
     });
   }
 }

@@ -5,7 +5,7 @@ import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
 import type { FoundRecord } from "../lifecycle/lookup";
-import { cleanAttributes, errorText } from "./clean";
+import { Cleaner } from "./clean";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
@@ -19,15 +19,16 @@ export async function runLookup(
   count: LookupCount,
   args: unknown,
 ): Promise<PublicRecord | PublicRecord[]> {
+  const cleaner = new Cleaner(session.keys);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,
-    attributes: cleanAttributes(definition, attributes, session.keys),
+    attributes: cleaner.attributes(definition, attributes),
   });
   try {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   } catch (error) {
-    throw new UptimeError(errorText(session.explainKeyOnce(error), session.keys), { cause: error });
+    throw new UptimeError(cleaner.error(session.explainKeyOnce(error)), { cause: error });
   }
 }

@@ -1,7 +1,5 @@
 import * as z from "zod/mini";
 
-import { message } from "../api/errors";
-import type { Message } from "../api/errors";
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { mapLeaves, isEmpty, isObject } from "../definitions/values";
 import type { Value } from "../definitions/values";
@@ -11,9 +9,8 @@ import { hiddenNames } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
 import { isUnknown, unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
-import type { ImportProblem } from "../lifecycle/import";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
-import { cleanAttributes, errorText, messageText, secretsIn } from "./clean";
+import { Cleaner } from "./clean";
 import { milliseconds } from "./duration";
 
 /** State may be of another version, or edited, so a value of the wrong type counts as missing. */
@@ -124,7 +121,7 @@ export function decodeOptions(
   };
 }
 
-/** Encodes one kind of resource for the engine: marks its secrets, and removes values and words that repeat one. */
+/** Encodes one kind of resource for the engine. */
 export class Encoder {
   constructor(
     readonly definition: Definition,
@@ -149,10 +146,10 @@ export class Encoder {
    */
   outputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
     const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
-    const secrets = this.secretsOf(values, from, ...others);
+    const cleaner = Cleaner.forResource(this.keys, this.definition, values, from, ...others);
     return {
       ...withoutMarks(values),
-      attributes: withoutMarks(cleanAttributes(this.definition, outputs.attributes, secrets)),
+      attributes: withoutMarks(cleaner.attributes(this.definition, outputs.attributes)),
       ...(account !== undefined && { account }),
       ...(importId !== undefined && { importId }),
       ...pick(from, hiddenNames.options),
@@ -162,23 +159,6 @@ export class Encoder {
       ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
       ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
     };
-  }
-
-  error(error: unknown, ...properties: readonly Properties[]): string {
-    return errorText(error, this.secretsOf(...properties));
-  }
-
-  message(text: Message, ...properties: readonly Properties[]): string {
-    return messageText(text, this.secretsOf(...properties));
-  }
-
-  /** The problems of inputs, each with its property in the text. */
-  problems(problems: readonly ImportProblem[], inputs: Properties): string[] {
-    return problems.map(({ property, reason }) => this.message(message`${property} ${reason}`, inputs));
-  }
-
-  private secretsOf(...properties: readonly Properties[]): string[] {
-    return [...this.keys, ...secretsIn(this.definition, ...properties)];
   }
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { message, quote, UptimeError } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/definitions/text";
 import { monitor } from "../../provider/definitions/monitor";
-import { cleanAttributes, errorText, messageText } from "../../provider/engine/clean";
+import { Cleaner } from "../../provider/engine/clean";
 import { anyCharacter } from "../support/arbitraries";
 import { echoes, folded } from "../support/echoes";
 import { sample } from "../support/size";
@@ -11,10 +11,10 @@ import { sample } from "../support/size";
 const notice = "(the server repeats a secret)";
 
 /** What is shown of a server's words. */
-const shown = (text: string, ...secrets: string[]): string => messageText([quote(text)], secrets);
+const shown = (text: string, ...secrets: string[]): string => new Cleaner(secrets).message([quote(text)]);
 
 const attributesOf = (attributes: Record<string, unknown>, ...secrets: string[]) =>
-  cleanAttributes(monitor, attributes, secrets);
+  new Cleaner(secrets).attributes(monitor, attributes);
 
 /** Characters that are in no text of the tests, so that whatever is left of a secret is seen. */
 const odd = fc
@@ -70,26 +70,27 @@ describe("a secret of one to three characters", () => {
 });
 
 describe("an error", () => {
+  const cleaned = (thrown: unknown, ...secrets: string[]): string => new Cleaner(secrets).error(thrown);
   const error = new UptimeError(
     message`The name "hunter22" was sent to port ${80}
       and answered: ${quote("no hunter22 <b>here</b>")}; ${quote("well\n<i>done</i>")}.`,
   );
 
   test("keeps our own words, and each of the server's that repeats no secret", () => {
-    expect(errorText(error, ["hunter22"])).toBe(
+    expect(cleaned(error, "hunter22")).toBe(
       `The name "hunter22" was sent to port 80 and answered: ${notice}; well done.`,
     );
-    expect(errorText(error, [])).toContain("answered: no hunter22 here; well done.");
+    expect(cleaned(error)).toContain("answered: no hunter22 here; well done.");
   });
 
   test("that explains another one keeps its words apart too", () => {
     const outer = new UptimeError(message`It failed: ${error}`);
-    expect(errorText(outer, ["hunter22"])).toBe(`It failed: ${errorText(error, ["hunter22"])}`);
-    expect(errorText(new TypeError("no hunter22"), ["hunter22"])).toBe(notice);
-    expect(errorText(new UptimeError(message`It failed: ${new Error("no hunter22")}`), ["hunter22"])).toBe(
+    expect(cleaned(outer, "hunter22")).toBe(`It failed: ${cleaned(error, "hunter22")}`);
+    expect(cleaned(new TypeError("no hunter22"), "hunter22")).toBe(notice);
+    expect(cleaned(new UptimeError(message`It failed: ${new Error("no hunter22")}`), "hunter22")).toBe(
       `It failed: ${notice}`,
     );
-    expect(errorText("thrown", ["hunter22"])).toBe("thrown");
+    expect(cleaned("thrown", "hunter22")).toBe("thrown");
   });
 
   test("keeps its name and its stack", () => {
@@ -148,7 +149,7 @@ describe("attributes", () => {
 test("other strings stay as they are, except that they become well-formed Unicode", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
-      expect(messageText([text], ["a secret that occurs nowhere"])).toBe(text.toWellFormed());
+      expect(new Cleaner(["a secret that occurs nowhere"]).message([text])).toBe(text.toWellFormed());
       expect(shown(text, "a secret that occurs nowhere")).toBe(excerpt(text));
     }),
   );

@@ -7,7 +7,7 @@ import { Collection } from "../../provider/api/collection";
 import { MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
-import { errorText } from "../../provider/engine/clean";
+import { Cleaner } from "../../provider/engine/clean";
 import { clientOf, errorOf } from "../support/client";
 import { answering, listen, serve } from "../support/http-server";
 
@@ -61,7 +61,7 @@ async function sentenceOf(operation: Promise<unknown>): Promise<string> {
   const started = Date.now();
   const error = await errorOf(operation);
   expect(Date.now() - started).toBeLessThan(5000);
-  const message = errorText(error, [key]);
+  const message = new Cleaner([key]).error(error);
   expect(message).not.toContain("canary-key");
   expect(message.length).toBeLessThan(1500);
   return message;

@@ -3,7 +3,7 @@ import type { Definition } from "../../definitions/field";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { errorText, stringsIn } from "../../engine/clean";
+import { Cleaner, stringsIn } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/record-scope";
 import { changedKeys } from "../../lifecycle/diff";
 import { identityKeys } from "../../lifecycle/difference";
@@ -51,7 +51,7 @@ export async function compareResource(
     const own = [declared, stored].flatMap((properties) =>
       Object.keys(properties).flatMap((key) => (isSecret(key) ? stringsIn(properties[key]) : [])),
     );
-    const message = errorText(error, [...keys, ...own]);
+    const message = new Cleaner([...keys, ...own]).error(error);
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
     // Its message quotes values, which may be secret.

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../../api/answer";
 import type { Definition, RequestHeader } from "../../definitions/field";
 import type { Value } from "../../definitions/values";
-import { Encoder } from "../../engine/request";
+import { Cleaner } from "../../engine/clean";
 import { mustBeDeclared, shownValues } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import { problemsOf } from "../../lifecycle/validate";
@@ -45,11 +45,9 @@ export function exportedOf(
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  const texts = new Encoder(definition, keys).problems(
-    [...unreadable, ...refused],
-    Object.fromEntries(shown),
-  );
-  return { definition, record, values, problems: texts.map((text) => text.replace(/\.$/, "")) };
+  const cleaner = Cleaner.forResource(keys, definition, Object.fromEntries(shown));
+  const problems = [...unreadable, ...refused].map((one) => cleaner.problem(one).replace(/\.$/, ""));
+  return { definition, record, values, problems };
 }
 
 /** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */

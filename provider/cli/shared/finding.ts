@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { UptimeError } from "../../api/errors";
-import { errorText } from "../../engine/clean";
+import { Cleaner } from "../../engine/clean";
 
 const finding = z.object({
   /** A fixed word for programs: `api-key`, for example. */
@@ -23,5 +23,5 @@ export const failed = (code: string, text: string): Finding => ({ code, level: "
 /** An error as a finding. Anything but an UptimeError is a bug and is rethrown. */
 export function failure(code: string, error: unknown, keys: Iterable<string>): Finding {
   if (!(error instanceof UptimeError)) throw error;
-  return failed(code, errorText(error, keys));
+  return failed(code, new Cleaner(keys).error(error));
 }
