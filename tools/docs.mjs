@@ -17,7 +17,7 @@ const pathOf = ({ singular }) => `docs/${singular}.md`;
 export function pageOf(definition, { source = sourceOf(definition), present } = {}) {
   const { label, singular, plural } = definition;
   const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
-  const columns = built().columnsOf(definition);
+  const columns = built().identityKeys(definition);
   const page = filled(readFileSync(join(root, "tools", "resource-page.md"), "utf8"), {
     ...{ label, singular, plural, one, all },
     example: exampleOf(definition, "example"),
@@ -206,10 +206,10 @@ export function sourceOf({ singular }) {
 export function built() {
   const load = createRequire(import.meta.url);
   const folder = join(root, "dist", "provider", "definitions");
-  const [all, { lookupName }, { columnsOf }, settings] = ["index", "pulumi", "field", "settings"].map(
+  const [all, { lookupName }, { identityKeys }, settings] = ["index", "pulumi", "keys", "settings"].map(
     (name) => load(join(folder, `${name}.js`)),
   );
-  return { definitions: all.definitions, columnsOf, lookupName, settings };
+  return { definitions: all.definitions, identityKeys, lookupName, settings };
 }
 
 function main(args) {

@@ -196,8 +196,8 @@ function attributesOf(singular) {
 
 /** `getMonitor` and `getMonitors`, for example. */
 function addFunctions(schema, definition, properties, names) {
-  const { label, singular, plural, fields } = definition;
-  const columns = built().columnsOf(definition);
+  const { label, singular, plural, fields, filters = {} } = definition;
+  const columns = built().identityKeys(definition);
   const filter = {
     account: { type: "string", description: "The account to look in. Default: the account of `apiKey`." },
     ...(fields.name && { name: { type: "string", description: "The whole name." } }),
@@ -207,13 +207,9 @@ function addFunctions(schema, definition, properties, names) {
       type: "string",
       description: `The field in which the API looks for \`search\`: ${listed(columns)}. Default \`name\`.`,
     },
-    ...(fields.url && {
-      statusPageId: {
-        type: "integer",
-        description: `Only the ${plural} of the status page with this id.`,
-      },
-    }),
   };
+  for (const [key, { noun }] of Object.entries(filters))
+    filter[key] = { type: "integer", description: `Only the ${plural} of the ${noun} with this id.` };
   const shown = Object.keys(fields).filter((key) => !fields[key].secret);
   const result = {
     type: "object",

@@ -38,6 +38,11 @@ export function equal(field: Field, declared: Value, other: Value): boolean {
   return !isEmpty(other) && codecOf[field.type].equal(declared, other);
 }
 
+/** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
+export function mustBeDeclared(field: Field, value: Value): value is Exclude<Value, null> {
+  return !isEmpty(value) && (field.required === true || !equal(field, field.default ?? null, value));
+}
+
 export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }

@@ -17,6 +17,8 @@ export interface Field<
   readonly type: FieldType;
   /** Must be declared. */
   readonly required?: Required;
+  /** @internal A person recognizes a record by it, and the API's lists are searched and sorted by it. (docs/api.md) */
+  readonly identifies?: boolean;
   /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
   /** @internal The API's documented default: sent when the field is not declared. */
@@ -150,6 +152,14 @@ interface Rule {
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
 
+/** @internal A filter of the API's list. */
+interface Filter {
+  /** Name in the API's query. */
+  readonly wire: string;
+  /** What has the id. */
+  readonly noun: string;
+}
+
 /** @internal One kind of record in the API: the declaration that everything else is derived from. */
 export interface Definition {
   /** Name of the resource class. */
@@ -162,16 +172,8 @@ export interface Definition {
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;
   readonly rules: readonly Rule[];
-}
-
-/** @internal The fields that are secret. */
-export function secretKeys({ fields }: Definition): string[] {
-  return Object.keys(fields).filter((key) => fields[key]?.secret);
-}
-
-/** @internal The fields that the API searches and sorts by, as far as the resource has them. (docs/api.md) */
-export function columnsOf({ fields }: Definition): readonly ("name" | "url")[] {
-  return (["name", "url"] as const).filter((key) => key in fields);
+  /** What else the API's list can be filtered by: the ids of something, by the name of a lookup's argument. (docs/api.md) */
+  readonly filters?: Readonly<Record<string, Filter>>;
 }
 
 /** @internal The names under which a record may show a field, in order of preference. */

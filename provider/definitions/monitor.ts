@@ -5,9 +5,9 @@ const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 
 export const monitorFields = {
   /** Name of the monitor, for example `Checkout`. (docs/monitor.md) */
-  name: text("name", { required: true }),
+  name: text("name", { required: true, identifies: true }),
   /** The URL being monitored: an absolute http or https URL. (docs/monitor.md) */
-  url: url("url", { required: true }),
+  url: url("url", { required: true, identifies: true }),
   /**
    * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the values suggest
    * seconds. (docs/monitor.md)
@@ -84,6 +84,7 @@ export const monitor: Definition = {
   plural: "monitors",
   addressSetting: "monitorsBaseUrl",
   fields: monitorFields,
+  filters: { statusPageId: { wire: "status_page_id", noun: "status page" } },
   rules: [
     {
       of: ["alertCondition", "alertTextLookup"],

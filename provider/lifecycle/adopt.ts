@@ -3,12 +3,13 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { fieldOf, identityKeys } from "../definitions/keys";
 import { isOwnedElsewhere, isReservedElsewhere, reserveRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord } from "./pending-creates";
-import { compare, differences, fieldOf, identityKeys, describeRecord, quoteValue } from "./difference";
+import { compare, differences, describeRecord, quoteValue } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { newClaim } from "./claims";
 

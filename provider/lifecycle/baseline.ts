@@ -5,7 +5,8 @@ import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/field-types";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
-import { compare, fieldOf, identityKeys } from "./difference";
+import { fieldOf, identityKeys } from "../definitions/keys";
+import { compare } from "./difference";
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {

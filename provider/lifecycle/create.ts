@@ -13,13 +13,14 @@ import {
 } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
+import { fieldOf } from "../definitions/keys";
 import { noteCreated } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
-import { compare, fieldOf, describeRecord, wantedValues } from "./difference";
+import { compare, describeRecord, wantedValues } from "./difference";
 import { importRecord } from "./import";
 import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";

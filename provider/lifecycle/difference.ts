@@ -4,9 +4,10 @@ import type { Message, Quote } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
-import { decodeEntities, isEmpty } from "../definitions/values";
+import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
 import { isUnknown } from "../definitions/unknown";
+import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;
@@ -118,11 +119,6 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
-/** The managed properties: those that have a value, or null. */
-export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
-}
-
 /** The values of managed properties, without those that are not known yet. */
 export function wantedValues(
   definition: Definition,
@@ -138,30 +134,6 @@ export function wantedValues(
 /** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
-}
-
-/** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
-export function mustBeDeclared(field: Field, value: Value): value is Exclude<Value, null> {
-  return !isEmpty(value) && (field.required === true || !equal(field, field.default ?? null, value));
-}
-
-/** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. */
-export function identityKeys({ fields }: Definition): string[] {
-  return Object.keys(fields).filter((key) => {
-    const { required, type } = fields[key] ?? {};
-    return required === true && (type === "text" || type === "hostname" || type === "url");
-  });
-}
-
-/** The properties that no update can change: another value replaces the resource. */
-export function fixedKeys({ fields }: Definition): string[] {
-  return Object.keys(fields).filter((key) => fields[key]?.replace);
-}
-
-export function fieldOf(definition: Definition, key: string): Field {
-  const field = definition.fields[key];
-  if (!field) throw new UptimeError(`${definition.label} has no property ${key}.`);
-  return field;
 }
 
 /** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */

@@ -1,6 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
-import { compare, fieldOf, identityKeys, valueOf } from "./difference";
+import { fieldOf, identityKeys } from "../definitions/keys";
+import { compare, valueOf } from "./difference";
 import type { Ledger } from "./ledger";
 import type { Outputs } from "./resource";
 

@@ -1,30 +1,18 @@
 import { isRecordId } from "../api/answer";
 import { UptimeError } from "../api/errors";
-import { columnsOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
+import { identityKeys } from "../definitions/keys";
 
 /** The arguments of a lookup, checked. */
-export interface Query {
-  readonly id?: string;
-  readonly account?: string;
-  readonly name?: string;
-  readonly url?: string;
-  readonly search?: string;
-  readonly searchBy?: string;
-  readonly statusPageId?: string;
-  readonly sortBy?: string;
-  readonly sort?: string;
-}
+export type Query = Readonly<Partial<Record<string, string>>>;
 
 /** The arguments that select records, beside an id. */
 export function filtersOf(definition: Definition): string[] {
-  const columns = columnsOf(definition);
-  // The API's list of monitors, which have a URL, can be filtered by status page. (docs/api.md)
-  return [...columns, "search", "searchBy", ...(columns.includes("url") ? ["statusPageId"] : [])];
+  return [...identityKeys(definition), "search", "searchBy", ...Object.keys(definition.filters ?? {})];
 }
 
 function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
-  const columns = columnsOf(definition);
+  const columns = identityKeys(definition);
   const choices = new Map<string, readonly unknown[]>([
     ["searchBy", columns],
     ["sortBy", ["id", ...columns]],
@@ -37,8 +25,8 @@ function problemOf(definition: Definition, key: string, value: unknown): string 
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   if (key === "id")
     return isRecordId(text) ? undefined : `must be the id of a ${definition.singular}, a string or a number`;
-  if (key === "statusPageId")
-    return /^\d+$/.test(text) ? undefined : "must be the id of a status page, a whole number";
+  const filter = definition.filters?.[key];
+  if (filter) return /^\d+$/.test(text) ? undefined : `must be the id of a ${filter.noun}, a whole number`;
   if (typeof value !== "string") return "must be a string";
   return value.trim() === "" ? "must not be empty" : undefined;
 }
@@ -48,7 +36,7 @@ export function checkQuery(
   definition: Definition,
   lookup: string,
   args: unknown,
-  ...more: readonly (keyof Query)[]
+  ...more: readonly string[]
 ): Query {
   if (typeof args !== "object" || args === null || Array.isArray(args))
     throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);

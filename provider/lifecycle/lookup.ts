@@ -2,11 +2,11 @@ import { compareIds } from "../api/answer";
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { columnsOf } from "../definitions/field";
 import type { Definition } from "../definitions/field";
+import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../definitions/pulumi";
 import type { Connect, RecordScope } from "./record-scope";
-import { compare, fieldOf, describeRecord, shows, shownValues } from "./difference";
+import { compare, describeRecord, shows, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
@@ -54,7 +54,7 @@ export async function lookUpOne(
   if (others.length > 0) {
     const named = [match, ...others]
       .slice(0, shownMatches)
-      .map((record) => describeRecord(definition, record, ["name"]));
+      .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
       message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
@@ -94,7 +94,7 @@ async function select(
   filter: Query,
 ): Promise<readonly ApiRecord[]> {
   const matches = (record: ApiRecord): boolean =>
-    columnsOf(definition).every((key) => {
+    identityKeys(definition).every((key) => {
       const field = fieldOf(definition, key);
       const wanted = filter[key];
       if (wanted === undefined) return true;
@@ -109,15 +109,14 @@ async function select(
     for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
-  const { search, searchBy, statusPageId } = filter;
-  const parameters = {
-    ...(search !== undefined && { search }),
-    ...(searchBy !== undefined && { search_by: searchBy }),
-    ...(statusPageId !== undefined && { status_page_id: statusPageId }),
-  };
+  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, filter[key]]);
+  const { search, searchBy } = filter;
+  const parameters = Object.fromEntries(
+    [["search", search], ["search_by", searchBy], ...filters].filter(([, value]) => value !== undefined),
+  ) as Record<string, string>;
   // The API's search makes the list shorter, but may read the string in another way, so if it finds nothing the whole list is
   // read. It is not used for URLs: one URL has several spellings, and the search would miss some.
-  const [narrowed] = columnsOf(definition).flatMap((key) => {
+  const [narrowed] = identityKeys(definition).flatMap((key) => {
     const text = filter[key];
     const isNarrow = fieldOf(definition, key).type === "text" && search === undefined;
     return text !== undefined && isNarrow ? [{ search: text, search_by: key }] : [];

@@ -13,8 +13,9 @@ import type { Message } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
+import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
-import { compare, differences, fieldOf, fixedKeys, identityKeys, describeRecord, shows } from "./difference";
+import { compare, differences, describeRecord, shows } from "./difference";
 import type { WantedValues } from "./difference";
 import { isOwnedElsewhere } from "./run-note";
 import type { RecordScope } from "./record-scope";
@@ -214,7 +215,8 @@ function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord
     const value = wanted.get(key) ?? null;
     const comparison = compare(field, value, record);
     if (comparison.outcome === "same") return true;
-    if (key !== "name" || comparison.outcome === "notShown" || typeof value !== "string") return false;
+    // A server cuts names short, and no URLs.
+    if (field.type === "url" || comparison.outcome === "notShown" || typeof value !== "string") return false;
     const { value: actual } = comparison;
     return typeof actual === "string" && actual !== "" && value.startsWith(actual);
   });

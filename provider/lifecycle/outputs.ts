@@ -3,7 +3,8 @@ import { message, UptimeError } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
 import type { Value } from "../definitions/values";
-import { compare, fieldOf, managedKeys, shownValue, valueOf } from "./difference";
+import { fieldOf, managedKeys } from "../definitions/keys";
+import { compare, shownValue, valueOf } from "./difference";
 import type { Inputs, Outputs } from "./resource";
 import type { RecordScope } from "./record-scope";
 

@@ -3,8 +3,9 @@ import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors
 import { oldSettings } from "../api/failed-attempt";
 import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
+import { fixedKeys, identityKeys } from "../definitions/keys";
 import type { RecordScope } from "./record-scope";
-import { differences, fixedKeys, identityKeys, quoteValue, wantedValues } from "./difference";
+import { differences, quoteValue, wantedValues } from "./difference";
 import { hasSameNameOrUrl } from "./evidence";
 import type { EngineOptions, Outputs } from "./resource";
 

@@ -1,8 +1,9 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
+import { fieldOf, managedKeys } from "../definitions/keys";
 import { PartialFailureError } from "./resource";
 import type { RecordScope } from "./record-scope";
-import { fieldOf, managedKeys, shownValue, wantedValues } from "./difference";
+import { shownValue, wantedValues } from "./difference";
 import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";

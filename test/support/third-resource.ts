@@ -12,7 +12,7 @@ import type { ResourceOf, StateOf } from "../../provider/sdk/resource";
 
 export const policyFields = {
   /** Name of the policy. (docs/policy.md) */
-  name: text("name", { required: true }),
+  name: text("name", { required: true, identifies: true }),
   /** When it applies: `always` or `nights`. Default always. (docs/policy.md) */
   applies: choice("applies", ["always", "nights"], { default: "always", resetByUpdate: true }),
   /** Text that alerts begin with. (docs/policy.md) */

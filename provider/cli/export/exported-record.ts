@@ -1,8 +1,10 @@
 import type { ApiRecord } from "../../api/answer";
 import type { Definition, RequestHeader } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
 import type { Value } from "../../definitions/values";
+import { mustBeDeclared } from "../../definitions/field-types";
 import { Cleaner } from "../../engine/clean";
-import { mustBeDeclared, shownValues } from "../../lifecycle/difference";
+import { shownValues } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
@@ -57,7 +59,9 @@ export function moduleResource(
   names: Set<string>,
   keys: Set<string>,
 ): ModuleResource {
-  const texts = [values.get("name"), values.get("url")].filter((value) => typeof value === "string");
+  const texts = identityKeys(definition)
+    .map((key) => values.get(key))
+    .filter((value) => typeof value === "string");
   const name = giveName(names, definition.singular, id, texts);
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 
-import { secretKeys } from "../../definitions/field";
 import type { Definition } from "../../definitions/field";
 import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { hiddenNames, providerCode, stackType, typeToken } from "../../definitions/pulumi";
+import { secretKeys } from "../../definitions/keys";
 import { encodeInputs, Encoder } from "../../engine/request";
 import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { unknownValue } from "../../definitions/marks";
 import { stackType } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import { identityKeys } from "../../lifecycle/difference";
+import { identityKeys } from "../../definitions/keys";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({

@@ -3,11 +3,11 @@ import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { hiddenNames } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
-import { mustBeDeclared } from "../../lifecycle/difference";
 import type { ImportProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
 import type { Properties } from "../../definitions/marks";
+import { mustBeDeclared } from "../../definitions/field-types";
 
 /** A record that an import has read. */
 export interface ImportedRecord {

@@ -1,0 +1,30 @@
+import type { Definition, Field } from "./field";
+
+/** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. The name is the first. */
+export function identityKeys(definition: Definition): string[] {
+  return keysOf(definition, ({ identifies }) => identifies === true);
+}
+
+/** The properties that no update can change: another value replaces the resource. */
+export function fixedKeys(definition: Definition): string[] {
+  return keysOf(definition, ({ replace }) => replace === true);
+}
+
+export function secretKeys(definition: Definition): string[] {
+  return keysOf(definition, ({ secret }) => secret === true);
+}
+
+/** The managed properties: those that have a value, or null. */
+export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
+  return keysOf(definition, (_, key) => values[key] !== undefined);
+}
+
+export function fieldOf({ label, fields }: Definition, key: string): Field {
+  const field = fields[key];
+  if (!field) throw new Error(`${label} has no property ${key}.`);
+  return field;
+}
+
+function keysOf({ fields }: Definition, has: (field: Field, key: string) => boolean): string[] {
+  return Object.entries(fields).flatMap(([key, field]) => (has(field, key) ? [key] : []));
+}
