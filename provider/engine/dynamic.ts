@@ -10,7 +10,7 @@ import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import { newFront } from "./collect";
+import { newFront } from "./new-front";
 import { FrontSession } from "./front";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";

@@ -20,7 +20,7 @@ import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
-import { compare, describeRecord, wantedValues } from "./difference";
+import { compare, describeRecord, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
@@ -50,8 +50,7 @@ export async function create(
   }
 
   const wanted = wantedValues(definition, inputs.values);
-  // `pause` and other update-only fields are set by an update that follows.
-  const wantedOnCreate = wantedValues(definition, inputs.values, (_, field) => !field.updateOnly);
+  const wantedOnCreate = wantedValuesOnCreate(definition, inputs.values);
   const baseline = await baselineOf(scope, operation);
   const adopted = settings.adoptExisting
     ? await adopt(scope, wantedOnCreate, baseline, owner, operation)

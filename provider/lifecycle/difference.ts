@@ -131,6 +131,14 @@ export function wantedValues(
   return new Map(keys.map((key) => [key, valueOf(values, key)]));
 }
 
+/** The values that a create sends. `pause` and other update-only fields are set by an update that follows. */
+export function wantedValuesOnCreate(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+): Map<string, Value> {
+  return wantedValues(definition, values, (_, field) => !field.updateOnly);
+}
+
 /** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;

@@ -10,7 +10,7 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { plainTextKeys } from "../../definitions/setting-warnings";
 import { isLoopback } from "../../definitions/url";
-import type { CollectedProvider } from "../../engine/collect";
+import type { CollectedProvider } from "../../engine/collected";
 import type { Session } from "../../lifecycle/session";
 import { ownPackage } from "../../definitions/package";
 import { failed, failure, ok, warning } from "../shared/finding";

@@ -5,7 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import { openRunNote } from "../../lifecycle/run-note";
 import type { Surroundings } from "../../lifecycle/session";
-import { newFront } from "../collect";
+import { newFront } from "../new-front";
 import { FrontSession } from "../front";
 import type { FrontContext } from "../front";
 import { runLookup } from "../lookup";

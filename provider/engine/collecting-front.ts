@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 
-import * as z from "zod/mini";
-
 import { UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { unwrapSecrets } from "../definitions/marks";
@@ -13,71 +11,17 @@ import type { RecordScope } from "../lifecycle/record-scope";
 import { namesakesOf } from "../lifecycle/adopt";
 import { readBaseline } from "../lifecycle/baseline";
 import type { Baseline } from "../lifecycle/baseline";
-import { wantedValues } from "../lifecycle/difference";
+import { wantedValuesOnCreate } from "../lifecycle/difference";
 import type { Changes } from "../lifecycle/diff";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
+import { collectVariable } from "./collected";
+import type { CollectedLine, NamesakeLine } from "./collected";
 import { Front } from "./front";
 import type { CheckRequest, CheckResult, FrontContext } from "./front";
 import { decodeInputs } from "./request";
 
-/**
- * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. `check` then writes
- * there what it would refuse, and lets the preview go on, because the engine stops at the first refusal.
- */
-export const collectVariable = "PULUMI_UPTIME_COLLECT";
-
-/** A record of the same name (a monitor: and URL). */
-const namesakeLine = z.object({
-  id: z.string(),
-  /** The properties that differ from what the program declares. */
-  differs: z.array(z.string()),
-});
-
-const collectedResource = z.object({
-  /** The resource's URN, or what its inputs hold under {@link hiddenNames.stepId}. Undefined if neither is known. */
-  stepId: z.optional(z.string()),
-  /** The class: `Monitor`, for example. */
-  label: z.string(),
-  isInState: z.boolean(),
-  /** The name of an explicit provider. */
-  provider: z.optional(z.string()),
-  /** A fingerprint of the account, as state has it under `__key`; undefined if its settings cannot be used. */
-  keyFingerprint: z.optional(z.string()),
-  /** Fingerprints of its address and of those that it has moved from, as state has them under `__server`. */
-  servers: z.optional(z.array(z.string())),
-  /** The id in the option `import`. */
-  importId: z.optional(z.string()),
-  /** Why a preview would refuse it; each begins with the property. */
-  problems: z.array(z.string()),
-  /** Of a new resource: the records that agree in what identifies them. */
-  namesakes: z.optional(z.array(namesakeLine)),
-  /** Its create may adopt one of them. */
-  mayAdopt: z.optional(z.boolean()),
-});
-
-const collectedProvider = z.object({
-  provider: z.string(),
-  address: z.string(),
-  /** Why its server cannot be used. */
-  problem: z.optional(z.string()),
-});
-
-/** A line of the file. */
-export const collectedLine = z.union([collectedResource, collectedProvider]);
-/** A resource that was checked. */
-export type CollectedResource = z.infer<typeof collectedResource>;
-export type NamesakeLine = z.infer<typeof namesakeLine>;
-/** An explicit provider. */
-export type CollectedProvider = z.infer<typeof collectedProvider>;
-
-/** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
-export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
-  const file = env[collectVariable];
-  return file ? new CollectingFront(context, file) : new Front(context);
-}
-
-/** Writes down what a preview would refuse, and lets the preview go on. */
-class CollectingFront extends Front {
+/** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
+export class CollectingFront extends Front {
   override readonly isCollecting = true;
   /** All records of each account, read once: a failed read is not tried again for each resource either. */
   private readonly lists = new Map<RecordScope, Promise<Baseline>>();
@@ -140,18 +84,15 @@ class CollectingFront extends Front {
     }
   }
 
-  /** `pulumi up` under the variable changes nothing. */
   override save(): never {
-    throw new UptimeError(
-      `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
-    );
+    return refuseWrites();
   }
 
   override delete(): never {
-    this.save();
+    return refuseWrites();
   }
 
-  private add(line: z.infer<typeof collectedLine>): void {
+  private add(line: CollectedLine): void {
     appendFileSync(this.file, `${JSON.stringify(line)}\n`);
   }
 
@@ -171,7 +112,7 @@ class CollectingFront extends Front {
   private async namesakes(scope: RecordScope, inputs: Properties): Promise<NamesakeLine[] | undefined> {
     const { definition } = scope;
     const { values } = decodeInputs(definition, unwrapSecrets(inputs) as Properties);
-    const wantedOnCreate = wantedValues(definition, values, (_, field) => !field.updateOnly);
+    const wantedOnCreate = wantedValuesOnCreate(definition, values);
     if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
     const list = await this.list(scope);
     const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation(scope));
@@ -186,4 +127,10 @@ class CollectingFront extends Front {
     this.lists.set(scope, list);
     return list;
   }
+}
+
+function refuseWrites(): never {
+  throw new UptimeError(
+    `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
+  );
 }
