@@ -12,6 +12,7 @@ import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
 import { newFront } from "./new-front";
 import { FrontSession } from "./front";
+import type { Front } from "./front";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
 import type { Properties } from "../definitions/marks";
@@ -42,13 +43,11 @@ export function dynamicProvider(
     process.env,
   );
 
-  const run = async <T>(operation: () => T | Promise<T>, ...properties: Properties[]): Promise<T> => {
+  const run: Front["run"] = async (operation, news, ...olds) => {
     try {
-      return await front.run(operation, ...properties);
+      return await front.run(operation, news, ...olds);
     } catch (error) {
-      throw error instanceof OperationError
-        ? hostError(error, properties[0]?.[hiddenNames.providerCode])
-        : error;
+      throw error instanceof OperationError ? hostError(error, news[hiddenNames.providerCode]) : error;
     }
   };
 
@@ -116,8 +115,8 @@ export function dynamicProvider(
             deleteBeforeReplace,
           };
         },
-        olds,
         news,
+        olds,
       ),
     create: (properties: Properties) =>
       run(async () => {

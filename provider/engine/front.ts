@@ -194,17 +194,22 @@ export class Front {
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param properties the resource's properties, new inputs first; the error and state must not show their secrets
+   * @param news the resource's new properties, or the only ones; after a partial failure, state keeps their hidden options
+   * @param olds its other properties; the error and state show no secrets of either
    */
-  async run<T>(operation: () => T | Promise<T>, ...properties: readonly Properties[]): Promise<T> {
+  async run<T>(
+    operation: () => T | Promise<T>,
+    news: Properties,
+    ...olds: readonly Properties[]
+  ): Promise<T> {
     try {
       return await this.context.session.run(operation);
     } catch (error) {
-      const text = this.cleanerFor(...properties).error(this.context.session.explainKeyOnce(error));
+      const text = this.cleanerFor(news, ...olds).error(this.context.session.explainKeyOnce(error));
       const options = { cause: error };
       if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
-      const kept = { id: error.id, outputs: this.encode(error.outputs, ...properties) };
+      const kept = { id: error.id, outputs: this.encode(error.outputs, news, ...olds) };
       throw new OperationError(text, options, kept);
     }
   }

@@ -77,7 +77,7 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
     front
       .run(() => {
         throw cause;
-      })
+      }, {})
       .catch((error: unknown) => error);
   const outputs = { values: {}, attributes: {} };
   for (const cause of [new TypeError("a bug"), new PartialFailureError("1", outputs, ["a failure"])]) {
