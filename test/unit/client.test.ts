@@ -72,8 +72,10 @@ describe("an error of the connection", () => {
 
   test("repeats a request that was not sent", async () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
-    const client = clientAt(await answering({ id: 1 }, {}, 201), { "uptime:maxRetries": "1" });
-    expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
+    const clock = instantClock();
+    const client = clientAt(await answering({ id: 1 }, {}, 201), { "uptime:maxRetries": "1" }, clock);
+    const operation = new Operation({ clock });
+    expect((await send(client, { method: "POST", form: [], operation })).status).toBe(201);
   });
 });
 
