@@ -2,8 +2,7 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { LostAnswerError, TimeIsOverError } from "../../provider/api/errors";
-import type { UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, TimeIsOverError, type UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
 import { clientOf, errorOf } from "../support/client";
