@@ -1,7 +1,6 @@
 import fc from "fast-check";
 
-import { dialectChoices } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { dialectChoices, type Dialect } from "../../provider/emulator";
 import type { Inputs } from "./model";
 
 /** The names in a table, with their type. */

@@ -1,5 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 
 /** A server's certificate with its key, and that of the authority that has issued it; all in PEM. */
 export interface Certificate {

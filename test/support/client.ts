@@ -1,11 +1,9 @@
 import { Client } from "../../provider/api/client";
-import { systemClock } from "../../provider/api/clock";
-import type { Clock } from "../../provider/api/clock";
+import { systemClock, type Clock } from "../../provider/api/clock";
 import { UptimeError } from "../../provider/api/errors";
 import { Log } from "../../provider/api/log";
 import { readSettings } from "../../provider/api/settings";
-import { httpTransport } from "../../provider/api/transport";
-import type { Transport } from "../../provider/api/transport";
+import { httpTransport, type Transport } from "../../provider/api/transport";
 import type { Settings } from "./calls";
 
 /** A client by itself, without a provider. */

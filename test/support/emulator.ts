@@ -1,5 +1,4 @@
-import { Emulator } from "../../provider/emulator";
-import type { EmulatorOptions, Fault } from "../../provider/emulator";
+import { Emulator, type EmulatorOptions, type Fault } from "../../provider/emulator";
 
 const running: Emulator[] = [];
 

@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 
 const running: (() => void)[] = [];

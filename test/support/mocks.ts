@@ -23,7 +23,7 @@ export async function startMocks({
   await pulumi.runtime.setMocks(
     {
       newResource: async ({ type, name, inputs, id }) => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(resolve, 5));
         created(name);
         registered.push({ type, name, inputs: inputs as Record<string, unknown>, id });
         return { id: id === "" || id === undefined ? made(name) : id, state: inputs as object };

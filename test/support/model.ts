@@ -1,9 +1,7 @@
-import { systemClock } from "../../provider/api/clock";
-import type { Clock } from "../../provider/api/clock";
+import { systemClock, type Clock } from "../../provider/api/clock";
 import { startDynamic } from "./calls";
 import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
-import { entryOf, SimulatedEngine, urnOf } from "./simulated/engine";
-import type { Command, Outcome, Plan } from "./simulated/engine";
+import { entryOf, SimulatedEngine, urnOf, type Command, type Outcome, type Plan } from "./simulated/engine";
 
 export type Inputs = Properties;
 

@@ -3,8 +3,7 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
+import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
 import type { Engine } from "../../provider/engine/engine";
 import { methodsOf } from "../../provider/engine/plugin/grpc";

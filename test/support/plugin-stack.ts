@@ -1,7 +1,6 @@
 import type { Clock } from "../../provider/api/clock";
 import type { Kind, Settings } from "./calls";
-import { ModelStack } from "./model";
-import type { Inputs } from "./model";
+import { ModelStack, type Inputs } from "./model";
 import { startPlugin } from "./plugin-calls";
 
 /**

@@ -1,10 +1,8 @@
-import { createServer, request as forward } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
-import { certificateFor } from "./certificate";
-import type { Certificate } from "./certificate";
+import { certificateFor, type Certificate } from "./certificate";
 
 /** A name that nothing but the proxy can resolve. */
 export const host = "api.example";

@@ -1,7 +1,6 @@
 import { defaultApiKey } from "../../provider/emulator";
 import type { Emulator, EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
-import { silenceHost } from "./calls";
-import type { Kind, Settings } from "./calls";
+import { silenceHost, type Kind, type Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";
 

@@ -1,11 +1,9 @@
 import { choice, text } from "../../provider/definitions/field";
 import type { AccountArgs, ArgsOf, Definition } from "../../provider/definitions/field";
 import { dynamicBinding } from "../../provider/sdk/dynamic-binding";
-import { lookups } from "../../provider/sdk/lookups";
-import type { AllArgs, LookupResult, OneArgs } from "../../provider/sdk/lookups";
+import { lookups, type AllArgs, type LookupResult, type OneArgs } from "../../provider/sdk/lookups";
 import { pluginBinding } from "../../provider/sdk/plugin-binding";
-import { resourceClass } from "../../provider/sdk/resource";
-import type { ResourceOf, StateOf } from "../../provider/sdk/resource";
+import { resourceClass, type ResourceOf, type StateOf } from "../../provider/sdk/resource";
 
 // A resource that the API does not have, written as a contributor would add one: its definition, and for each front its class
 // and its lookups.

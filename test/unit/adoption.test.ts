@@ -1,6 +1,5 @@
 import type { ModelStack } from "../support/model";
-import { fronts, Program } from "../support/program";
-import type { Front } from "../support/program";
+import { fronts, Program, type Front } from "../support/program";
 import { answer, emulator, failureOf, posts, withServer } from "../support/server";
 import { home } from "../support/monitors";
 

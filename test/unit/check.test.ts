@@ -3,8 +3,7 @@ import { unknownValue } from "../../provider/definitions/marks";
 import { monitor } from "../../provider/definitions/monitor";
 import { parseUrl } from "../../provider/definitions/url";
 import { FrontSession } from "../../provider/engine/front";
-import { hosted, revealed } from "../support/calls";
-import type { HostedProvider, Properties } from "../support/calls";
+import { hosted, revealed, type HostedProvider, type Properties } from "../support/calls";
 import { home as valid } from "../support/monitors";
 
 /** Nothing listens there, so what asks the API fails. */

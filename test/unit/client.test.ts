@@ -2,8 +2,7 @@ import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { LostAnswerError, TimeIsOverError } from "../../provider/api/errors";
-import type { UptimeError } from "../../provider/api/errors";
+import { LostAnswerError, TimeIsOverError, type UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
 import { clientOf, errorOf } from "../support/client";
@@ -72,8 +71,10 @@ describe("an error of the connection", () => {
 
   test("repeats a request that was not sent", async () => {
     request.mockRejectedValueOnce(Object.assign(new Error(), { code: "EHOSTUNREACH", syscall: "connect" }));
-    const client = clientAt(await answering({ id: 1 }, {}, 201), { "uptime:maxRetries": "1" });
-    expect((await send(client, { method: "POST", form: [] })).status).toBe(201);
+    const clock = instantClock();
+    const client = clientAt(await answering({ id: 1 }, {}, 201), { "uptime:maxRetries": "1" }, clock);
+    const operation = new Operation({ clock });
+    expect((await send(client, { method: "POST", form: [], operation })).status).toBe(201);
   });
 });
 

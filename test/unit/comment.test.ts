@@ -4,8 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 
 import { anyCharacter } from "../support/arbitraries";
-import { cli } from "../support/cli";
-import type { Outcome } from "../support/cli";
+import { cli, type Outcome } from "../support/cli";
 import { newFolder } from "../support/folder";
 import { unknown } from "../support/marks";
 import { sample } from "../support/size";

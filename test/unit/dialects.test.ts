@@ -1,6 +1,5 @@
 import { answer, clock, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
-import { ModelStack } from "../support/model";
-import type { Inputs } from "../support/model";
+import { ModelStack, type Inputs } from "../support/model";
 import { home } from "../support/monitors";
 
 withServer();

@@ -3,15 +3,13 @@ import { join } from "node:path";
 
 import { keyFingerprintOf } from "../../provider/api/settings";
 import type { Emulator, Fault } from "../../provider/emulator";
-import { kinds } from "../support/calls";
-import type { Kind, Properties } from "../support/calls";
+import { kinds, type Kind, type Properties } from "../support/calls";
 import { cli, withStack } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { home as record } from "../support/monitors";
-import { destroyAll, each, fronts, Program, refreshAll, times } from "../support/program";
-import type { Front } from "../support/program";
+import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import {
   answer,
   clock,

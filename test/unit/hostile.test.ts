@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { createServer } from "node:net";
-import type { Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { Collection } from "../../provider/api/collection";

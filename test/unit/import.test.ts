@@ -17,8 +17,7 @@ import {
   storedIds,
   withServer,
 } from "../support/server";
-import { ModelStack } from "../support/model";
-import type { Inputs } from "../support/model";
+import { ModelStack, type Inputs } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
 

@@ -1,5 +1,4 @@
-import type { Client } from "../../provider/api/client";
-import type { Answer } from "../../provider/api/client";
+import type { Client, Answer } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";

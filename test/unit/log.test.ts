@@ -1,5 +1,4 @@
-import { Log } from "../../provider/api/log";
-import type { LogLevel, SentRequest } from "../../provider/api/log";
+import { Log, type LogLevel, type SentRequest } from "../../provider/api/log";
 import { FrontSession } from "../../provider/engine/front";
 import { blocksOf } from "../support/blocks";
 import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";

@@ -1,8 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../provider";
-import { dialectChoices } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { dialectChoices, type Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
 import { answer, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
 import { settled, startMocks } from "../support/mocks";

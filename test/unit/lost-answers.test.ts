@@ -14,8 +14,7 @@ import {
   storedIds,
   withServer,
 } from "../support/server";
-import { kinds } from "../support/calls";
-import type { Kind } from "../support/calls";
+import { kinds, type Kind } from "../support/calls";
 import { home } from "../support/monitors";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */

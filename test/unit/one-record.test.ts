@@ -1,6 +1,5 @@
 import type { ModelStack } from "../support/model";
-import { destroyAll, fronts, Program, refreshAll, times } from "../support/program";
-import type { Front } from "../support/program";
+import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { failureOf, storedIds, withServer } from "../support/server";
 import { home } from "../support/monitors";
 

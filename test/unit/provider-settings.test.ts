@@ -1,6 +1,5 @@
 import { readSettings } from "../../provider/api/settings";
-import { unknownValue, unwrapSecrets } from "../../provider/definitions/marks";
-import type { Properties } from "../../provider/definitions/marks";
+import { unknownValue, unwrapSecrets, type Properties } from "../../provider/definitions/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;

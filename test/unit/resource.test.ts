@@ -1,12 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { Domain, Monitor } from "../../provider";
-import type { MonitorArgs } from "../../provider";
+import { Domain, Monitor, type MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
 import { pulumiOptions } from "../../provider/sdk/dynamic-binding";
-import { startMocks, settled } from "../support/mocks";
-import type { Registered } from "../support/mocks";
+import { startMocks, settled, type Registered } from "../support/mocks";
 import { native as nativePolicy, Policy } from "../support/third-resource";
 
 const home: MonitorArgs = { name: "Home", url: "https://a.example", interval: 60 };

@@ -1,6 +1,5 @@
 import { announcedWait } from "../../provider/api/rate-limit-headers";
-import { backoff, nextStep } from "../../provider/api/retry";
-import type { Failure, Step } from "../../provider/api/retry";
+import { backoff, nextStep, type Failure, type Step } from "../../provider/api/retry";
 
 const retryable = ["GET", "DELETE", "PATCH", "PUT"] as const;
 

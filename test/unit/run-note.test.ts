@@ -27,8 +27,7 @@ import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { emulator, failureOf, myKey, otherKey, settingsOf, storedIds, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
-import { neighborsIn } from "../support/simulated/process";
-import type { Notes } from "../support/simulated/process";
+import { neighborsIn, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
 const engine = "127.0.0.1:4000";

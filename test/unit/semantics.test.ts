@@ -1,14 +1,11 @@
 import fc from "fast-check";
 
-import { completeDialect } from "../../provider/emulator";
-import type { Dialect, Table } from "../../provider/emulator";
+import { completeDialect, type Dialect, type Table } from "../../provider/emulator";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { startDynamic } from "../support/calls";
-import type { Kind, Settings } from "../support/calls";
+import { startDynamic, type Kind, type Settings } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { unknown } from "../support/marks";
-import { ModelStack } from "../support/model";
-import type { Inputs } from "../support/model";
+import { ModelStack, type Inputs } from "../support/model";
 import { startPlugin } from "../support/plugin-calls";
 import { PluginStack } from "../support/plugin-stack";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";

@@ -42,7 +42,8 @@ function send(url: string, method: "GET" | "POST" = "GET") {
     "uptime:allowHttp": "true",
     "uptime:maxRetries": "1",
   });
-  return clientOf(settings, clock).send({ method, path: "/api/v1/domains", operation: new Operation() });
+  const operation = new Operation({ clock });
+  return clientOf(settings, clock).send({ method, path: "/api/v1/domains", operation });
 }
 
 /** What a create is told that fails and surely had no effect. */
