@@ -76,69 +76,47 @@ describe("the commands on the pages", () => {
     env = { ...process.env, PATH: path, PULUMI_SKIP_UPDATE_CHECK: "true" };
   });
 
-  const help = (command: string, args: string[]): string => {
-    const key = [command, ...args].join(" ");
-    const { stdout, stderr } =
-      helps.get(key) ?? spawnSync(command, [...args, "--help"], { cwd: root, env, encoding: "utf8" });
-    helps.set(key, { stdout, stderr });
-    return stdout + stderr;
+  const help = ([program = "", ...path]: readonly string[]): string => {
+    const key = [program, ...path].join(" ");
+    const options = { cwd: root, env, encoding: "utf8" } as const;
+    const printed = helps.get(key) ?? spawnSync(program, [...path, "--help"], options);
+    helps.set(key, printed);
+    return printed.stdout + printed.stderr;
   };
 
   /** What is wrong with a command, in as far as that can be told without running it. */
   function problemOf([command = "", ...args]: string[], page: string): string | undefined {
-    const scripts = scriptsOf(page);
+    if (["[", "cd", "curl", "exit", "export"].includes(command) || /^\w+=/.test(command)) return undefined;
     const line = [command, ...args].join(" ");
-    // The option of npx itself stands before the command.
-    const own = command === "npx" && args[0] === "--no" ? args.slice(1) : args;
-    const flags = own.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
-    const words = args.filter((arg) => !arg.startsWith("-"));
-    const lacking = (text: string) =>
-      flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(text));
-    if (
-      ["cd", "mkdir", "export", "git", "find", "curl", "exit", "["].includes(command) ||
-      /^\w+=/.test(command)
-    )
-      return undefined;
-    if (["npm", "pnpm", "yarn"].includes(command)) {
-      const [name = "", second = ""] = words;
-      const script = name === "run" ? second : name;
-      if (name === "run" || name === "test")
-        return script in scripts ? undefined : `package.json has no script ${script}`;
-      return ["add", "audit", "ci", "exec", "install"].includes(name)
-        ? undefined
-        : `${line} is not known here`;
-    }
-    // By its name, or by the path of a clone.
-    if (command === "npx" && /^(pulumi-uptime|\.\.\/path\/to\/clone)$/.test(words[0] ?? "")) {
-      const name = words[1] ?? "";
-      const text = help("node", ["dist/provider/cli/main.js", name]);
-      const flag = text.includes(`pulumi-uptime ${name} `) ? lacking(text) : name;
-      return flag && `pulumi-uptime has no ${flag}`;
-    }
     // Installed by the line before it.
     if (line === "npx tsx --test monitors.test.ts") return undefined;
+    const [first = "", ...words] = args.filter((arg) => !arg.startsWith("-"));
+    if (command === "npm") {
+      const [script = ""] = first === "run" ? words : [first];
+      const isKnown = ["audit", "install"].includes(first) || script in scriptsOf(page);
+      return isKnown ? undefined : `package.json has no script ${script}`;
+    }
+    // By its name, or by the path of a clone.
+    if (command === "npx" && /^(pulumi-uptime|\.\.\/path\/to\/clone)$/.test(first))
+      return missingIn(["node", "dist/provider/cli/main.js"], args.slice(args.indexOf(first) + 1));
     if (command === "npx") {
-      const [tool = "", ...files] = words;
-      if (!existsSync(join(root, "node_modules", ".bin", tool))) return `${tool} is not installed`;
-      return files.find((file) => file.includes("/") && !existsSync(join(root, file)));
+      const files = [join("node_modules", ".bin", first), ...words];
+      return files.find((file) => !existsSync(join(root, file)));
     }
-    if (command === "node") {
-      const [script = ""] = words;
-      if (!existsSync(join(root, script))) return `${script} does not exist`;
-      const flag = lacking(help("node", [script]));
-      return flag && `${script} has no ${flag}`;
+    return command === "pulumi" ? missingIn([command], args) : `${line} is not known here`;
+  }
+
+  /** The subcommand or flag that the help of a program does not name. */
+  function missingIn(program: readonly string[], args: readonly string[]): string | undefined {
+    const words = args.filter((arg) => !arg.startsWith("-"));
+    const path = [...program];
+    for (const word of words) {
+      if (!new RegExp(`^  ${word}\\s`, "m").test(help(path))) break;
+      path.push(word);
     }
-    if (command === "pulumi") {
-      let path: string[] = [];
-      for (const word of words) {
-        if (!new RegExp(`^  ${word}\\s`, "m").test(help("pulumi", path))) break;
-        path = [...path, word];
-      }
-      if (path.length === 0) return `pulumi has no ${words[0] ?? "command"}`;
-      const flag = lacking(help("pulumi", path));
-      return flag && `pulumi ${path.join(" ")} has no ${flag}`;
-    }
-    return `${command} is not known here`;
+    if (path.length === program.length) return words[0] ?? "a subcommand";
+    const flags = args.filter((arg) => /^--?[a-z]/i.test(arg)).map((flag) => flag.replace(/=.*/s, ""));
+    return flags.find((flag) => !new RegExp(`(^|[\\s,[])${flag}(?![\\w-])`, "m").test(help(path)));
   }
 
   test("exist, with their flags", () => {

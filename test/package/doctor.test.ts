@@ -1,20 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { newFolder } from "../support/folder";
-import { answer, startEmulator } from "../support/emulator";
-import { cli, withStack } from "../support/cli";
-import type { Outcome } from "../support/cli";
-import type { Emulator } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
+import { cli, emulator, folder, type Outcome, unset, withCli, withStack } from "../support/cli";
+import { answer, startEmulator } from "../support/emulator";
 
-let emulator: Emulator;
-beforeEach(async () => {
-  emulator = await startEmulator();
+withCli();
+beforeEach(() => {
   emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
 });
 
-const doctor = (...args: string[]): Promise<Outcome> => cli(emulator, __dirname, ["doctor", ...args]);
+const doctor = (...args: string[]): Promise<Outcome> => doctorWith({}, ...args);
+const doctorWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
+  cli(emulator, folder, ["doctor", ...args], { env });
+/** Runs it without a server's settings in the environment. */
+const doctorWithout = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
+  cli(unset, folder, ["doctor", ...args], { env });
+const write = (file: string, content: string, mode = 0o666): void => {
+  writeFileSync(join(folder, file), content, { mode });
+};
 
 test.each<[Partial<Dialect>, RegExp]>([
   [{}, /monitors: 1 record\n$/],
@@ -33,13 +37,13 @@ test.each<[Partial<Dialect>, RegExp]>([
 
 test("reports what is wrong, with exit code 1", async () => {
   emulator.apiKey = "another";
-  const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, __dirname, ["doctor"]);
+  const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, folder, ["doctor"]);
   expect(refused).toMatchObject({ code: 1, stderr: "Some checks failed; see above.\n" });
   expect(refused.stdout).toMatch(/failed {3}GET .* status 401.*UPTIME_API_KEY/);
   expect(refused.stdout).not.toContain("s3cret");
-  const unset = await cli({ url: "", apiKey: "" }, __dirname, ["doctor"]);
-  expect(unset).toMatchObject({ code: 1 });
-  expect(unset.stdout).toMatch(/failed .*uptime:baseUrl is not set.*uptime:apiKey is not set/);
+  const without = await doctorWithout({});
+  expect(without.code).toBe(1);
+  expect(without.stdout).toMatch(/failed .*uptime:baseUrl is not set.*uptime:apiKey is not set/);
   emulator.fault = () => answer(200, "<h1>Welcome</h1>");
   expect((await doctor()).stdout).toMatch(/failed .*not JSON: "Welcome"/);
   emulator.fault = () => answer(200, { hello: "you" });
@@ -67,13 +71,10 @@ test.each([
   ["3.99.0", 1, "failed   Pulumi CLI 3.99.0 is too old: install 3.200.0 or later\n"],
   ["3.200.0", 0, "ok       Pulumi CLI 3.200.0\n"],
 ])("reports whether the Pulumi CLI is recent enough: %s", async (version, code, said) => {
-  const folder = newFolder();
   const env = withStack(folder, {});
-  const program = join(folder, "bin", "pulumi");
-  writeFileSync(program, readFileSync(program, "utf8").replace("v3.250.0", `v${version}`));
-  const { code: ended, stdout } = await cli(emulator, __dirname, ["doctor"], { env });
-  expect(stdout).toContain(said);
-  expect(ended).toBe(code);
+  write(join("bin", "pulumi"), `#!/bin/sh\necho v${version}\n`);
+  const { code: ended, stdout } = await doctorWith(env);
+  expect([ended, stdout]).toEqual([code, expect.stringContaining(said)]);
 });
 
 test("refuses plain http, and warns of it if it is allowed", async () => {
@@ -88,31 +89,20 @@ test("refuses plain http, and warns of it if it is allowed", async () => {
 });
 
 test("uses colours on a terminal, unless it is asked not to", async () => {
-  const on = (env: NodeJS.ProcessEnv) => cli(emulator, __dirname, ["doctor"], { isTTY: true, env });
+  const on = (env: NodeJS.ProcessEnv) => cli(emulator, folder, ["doctor"], { isTTY: true, env });
   expect((await on({})).stdout).toContain("\u001b[32mok");
   expect((await on({ NO_COLOR: "1" })).stdout).not.toContain("\u001b[32m");
 });
 
 describe("in a project", () => {
-  let folder: string;
   beforeEach(() => {
-    folder = newFolder();
     write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
   });
 
-  const write = (file: string, content: string, mode = 0o666): void => {
-    writeFileSync(join(folder, file), content, { mode });
-  };
-  const ran = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
-    cli({ url: "", apiKey: "" }, cwd, ["doctor", ...args], { env });
-
   test("reads the settings of the selected stack, and warns of a key in plain text", async () => {
     const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });
-    for (const [place, args] of [
-      [folder, []],
-      [__dirname, ["--cwd", folder]],
-    ] as const) {
-      const { code, stdout } = await ran(place, env, ...args);
+    const elsewhere = cli(unset, __dirname, ["doctor", "--cwd", folder], { env });
+    for (const { code, stdout } of [await doctorWithout(env), await elsewhere]) {
       expect(code).toBe(0);
       expect(stdout).toContain("ok       The API key comes from uptime:apiKey\n");
       expect(stdout.split("uptime:baseUrl is http")).toHaveLength(2);
@@ -132,19 +122,15 @@ describe("in a project", () => {
       us: { ...server, apiKey: "expired" },
       void: { ...server },
     };
-    const named = await ran(folder, withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
+    const named = await doctorWithout(withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }));
     expect(named.code).toBe(1);
     expect(named.stdout).toContain("ok       Account eu: monitors: no records yet\n");
     expect(named.stdout).toMatch(/^failed {3}Account us: GET .* status 401/m);
     expect(named.stdout).toMatch(/^failed {3}.*uptime:accounts\.void\.apiKey is not set/m);
     expect(named.stdout).not.toContain("uptime:apiKey is not set");
-    const right = JSON.stringify({ eu: accounts.eu });
-    const one = await ran(folder, withStack(folder, { "uptime:accounts": right }));
-    expect(one).toMatchObject({ code: 0, stderr: "" });
-    const both = await cli(emulator, folder, ["doctor"], {
-      env: withStack(folder, { "uptime:accounts": right }),
-    });
-    expect(both.stdout).toMatch(
+    const right = withStack(folder, { "uptime:accounts": JSON.stringify({ eu: accounts.eu }) });
+    expect(await doctorWithout(right)).toMatchObject({ code: 0, stderr: "" });
+    expect((await doctorWith(right)).stdout).toMatch(
       /^ok {7}monitors: 1 record\n[^]*^ok {7}Account eu: monitors: no records yet$/m,
     );
   });
@@ -152,19 +138,19 @@ describe("in a project", () => {
   test("warns if there is no stack and uses the environment, but fails with --stack or --program", async () => {
     const env = withStack(folder, {});
     write(join("bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n", 0o755);
-    const unset = await ran(folder, env);
-    expect(unset.code).toBe(1);
+    const without = await doctorWithout(env);
+    expect(without.code).toBe(1);
     // What is missing may be set there, so it is not said beside the cause.
-    expect(unset.stdout).toMatch(/^failed {3}The project's stack cannot be read.*no stack selected\.?\n$/m);
-    expect(unset.stdout).not.toContain("is not set");
-    const there = await cli(emulator, folder, ["doctor"], { env });
+    expect(without.stdout).toMatch(/^failed {3}The project's stack cannot be read.*no stack selected\.?\n$/m);
+    expect(without.stdout).not.toContain("is not set");
+    const there = await doctorWith(env);
     expect([there.code, there.stdout]).toEqual([
       0,
       expect.stringMatching(/^warning {2}The project's stack cannot be read.*\nok {7}UPTIME_BASE_URL/m),
     ]);
-    expect((await ran(folder, env, "--stack")).stdout).toMatch(/^failed .*no stack selected/m);
+    expect((await doctorWithout(env, "--stack")).stdout).toMatch(/^failed .*no stack selected/m);
     for (const given of [env, { PATH: "" }]) {
-      const program = await cli(emulator, folder, ["doctor", "--program", "."], { env: given });
+      const program = await doctorWith(given, "--program", ".");
       expect(program.code).toBe(1);
       expect(program.stdout).toMatch(
         /^failed .*(no stack selected|CLI is not on PATH).*runs `pulumi preview`, which needs the Pulumi CLI and a stack/m,
@@ -175,17 +161,19 @@ describe("in a project", () => {
   test("ignores a project in a folder above, which Pulumi would find", async () => {
     const env = withStack(folder, { "uptime:apiKey": "of-the-project-above" });
     mkdirSync(join(folder, "below"));
-    const below = await cli(emulator, join(folder, "below"), ["doctor"], { env });
-    expect([below.code, below.stdout]).toEqual([0, expect.stringContaining("comes from UPTIME_API_KEY")]);
+    const below = (...args: string[]): Promise<Outcome> =>
+      cli(emulator, join(folder, "below"), ["doctor", ...args], { env });
+    const { code, stdout } = await below();
+    expect([code, stdout]).toEqual([0, expect.stringContaining("comes from UPTIME_API_KEY")]);
     for (const args of [["--stack"], ["--program", "."]])
-      expect((await ran(join(folder, "below"), env, ...args)).stdout).toMatch(
+      expect((await below(...args)).stdout).toMatch(
         /^failed .*below has no Pulumi\.yaml, so there is no stack\./m,
       );
   });
 
   test("asks for no Node.js SDK in a project in another language", async () => {
     write("Pulumi.yaml", "name: mine\nruntime: yaml\n");
-    const { stdout } = await cli(emulator, folder, ["doctor"], { env: withStack(folder, {}) });
+    const { stdout } = await doctorWith(withStack(folder, {}));
     expect(stdout).not.toContain("@pulumi/pulumi");
   });
 });

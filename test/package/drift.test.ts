@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -19,6 +18,7 @@ import { secretMark } from "../support/marks";
 import { type Inputs, ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 import { PluginStack } from "../support/plugin-stack";
+import { startProgram } from "../support/processes";
 
 withCli();
 
@@ -451,18 +451,10 @@ test.each(["utf8", "utf16le"] as const)(
 describe("the command itself", () => {
   const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
   const started = (...args: string[]): Promise<Outcome> =>
-    new Promise((resolve) => {
-      const child = spawn(process.execPath, [main, ...args], {
-        cwd: folder,
-        env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: "emulator-key", FORCE_COLOR: "1" },
-      });
-      const outcome = { code: -1, stdout: "", stderr: "" };
-      child.stdout.on("data", (chunk) => (outcome.stdout += String(chunk)));
-      child.stderr.on("data", (chunk) => (outcome.stderr += String(chunk)));
-      child.on("close", (code) => {
-        resolve({ ...outcome, code: code ?? -1 });
-      });
-    });
+    startProgram(process.execPath, [main, ...args], {
+      cwd: folder,
+      env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: "emulator-key", FORCE_COLOR: "1" },
+    }).done;
 
   test("ends with the code of its subcommand, and prints no color into a pipe", async () => {
     await state({ home });
