@@ -1,28 +1,19 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { programOf, type Stack, startStack } from "../support/stack";
-import { answering, bodyOf, Shell } from "../support/workflow";
+import { monitorOf, programOf, recordOf, type Stack, startStack } from "../support/stack";
+import { answering, bodyOf, platformValues, Shell } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
 
 const program = (interval: number, others: readonly string[] = []) =>
   programOf([
-    {
-      kind: "Monitor",
-      name: "site",
-      args: {
-        name: "Site",
-        url: "https://shop.example/",
-        interval,
-        requestHeaders: [{ key: "X-Token", value: secretHeader }],
-      },
-    },
-    ...others.map((name) => ({
-      kind: "Monitor" as const,
-      name,
-      args: { name, url: `https://${name}.example/`, interval: 60 },
-    })),
+    monitorOf("site", {
+      name: "Site",
+      interval,
+      requestHeaders: [{ key: "X-Token", value: secretHeader }],
+    }),
+    ...others.map((name) => monitorOf(name, { name })),
   ]);
 
 function writeScript(folder: string, name: string, text: string): void {
@@ -45,11 +36,7 @@ async function checkout(
     "secrets.PULUMI_BACKEND_URL": PULUMI_BACKEND_URL,
     "secrets.PULUMI_CONFIG_PASSPHRASE": PULUMI_CONFIG_PASSPHRASE,
     "secrets.UPTIME_API_KEY": stack.emulator.apiKey,
-    "github.token": "token-of-github",
-    "github.server_url": "https://github.example",
-    "github.run_id": "99",
-    "github.repository": "team/monitors",
-    "github.event.pull_request.number": "12",
+    ...platformValues,
   };
   const shell = new Shell(stack.workspace.project, env);
   // Where npm would have linked the command.
@@ -97,13 +84,9 @@ test("GitHub: a pull request shows the changes in one comment, which is updated,
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [asked, posted] = shell.calls();
   expect(asked?.args).toEqual(["api", "--paginate", "--slurp", "repos/team/monitors/issues/12/comments"]);
-  expect(posted?.args.slice(0, 5)).toEqual([
-    "api",
-    "--silent",
-    "--method",
-    "POST",
-    "repos/team/monitors/issues/12/comments",
-  ]);
+  expect(posted?.args.slice(0, 5).join(" ")).toBe(
+    "api --silent --method POST repos/team/monitors/issues/12/comments",
+  );
   const body = bodyOf(posted);
   expect(body).toMatch(
     /^<!-- uptime-preview \S+ -->\n\n### What merging this changes\n\n\*\*Program: 1 to update, /,
@@ -125,11 +108,7 @@ test("GitHub: a pull request shows the changes in one comment, which is updated,
   );
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [, changed] = shell.calls();
-  expect(changed?.args.slice(2, 5)).toEqual([
-    "--method",
-    "PATCH",
-    "repos/team/monitors/issues/comments/4711",
-  ]);
+  expect(changed?.args.slice(2, 5).join(" ")).toBe("--method PATCH repos/team/monitors/issues/comments/4711");
   expect(bodyOf(changed)).toContain("### The preview failed");
   expect(bodyOf(changed)).toContain("interval must be one of 60,");
   const refused = await shell.step("apply", "Apply", { ...values, ...found(body, "100%") });
@@ -153,7 +132,7 @@ test("other changes than reviewed, new drift and too many deletes stop an apply"
 
   const reviewed = await review(300, names);
   await workspace.write(program(900, names));
-  const { id } = emulator.monitors.all().find(({ name }) => name === "a") ?? {};
+  const { id } = recordOf(emulator.monitors, "a") ?? {};
   emulator.monitors.edit(Number(id), { name: "Edited" });
   emulator.forget();
   const changed = await apply(reviewed);

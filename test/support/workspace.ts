@@ -80,6 +80,13 @@ function projectOf(language: Language): string {
 
 const unattended = ["--yes", "--skip-preview"];
 
+/** Copies an example as a user does, before anything is installed. */
+export async function copyExample(name: string, folder: string): Promise<void> {
+  const example = join(repository, "examples", name);
+  const filter = (path: string): boolean => !path.startsWith(join(example, "node_modules"));
+  await fs.cp(example, folder, { recursive: true, filter });
+}
+
 /** What makes commands cheaper, and changes nothing of what they do. */
 export const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
@@ -146,17 +153,10 @@ export class Workspace {
     await fs.writeFile(join(this.project, this.main), text);
   }
 
-  /** Leaves nothing in the project but what its program can load. */
+  /** Leaves nothing in the project but the packages. */
   async clear(): Promise<void> {
     for (const name of await fs.readdir(this.project))
       if (name !== "node_modules") await fs.rm(join(this.project, name), { recursive: true });
-  }
-
-  /** Makes the project a copy of a folder, as a user's is before anything is installed. */
-  async copy(folder: string): Promise<void> {
-    await this.clear();
-    const filter = (path: string): boolean => !path.startsWith(join(folder, "node_modules"));
-    await fs.cp(folder, this.project, { recursive: true, filter });
   }
 
   /** What is not secret is written into the stack's file, because asking the CLI takes a while. */
