@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 import { parse, stringify } from "yaml";
@@ -117,25 +116,16 @@ export class Workspace {
 
   static async create(options: WorkspaceOptions): Promise<Workspace> {
     const { ensureEngine } = await import("../../tools/engine/install.mjs");
-    const { engineEnv } = await import("../../tools/engine/env.mjs");
+    const { newProject } = await import("../../tools/engine/env.mjs");
     const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
     const { language = "js" } = options;
     const engine =
       language === "js" || language === "ts"
         ? await ensureEngine({ log: console.warn })
         : await ensureLanguage(language, { log: console.warn });
-    // Resolved, since the engine prints real paths and a temporary folder may be a link.
-    const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
-    const folders = {
-      home: join(folder, "home"),
-      backend: join(folder, "backend"),
-      temporary: join(folder, "temporary"),
-    };
-    for (const path of Object.values(folders)) await fs.mkdir(path);
-    const { PATH = "", ...others } = engineEnv(engine, folders);
-    const path = [join(__dirname, "bin"), PATH].join(delimiter);
-    const env = { ...others, PATH: path, ...cheaper(language), ...options.env };
-    const workspace = new Workspace(folder, language, env);
+    const { folder, env } = await newProject(engine, "test");
+    const PATH = [join(__dirname, "bin"), env.PATH].join(delimiter);
+    const workspace = new Workspace(folder, language, { ...env, PATH, ...cheaper(language), ...options.env });
     try {
       await workspace.lay(options);
       await workspace.layStack();
