@@ -4,12 +4,11 @@
 // draws it and the preview with drift; with `--picture --check`, it compares them with the pictures in docs/.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { URLSearchParams } from "node:url";
 import { parseArgs } from "node:util";
-import { engineEnv } from "./engine/env.mjs";
+import { newProject } from "./engine/env.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
 import { commentPicture, shows, stable, terminalPicture } from "./picture.mjs";
 import { root } from "./main.mjs";
@@ -40,7 +39,8 @@ const { values: wanted } = parseArgs({ options: { yaml: boolean, picture: boolea
 
 const children = new Set();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, endChildren);
-const folder = await mkdtemp(join(tmpdir(), "pulumi-uptime-demo-"));
+let folder;
+let api;
 try {
   await demo(wanted.yaml && !wanted.picture ? programs.yaml : programs.typescript);
 } catch (error) {
@@ -49,7 +49,8 @@ try {
 } finally {
   endChildren();
   await Promise.all([...children].map((child) => once(child, "close")));
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await api?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function demo(program) {
@@ -57,18 +58,21 @@ async function demo(program) {
   const { engine: installed } = await setup({ log: console.log });
   const engine = wanted.yaml ? await ensureLanguage("yaml", { log: console.log }) : installed;
   say("Start an emulator of the API");
-  const api = await startEmulator();
+  // The build is there only after the set-up.
+  const { Emulator } = createRequire(import.meta.url)("../dist/provider/emulator/index.js");
+  api = await Emulator.start({ apiKey: API_KEY });
+  console.log(`Emulator at ${api.url} with API key ${API_KEY}`);
   say(`Create a project with ${program.title}, and a stack`);
-  const { pulumi, uptime, edit } = await layProject(engine, api, program);
+  const { pulumi, uptime, edit } = await layProject(engine, program);
 
   if (!wanted.picture) {
     say("The preview shows what will be created; nothing is sent yet");
     await pulumi("preview");
-    check((await api.list("monitors")).length === 0, "The preview created monitors.");
+    check(api.monitors.size === 0, "The preview created monitors.");
   }
   say("pulumi up creates it");
   await pulumi("up", "--yes", "--skip-preview");
-  const [declared] = await api.list("monitors");
+  const [declared] = api.monitors.all();
   check(declared, "The API has no monitor after `up`.");
   if (!wanted.picture) {
     say("A second pulumi up has nothing to do");
@@ -77,7 +81,8 @@ async function demo(program) {
 
   say("Somebody edits the monitor by hand, outside Pulumi");
   const edited = declared.interval === 3600 ? 1800 : 3600;
-  await api.request("PATCH", `/api/v1/monitors/${declared.id}`, { interval: edited });
+  api.monitors.edit(declared.id, { interval: edited });
+  console.log(`The API has interval ${edited} instead of ${declared.interval}.`);
   say("The next preview shows the drift");
   const look = ["preview", "--refresh", "--run-program", "--diff"];
   const preview = await pulumi(...look);
@@ -95,21 +100,21 @@ async function demo(program) {
 
   say("pulumi up changes it back");
   await pulumi("up", "--yes", "--skip-preview", "--refresh", "--run-program");
-  const { interval } = (await api.list("monitors")).find(({ id }) => id === declared.id);
+  const { interval } = api.monitors.get(declared.id);
   check(Number(interval) === Number(declared.interval), `The interval is ${interval}.`);
   console.log(`The API has interval ${interval} again.`);
 
   say("The API cannot rename a domain, so a new name replaces it");
-  const [old] = await api.list("domains");
+  const [old] = api.domains.all();
   await edit(...program.newName(old.name));
   await pulumi("preview", "--diff");
   await pulumi("up", "--yes", "--skip-preview");
-  const names = (await api.list("domains")).map(({ name }) => name);
+  const names = api.domains.all().map(({ name }) => name);
   check(names.join() === `renamed-${old.name}`, `The API has the domains ${names.join(", ")}.`);
 
   say("pulumi destroy deletes everything");
   await pulumi("destroy", "--yes", "--skip-preview");
-  const left = [...(await api.list("domains")), ...(await api.list("monitors"))];
+  const left = [...api.domains.all(), ...api.monitors.all()];
   check(left.length === 0, `Something is left in the API: ${JSON.stringify(left)}.`);
   console.log(
     [
@@ -151,26 +156,27 @@ async function layReadme(project) {
   await writeFile(join(project, "Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");
 }
 
-async function layProject(engine, { url }, { file, lay }) {
-  const at = (name) => join(folder, name);
-  const folders = { home: at("home"), backend: at("state"), temporary: at("temporary") };
-  const project = at("project");
-  for (const path of [project, ...Object.values(folders)]) await mkdir(path);
+async function layProject(engine, { file, lay }) {
+  const made = await newProject(engine, "demo");
+  const { project } = made;
+  folder = made.folder;
   await lay(project);
   await symlink(join(root, "node_modules"), join(project, "node_modules"));
   const main = join(project, file);
   console.log((await readFile(main, "utf8")).trimEnd());
-  console.log(`UPTIME_BASE_URL=${url} UPTIME_API_KEY=${API_KEY}`);
+  console.log(`UPTIME_BASE_URL=${api.url} UPTIME_API_KEY=${API_KEY}`);
 
   const env = {
-    ...engineEnv(engine, folders),
-    ...{ UPTIME_BASE_URL: url, UPTIME_API_KEY: API_KEY },
+    ...made.env,
+    ...{ UPTIME_BASE_URL: api.url, UPTIME_API_KEY: API_KEY },
     // A test checks the types of the README's program; here each command would.
     PULUMI_NODEJS_TRANSPILE_ONLY: "true",
   };
   const run = async (expected, name, args, command, commandArgs) => {
     console.log(`$ ${name} ${args.join(" ")}`);
-    const child = start(command, commandArgs, { cwd: project, env });
+    const child = spawn(command, commandArgs, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+    children.add(child);
+    child.on("close", () => children.delete(child));
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
     if (!args.includes("--json")) child.stdout.pipe(process.stdout, { end: false });
@@ -196,32 +202,6 @@ async function layProject(engine, { url }, { file, lay }) {
   };
   await pulumi("stack", "init", "demo");
   return { pulumi, uptime, edit };
-}
-
-/** Starts the emulator as a process of its own, and returns a client of it. */
-async function startEmulator() {
-  const cli = join(root, "dist", "provider", "emulator", "cli.js");
-  const child = start(process.execPath, [cli, "--port", "0", "--api-key", API_KEY]);
-  const [line] = await once(child.stdout, "data");
-  console.log(String(line).trimEnd());
-  const [url] = /http:\/\/\S+/.exec(String(line)) ?? [];
-  check(url, "The emulator did not start.");
-  const request = async (method, path, fields) => {
-    const body = fields && new URLSearchParams(fields);
-    if (body) console.log(`${method} ${url}${path}  ${body}`);
-    const headers = { Accept: "application/json", Authorization: `Bearer ${API_KEY}` };
-    const response = await fetch(url + path, { method, headers, body });
-    check(response.ok, `${method} ${path} was answered ${response.status}: ${await response.clone().text()}`);
-    return response.json();
-  };
-  return { url, request, list: async (what) => (await request("GET", `/api/v1/${what}?sort=asc`)).data };
-}
-
-function start(command, args, options) {
-  const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "inherit"] });
-  children.add(child);
-  child.on("close", () => children.delete(child));
-  return child;
 }
 
 function endChildren() {

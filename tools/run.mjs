@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureLanguage } from "./engine/languages.mjs";
 import { root } from "./main.mjs";
 import { installPackages, runStep, setup } from "./setup.mjs";
 
@@ -44,7 +45,12 @@ async function runAll() {
   await installPackages({ log: console.log });
   // Beside the rest, because it keeps one core busy for a minute, and a failing check must not hide what the tests say.
   const check = whole ? runStep("npm", ["run", "--silent", "check"]).catch(note) : undefined;
-  const { env } = await step("Setup", () => setup({ log: console.log }));
+  const { env } = await step("Setup", async () => {
+    const ready = await setup({ log: console.log });
+    // Several files of tests need it at the same time, and each would build it.
+    if (whole) await ensureLanguage("yaml", { log: console.log });
+    return ready;
+  });
   const tests = { ...env, ...(full && { PULUMI_UPTIME_FULL: "1" }) };
   await step(full ? "Tests at full size" : "Tests", () => Promise.all([runJest(tests), check]));
   if (whole && full) {

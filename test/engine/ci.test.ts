@@ -1,28 +1,16 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { programOf, type Stack, startStack } from "../support/stack";
-import { answering, bodyOf, Shell } from "../support/workflow";
+import type { Result } from "../support/processes";
+import { monitorOf, programOf, recordOf, startStack } from "../support/stack";
+import { answering, bodyOf, platformValues, Shell } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
 
-const program = (interval: number, others: readonly string[] = []) =>
+const program = (interval: number, others: readonly string[]) =>
   programOf([
-    {
-      kind: "Monitor",
-      name: "site",
-      args: {
-        name: "Site",
-        url: "https://shop.example/",
-        interval,
-        requestHeaders: [{ key: "X-Token", value: secretHeader }],
-      },
-    },
-    ...others.map((name) => ({
-      kind: "Monitor" as const,
-      name,
-      args: { name, url: `https://${name}.example/`, interval: 60 },
-    })),
+    monitorOf("site", { name: "Site", interval, requestHeaders: [{ key: "X-Token", value: secretHeader }] }),
+    ...others.map((name) => monitorOf(name, { name })),
   ]);
 
 function writeScript(folder: string, name: string, text: string): void {
@@ -31,147 +19,107 @@ function writeScript(folder: string, name: string, text: string): void {
 }
 
 /**
- * A project as CI has it after a checkout, whose steps see the API's settings only where a workflow gives them. `npx` runs
- * the command without looking for it, which takes half a second.
+ * A project as CI has it after a checkout and a first `up`, whose steps see the API's settings only where a workflow gives
+ * them. `npx` runs the command without looking for it, which takes half a second.
  */
-async function checkout(
-  others?: readonly string[],
-): Promise<Stack & { shell: Shell; values: Record<string, string> }> {
-  const stack = await startStack({ program: program(60, others), env: {} });
-  const { PULUMI_BACKEND_URL = "", PULUMI_CONFIG_PASSPHRASE = "", ...env } = stack.workspace.env;
+async function checkout(others: readonly string[]) {
+  const { emulator, workspace } = await startStack({ program: program(60, others), env: {} });
+  const settings = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
+  const up = await workspace.run(["up", "--yes", "--skip-preview"], { env: settings });
+  expect(up).toMatchObject({ code: 0 });
+  const { PULUMI_BACKEND_URL = "", PULUMI_CONFIG_PASSPHRASE = "", ...env } = workspace.env;
   const values = {
-    "vars.PULUMI_STACK": stack.workspace.stack,
-    "vars.UPTIME_BASE_URL": stack.emulator.url,
+    "vars.PULUMI_STACK": workspace.stack,
+    "vars.UPTIME_BASE_URL": emulator.url,
     "secrets.PULUMI_BACKEND_URL": PULUMI_BACKEND_URL,
     "secrets.PULUMI_CONFIG_PASSPHRASE": PULUMI_CONFIG_PASSPHRASE,
-    "secrets.UPTIME_API_KEY": stack.emulator.apiKey,
-    "github.token": "token-of-github",
-    "github.server_url": "https://github.example",
-    "github.run_id": "99",
-    "github.repository": "team/monitors",
-    "github.event.pull_request.number": "12",
+    "secrets.UPTIME_API_KEY": emulator.apiKey,
+    ...platformValues,
   };
-  const shell = new Shell(stack.workspace.project, env);
+  const shell = new Shell(workspace.project, env);
   // Where npm would have linked the command.
   writeScript(join(shell.folder, "node_modules", ".bin"), "pulumi-uptime", `exec node "${main}" "$@"`);
   writeScript(shell.bin, "npx", `[ "$1 $2" = "--no pulumi-uptime" ] && shift 2 && exec node "${main}" "$@"`);
-  return { ...stack, shell, values };
+  return { emulator, workspace, shell, values };
 }
 
-/** What `Find the review` found. */
-const found = (reviewed: string, most = "20%") => ({
-  "steps.review.outputs.reviewed": reviewed,
-  "steps.review.outputs.max-deletes": most,
-});
-
-const digestIn = (text: string): string => /has the digest (\S+)\./.exec(text)?.[1] ?? "";
-
-/** The first `up`, before there are workflows. */
-async function firstUp({ emulator, workspace }: Stack): Promise<void> {
-  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
-  expect(await workspace.run(["up", "--yes", "--skip-preview"], { env })).toMatchObject({ code: 0 });
-}
-
-test("GitHub: a pull request shows the changes in one comment, which is updated, and a merge applies them", async () => {
-  const { emulator, workspace, shell, values } = await checkout();
+test("GitHub: a pull request shows the changes in one comment, and nothing else than was reviewed is applied", async () => {
+  const names = ["a", "b", "c"];
+  const { emulator, workspace, shell, values } = await checkout(names);
+  const { id } = recordOf(emulator.monitors, "Site") ?? {};
+  const editByHand = (name: string): void => void emulator.monitors.edit(Number(id), { name });
+  const preview = async (interval: number, others = names): Promise<Result> => {
+    await workspace.write(program(interval, others));
+    return shell.step("preview", "Preview", values);
+  };
+  const comment = () => readFileSync(join(workspace.project, "comment.md"), "utf8").split("\n")[0] ?? "";
+  /** With what `Find the review` found. */
+  const apply = (reviewed: string, most = "20%"): Promise<Result> => {
+    const found = { "steps.review.outputs.reviewed": reviewed, "steps.review.outputs.max-deletes": most };
+    return shell.step("apply", "Apply", { ...values, ...found });
+  };
   expect(await shell.step("apply", "npm ci", values)).toMatchObject({ code: 0 });
   expect(shell.calls()).toEqual([{ program: "npm", args: ["ci"], files: {} }]);
-  // Nobody has reviewed the first one, whose digest somebody gives by hand then.
-  const { code, output } = await shell.step("apply", "Apply", { ...values, ...found("") });
-  expect(code).toBe(1);
-  const byHand = { ...values, ...found(digestIn(output), "100%") };
-  expect(await shell.step("apply", "Apply", byHand)).toMatchObject({ code: 0 });
-  expect(emulator.monitors.all()).toMatchObject([{ interval: 60 }]);
-  // The key is nowhere, since it was in the environment only.
-  expect(await workspace.stateText()).not.toContain(emulator.apiKey);
 
   // A pull request, and an edit by hand that merging it would undo.
-  await workspace.write(program(300));
-  emulator.monitors.edit(1, { name: "Edited" });
   emulator.forget();
-  const preview = await shell.step("preview", "Preview", values);
-  expect(preview).toMatchObject({ code: 0 });
-  expect(emulator.writes()).toEqual([]);
-
+  editByHand("Edited");
+  expect(await preview(300)).toMatchObject({ code: 0 });
+  const reviewed = comment();
   shell.replace("gh", "return '[]'");
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [asked, posted] = shell.calls();
-  expect(asked?.args).toEqual(["api", "--paginate", "--slurp", "repos/team/monitors/issues/12/comments"]);
-  expect(posted?.args.slice(0, 5)).toEqual([
-    "api",
-    "--silent",
-    "--method",
-    "POST",
-    "repos/team/monitors/issues/12/comments",
-  ]);
+  expect(asked?.args.join(" ")).toBe("api --paginate --slurp repos/team/monitors/issues/12/comments");
+  expect(posted?.args.slice(0, 5).join(" ")).toBe(
+    "api --silent --method POST repos/team/monitors/issues/12/comments",
+  );
   const body = bodyOf(posted);
   expect(body).toMatch(
     /^<!-- uptime-preview \S+ -->\n\n### What merging this changes\n\n\*\*Program: 1 to update, /,
   );
   expect(body).toContain("\n! Monitor site: update\n!     interval: 60 => 300\n");
-  expect(body).toContain('| `Monitor site` | `1` | `name` | `"Site"` | `"Edited"` |');
+  expect(body).toContain(`| \`Monitor site\` | \`${String(id)}\` | \`name\` | \`"Site"\` | \`"Edited"\` |`);
   expect(body).not.toContain(secretHeader);
   expect(body).not.toContain(emulator.apiKey);
 
   // A later push: the comment that is there is changed. The preview fails this time, which both places show.
-  await workspace.write(program(61));
-  const failed = await shell.step("preview", "Preview", values);
-  expect(failed.code).not.toBe(0);
+  expect(await preview(61)).not.toMatchObject({ code: 0 });
   const user = { login: "github-actions[bot]" };
   const comments = [4711, 4712].map((id) => ({ id, user, body }));
-  shell.replace(
-    "gh",
-    answering({ "/12/comments": [[{ id: 1, user: { login: "mallory" }, body }], comments] }),
-  );
+  const theirs = { id: 1, user: { login: "mallory" }, body };
+  shell.replace("gh", answering({ "/12/comments": [[theirs], comments] }));
   expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
   const [, changed] = shell.calls();
-  expect(changed?.args.slice(2, 5)).toEqual([
-    "--method",
-    "PATCH",
-    "repos/team/monitors/issues/comments/4711",
-  ]);
+  expect(changed?.args.slice(2, 5).join(" ")).toBe("--method PATCH repos/team/monitors/issues/comments/4711");
   expect(bodyOf(changed)).toContain("### The preview failed");
   expect(bodyOf(changed)).toContain("interval must be one of 60,");
-  const refused = await shell.step("apply", "Apply", { ...values, ...found(body, "100%") });
+  const refused = await apply(body, "100%");
   expect(refused.code).not.toBe(0);
   expect(refused.output).toContain("interval must be one of 60,");
-  expect(emulator.writes()).toEqual([]);
-});
 
-test("other changes than reviewed, new drift and too many deletes stop an apply", async () => {
-  const names = ["a", "b", "c"];
-  const { emulator, workspace, shell, values } = await checkout(names);
-  const apply = (reviewed: string, most?: string) =>
-    shell.step("apply", "Apply", { ...values, ...found(reviewed, most) });
-  /** What a pull request with a program shows: the first line of its comment. */
-  const review = async (interval: number, others: readonly string[]): Promise<string> => {
-    await workspace.write(program(interval, others));
-    expect(await shell.step("preview", "Preview", values)).toMatchObject({ code: 0 });
-    return readFileSync(join(workspace.project, "comment.md"), "utf8").split("\n")[0] ?? "";
-  };
-  await firstUp({ emulator, workspace });
-
-  const reviewed = await review(300, names);
+  // Other changes than reviewed, and other drift.
   await workspace.write(program(900, names));
-  const { id } = emulator.monitors.all().find(({ name }) => name === "a") ?? {};
-  emulator.monitors.edit(Number(id), { name: "Edited" });
-  emulator.forget();
-  const changed = await apply(reviewed);
-  expect(changed.code).toBe(1);
-  expect(changed.output).toContain("interval: 60 => 900");
-  expect(changed.output).toContain(
+  editByHand("Edited again");
+  const other = await apply(reviewed);
+  expect(other.code).toBe(1);
+  expect(other.output).toContain("interval: 60 => 900");
+  expect(other.output).toContain(
     "The program's changes are not the reviewed ones. The drift is not the reviewed one. What is listed above has",
   );
   expect(emulator.writes()).toEqual([]);
 
   // Somebody has read that list. Drift that has been undone since needs no review.
-  emulator.monitors.edit(Number(id), { name: "a" });
-  expect(await apply(digestIn(changed.output))).toMatchObject({ code: 0 });
-  expect(emulator.monitors.all().map(({ interval }) => interval)).toContain(900);
+  editByHand("Site");
+  const [, digest = ""] = /has the digest (\S+)\./.exec(other.output) ?? [];
+  expect(await apply(digest)).toMatchObject({ code: 0 });
+  expect(recordOf(emulator.monitors, "Site")).toMatchObject({ interval: 900 });
+  // The key is nowhere, since it was in the environment only.
+  expect(await workspace.stateText()).not.toContain(emulator.apiKey);
 
-  const deleted = await review(900, []);
+  // Too many deletes.
+  expect(await preview(900, [])).toMatchObject({ code: 0 });
   emulator.forget();
-  const stopped = await apply(deleted);
+  const stopped = await apply(comment());
   expect(stopped.code).toBe(1);
   expect(stopped.output).toContain(
     "3 of 4 resources would be deleted or replaced, and --max-deletes 20% allows 0.",
@@ -179,6 +127,6 @@ test("other changes than reviewed, new drift and too many deletes stop an apply"
   expect(emulator.writes()).toEqual([]);
   // As with the label; here with the real npx.
   rmSync(join(shell.bin, "npx"));
-  expect(await apply(deleted, "100%")).toMatchObject({ code: 0 });
+  expect(await apply(comment(), "100%")).toMatchObject({ code: 0 });
   expect(emulator.monitors.all()).toMatchObject([{ name: "Site" }]);
 });

@@ -1,11 +1,11 @@
 import { cli } from "../support/cli";
 import type { Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
-import { startStack, yamlOf } from "../support/stack";
+import { home } from "../support/monitors";
+import { imports, monitorOf, programOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
 import type { Stack, YamlResource } from "../support/stack";
 
-const url = "https://example.com/";
-const home = { name: "Home", url, interval: 60 };
+const second = { ...home, name: "Second" };
 
 /** Runs `doctor --program` in the project of a stack. */
 function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
@@ -18,42 +18,33 @@ const failedLines = ({ stdout }: Outcome): string[] =>
   stdout.split("\n").filter((line) => line.startsWith("failed"));
 
 test("lists everything that a preview would refuse or do, with exit code 2", async () => {
-  const stack = await startStack({ language: "ts" });
+  const kept = `new Monitor("kept", site("Kept"));`;
+  const stack = await startStack({ program: `${imports} ${kept} new Monitor("changed", site("Changed"));` });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
-  emulator.monitors.add({ ...home, name: "Second" });
+  emulator.monitors.add(second);
   emulator.domains.add({ name: "shop.example" });
-  await workspace.write(
-    `import * as pulumi from "@pulumi/pulumi";
-     import { Domain, getMonitors, Monitor } from "pulumi-uptime";
-     const url = "${url}";
-     new Monitor("changed", { name: "Changed", url, interval: 60 });
-     new Monitor("kept", { name: "Kept", url, interval: 60 });`,
-  );
   await workspace.up();
   await workspace.write(
-    `import * as pulumi from "@pulumi/pulumi";
-     import { Domain, getMonitors, Monitor } from "pulumi-uptime";
-     const url = "${url}";
+    `${imports} ${kept}
      class Site extends pulumi.ComponentResource {
        constructor() {
          super("my:site:Site", "site");
-         new Monitor("inside", { name: "Inside", url, interval: 61 as 60 }, { parent: this });
+         new Monitor("inside", site("Inside", { interval: 61 }), { parent: this });
        }
      }
      new Site();
-     new Monitor("changed", { name: "Changed", url, interval: 62 as 60 });
-     new Monitor("kept", { name: "Kept", url, interval: 60 });
-     new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
-     new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
-     new Monitor("gone", { name: "Third", url, interval: 60 }, { import: "9" });
+     new Monitor("changed", site("Changed", { interval: 62 }));
+     new Monitor("right", site("Home"), { import: "1" });
+     new Monitor("wrong", site("Second", { interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }), { import: "2" });
+     new Monitor("gone", site("Third"), { import: "9" });
      const made = new Domain("made", { name: "made.example" });
      new Domain("late", { name: pulumi.interpolate\`\${made.id}.example\`, homepageUrl: made.attributes.apply(String) }, { import: "1" });
-     new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 });
-     new Monitor("hidden", { name: "Hidden", url: pulumi.secret("s3cret-url"), interval: 60 });
+     new Monitor("bad", site("Bad", { url: "nowhere" }));
+     new Monitor("hidden", site("Hidden", { url: pulumi.secret("s3cret-url") }));
      const seen = Monitor.get("seen", "1");
-     new Monitor("copy", { name: pulumi.interpolate\`\${seen.name} 2\`, url, interval: 60 });
-     getMonitors().then((all) => { if (all.length !== 4) throw new Error("The lookup is wrong."); });`,
+     new Monitor("copy", site(pulumi.interpolate\`\${seen.name} 2\`));
+     uptime.getMonitors().then((all) => { if (all.length !== 4) throw new Error("The lookup is wrong."); });`,
   );
   emulator.forget();
   const state = await workspace.stateText();
@@ -83,24 +74,17 @@ test("lists everything that a preview would refuse or do, with exit code 2", asy
 });
 
 test("warns of a create that would duplicate a record, with what differs and who imports it", async () => {
-  const stack = await startStack({});
-  const { emulator, workspace } = stack;
+  const declared = programOf([
+    monitorOf("home"),
+    monitorOf("second", second),
+    monitorOf("again", second, { import: "2" }),
+    monitorOf("new", { name: "New", alertChannelIds: [1] }),
+  ]);
+  const without = ["undefined", "null"].map((args) => `new uptime.Monitor("no-${args}", ${args});`);
+  const stack = await startStack({ program: [declared, ...without].join("\n") });
+  const { emulator } = stack;
   emulator.monitors.add({ ...home, request_method: "HEAD", cache_buster: true });
-  emulator.monitors.add({ ...home, name: "Second" });
-  const declared = (name: string, args: object, options: object = {}): string =>
-    `new (require("pulumi-uptime").Monitor)("${name}", ${JSON.stringify(args)}, ${JSON.stringify(options)});`;
-  const second = { ...home, name: "Second" };
-  await workspace.write(
-    [
-      declared("home", home),
-      declared("second", second),
-      declared("again", second, { import: "2" }),
-      declared("new", { ...home, name: "New", alertChannelIds: [1] }),
-      ...["undefined", "null"].map(
-        (args) => `new (require("pulumi-uptime").Monitor)("no-${args}", ${args});`,
-      ),
-    ].join("\n"),
-  );
+  emulator.monitors.add(second);
   const outcome = await doctor(stack);
   expect(outcome.code).toBe(2);
   // The others are listed all the same.
@@ -122,12 +106,8 @@ test("warns of a create that would duplicate a record, with what differs and who
 });
 
 test("exits with 0 for a valid program, and with 1 and its error for one that fails", async () => {
-  const stack = await startStack({});
-  const { emulator, workspace } = stack;
-  emulator.monitors.add(home);
-  await workspace.write(
-    `new (require("pulumi-uptime").Monitor)("home", ${JSON.stringify(home)}, { import: "1" });`,
-  );
+  const stack = await startStack({ program: programOf([monitorOf("home", {}, { import: "1" })]) });
+  stack.emulator.monitors.add(home);
   const right = await doctor(stack, "--json");
   expect(right.code).toBe(0);
   expect(JSON.parse(right.stdout)).toMatchObject({
@@ -137,7 +117,7 @@ test("exits with 0 for a valid program, and with 1 and its error for one that fa
       refused: [],
     },
   });
-  await workspace.write('throw new Error("There is no token");');
+  await stack.workspace.write('throw new Error("There is no token");');
   const wrong = await doctor(stack);
   expect(wrong.code).toBe(1);
   expect(failedLines(wrong)).toEqual([expect.stringMatching(/The preview failed: .*There is no token$/)]);
@@ -146,15 +126,8 @@ test("exits with 0 for a valid program, and with 1 and its error for one that fa
 test("with uptime:adoptExisting, names the records that a create adopts, and why it cannot", async () => {
   const stack = await startStack({ config: { "uptime:adoptExisting": "true" } });
   const { emulator, workspace } = stack;
-  const declared = (names: readonly string[]): string =>
-    names
-      .map(
-        (name) =>
-          `new uptime.Monitor("${name}", ${JSON.stringify({ ...home, name: name.replace(/^again-/, "") })});`,
-      )
-      .join("\n");
   const program = (...names: string[]): string =>
-    `const uptime = require("pulumi-uptime");\n${declared(names)}`;
+    programOf(names.map((name) => monitorOf(name, { name: name.replace(/^again-/, "") })));
   await workspace.write(program("managed"));
   await workspace.up();
   // Alike, but a resource has it; equal; equal in name and URL only; equal twice; with another URL.
@@ -185,34 +158,32 @@ test("with uptime:adoptExisting, names the records that a create adopts, and why
 });
 
 test("checks imports and explicit providers of the plugin like dynamic resources", async () => {
-  const stack = await startStack({ language: "ts" });
+  const stack = await startStack({});
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
-  emulator.monitors.add({ ...home, name: "Second" });
+  emulator.monitors.add(second);
   const theirs = await startEmulator({ apiKey: "their-key" });
   theirs.monitors.add({ ...home, name: "Theirs", url: "https://theirs.example/" });
   const program = (more: string): string =>
-    `import * as pulumi from "@pulumi/pulumi";
-     import { Monitor as Dynamic } from "pulumi-uptime";
-     import { Domain, Monitor, Provider } from "pulumi-uptime/native";
-     const url = "${url}";
-     const provider = new Provider("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
-     new Monitor("kept", { name: "Kept", url, interval: 60 }, { provider });
+    `const Dynamic = require("pulumi-uptime").Monitor;
+     ${imports.replace("pulumi-uptime", "pulumi-uptime/native")}
+     const provider = new uptime.Provider("theirs", { baseUrl: ${JSON.stringify(theirs.url)}, apiKey: pulumi.secret("their-key") });
+     new Monitor("kept", site("Kept"), { provider });
      ${more}`;
   await workspace.write(program(""));
   await workspace.up();
   for (const one of [emulator, theirs]) one.forget();
   await workspace.write(
     program(`
-     new Monitor("right", { name: "Home", url, interval: 60 }, { import: "1" });
-     new Monitor("wrong", { name: "Second", url, interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }, { import: "2" });
-     new Dynamic("again", { name: "Home", url, interval: 60 }, { import: "1" });
-     new Monitor("account", { name: "Home", url, interval: 60, account: "eu" }, { import: "1" });
-     new Monitor("theirs", { name: "Theirs", url: "https://theirs.example/", interval: 60 }, { import: "1", provider });
-     new Monitor("not-theirs", { name: "Second", url, interval: 60 }, { import: "7", provider });
-     new Monitor("bad", { name: "Bad", url: "nowhere", interval: 60 }, { provider });
-     const late = new Provider("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
-     new Monitor("later", { name: "Later", url, interval: 60 }, { import: "7", provider: late });
+     new Monitor("right", site("Home"), { import: "1" });
+     new Monitor("wrong", site("Second", { interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }), { import: "2" });
+     new Dynamic("again", site("Home"), { import: "1" });
+     new Monitor("account", site("Home", { account: "eu" }), { import: "1" });
+     new Monitor("theirs", site("Theirs", { url: "https://theirs.example/" }), { import: "1", provider });
+     new Monitor("not-theirs", site("Second"), { import: "7", provider });
+     new Monitor("bad", site("Bad", { url: "nowhere" }), { provider });
+     const late = new uptime.Provider("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
+     new Monitor("later", site("Later"), { import: "7", provider: late });
      Monitor.get("seen", "1", {}, { provider });`),
   );
   const outcome = await doctor(stack);
@@ -239,11 +210,10 @@ test("checks a program in YAML, which needs no other settings if all resources h
   const stack = await startStack({ language: "yaml", env: {} });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
-  const type = "uptime:Monitor";
   const program = (apiKey: string, options: object, others: Record<string, YamlResource> = {}): string =>
     yamlOf({
       server: { type: "pulumi:providers:uptime", properties: { baseUrl: emulator.url, apiKey } },
-      home: { type, properties: home, options: { ...options, import: "1" } },
+      home: yamlMonitor({}, { ...options, import: "1" }),
       ...others,
     });
   const alone = (): Promise<Outcome> =>
@@ -253,8 +223,8 @@ test("checks a program in YAML, which needs no other settings if all resources h
   const options = { provider: "${server}" };
   await workspace.write(
     program(emulator.apiKey, options, {
-      wrong: { type, properties: { ...home, name: "Wrong", interval: 45 }, options },
-      new: { type, properties: { ...home, name: "New" }, options },
+      wrong: yamlMonitor({ name: "Wrong", interval: 45 }, options),
+      new: yamlMonitor({ name: "New" }, options),
     }),
   );
   const outcome = await alone();
@@ -273,33 +243,25 @@ test("checks a program in YAML, which needs no other settings if all resources h
 });
 
 test("an up with the preview's environment variable changes nothing", async () => {
-  const stack = await startStack({});
-  const { emulator, workspace } = stack;
-  const program = (...resources: string[]): string =>
-    [
-      "const dynamic = require('pulumi-uptime'); const native = require('pulumi-uptime/native');",
-      ...resources,
-    ].join("\n");
-  const monitor = (front: string, name: string, interval: number): string =>
-    `new ${front}.Monitor("${name}", ${JSON.stringify({ ...home, name, interval })});`;
   const both = (name: string, interval: number): string =>
-    ["dynamic", "native"].map((front) => monitor(front, `${front}-${name}`, interval)).join("\n");
-  await workspace.write(program(both("updated", 60), both("deleted", 60), both("kept", 60)));
+    ["", "/native"]
+      .map((front) => {
+        const args = JSON.stringify({ ...home, name, interval });
+        return `new (require("pulumi-uptime${front}").Monitor)("${name}${front}", ${args});`;
+      })
+      .join("\n");
+  const program = both("updated", 60) + both("deleted", 60) + both("kept", 60);
+  const { emulator, workspace } = await startStack({ program });
   await workspace.up();
-  const { deployment } = await workspace.exportState();
+  const before = await workspace.resources();
   emulator.forget();
-  await workspace.write(program(both("updated", 300), both("kept", 60), both("new", 60)));
-  const env = { PULUMI_UPTIME_COLLECT: `${workspace.project}/collected` };
-  const { code, output } = await workspace.run(["up", "--yes", "--skip-preview", "--continue-on-error"], {
-    env,
-  });
-  expect(code).not.toBe(0);
-  expect(output).toContain("PULUMI_UPTIME_COLLECT is set");
+  await workspace.write(both("updated", 300) + both("kept", 60) + both("new", 60));
+  workspace.env.PULUMI_UPTIME_COLLECT = `${workspace.project}/collected`;
+  expect(await workspace.failed("up", "--continue-on-error")).toContain("PULUMI_UPTIME_COLLECT is set");
   expect(emulator.writes()).toEqual([]);
-  const after = (await workspace.exportState()).deployment;
-  const kinds = ({ resources = [] }: typeof after) =>
-    resources
+  const kept = (all: typeof before) =>
+    Object.values(all)
       .map(({ urn, id, inputs, outputs }) => ({ urn, id, inputs, outputs }))
-      .sort((a, b) => (a.urn < b.urn ? -1 : 1));
-  expect(kinds(after)).toEqual(kinds(deployment));
+      .sort((one, other) => (one.urn < other.urn ? -1 : 1));
+  expect(kept(await workspace.resources())).toEqual(kept(before));
 });

@@ -1,19 +1,11 @@
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import fs from "node:fs";
 import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
 import type { Result } from "../support/processes";
-import { namesIn, startStack, yamlOf } from "../support/stack";
+import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
+import { copyExample } from "../support/workspace";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -24,12 +16,12 @@ const programs = { ts: "index.ts", yaml: "Pulumi.yaml", python: "__main__.py" };
 
 test("each example has a manifest, a project file, a .gitignore and a page", () => {
   // examples/ci and examples/policy are for projects that exist.
-  expect(readdirSync(examples).sort()).toEqual([...Object.keys(projects), "ci", "policy"].sort());
+  expect(fs.readdirSync(examples).sort()).toEqual([...Object.keys(projects), "ci", "policy"].sort());
   for (const [name, language] of Object.entries(projects)) {
     const files = ["package.json", "Pulumi.yaml", ".gitignore", "README.md", programs[language]];
     if (language === "ts") files.push("tsconfig.json");
-    expect(files.filter((file) => !existsSync(join(examples, name, file)))).toEqual([]);
-    const { dependencies } = JSON.parse(readFileSync(join(examples, name, "package.json"), "utf8")) as {
+    expect(files.filter((file) => !fs.existsSync(join(examples, name, file)))).toEqual([]);
+    const { dependencies } = JSON.parse(fs.readFileSync(join(examples, name, "package.json"), "utf8")) as {
       dependencies: Record<string, string>;
     };
     const sdk = language === "ts" ? ["@pulumi/pulumi"] : [];
@@ -44,25 +36,22 @@ async function previewWithPolicies(
 ): Promise<Result & { refused: Record<string, string[]> }> {
   const { which } = await import("../../tools/engine/command.mjs");
   const folder = join(workspace.project, "policy");
-  cpSync(join(examples, "policy"), folder, {
-    recursive: true,
-    filter: (path) => !path.startsWith(join(examples, "policy", "node_modules")),
-  });
-  symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
+  await copyExample("policy", folder);
+  fs.symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+  fs.writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
   let { PATH = "" } = workspace.env;
   if (!which("pulumi-analyzer-policy", PATH)) {
     // The language host that is a Go module cannot start packs. The SDK's own runner can, as the analyzer of another runtime.
     const runner = join(repository, "node_modules", "@pulumi", "pulumi", "cmd", "run-policy-pack");
     const bin = join(folder, "bin");
-    mkdirSync(bin);
-    writeFileSync(
+    fs.mkdirSync(bin);
+    fs.writeFileSync(
       join(bin, "pulumi-analyzer-policy-runner"),
       `#!/bin/sh\nexec ${process.execPath} ${runner} "$@"\n`,
       { mode: 0o755 },
     );
     const pack = join(folder, "PulumiPolicy.yaml");
-    writeFileSync(pack, readFileSync(pack, "utf8").replace("runtime: nodejs", "runtime: runner"));
+    fs.writeFileSync(pack, fs.readFileSync(pack, "utf8").replace("runtime: nodejs", "runtime: runner"));
     PATH = [bin, PATH].join(delimiter);
   }
   const options = ["--policy-pack", folder, "--policy-pack-config", join(folder, "config.json")];
@@ -87,12 +76,8 @@ test.each(["quickstart", "team", "yaml"] as const)(
   async (name) => {
     const language = projects[name];
     const { emulator, workspace } = await startStack({ language, packages: ["@types/node"] });
-    for (const file of readdirSync(workspace.project))
-      if (file !== "node_modules") rmSync(join(workspace.project, file));
-    cpSync(join(examples, name), workspace.project, {
-      recursive: true,
-      filter: (path) => !path.startsWith(join(examples, name, "node_modules")),
-    });
+    await workspace.clear();
+    await copyExample(name, workspace.project);
     // A stack belongs to a project, and the copied one has a name of its own.
     await workspace.run(["stack", "init", "dev"]);
     const { code, output, refused } = await previewWithPolicies(workspace, {
@@ -106,16 +91,7 @@ test.each(["quickstart", "team", "yaml"] as const)(
 );
 
 test("examples/policy refuses long intervals, no alerts, secrets over http and unprotected domains, but nothing unknown", async () => {
-  const monitor = (properties: object) => ({
-    type: "uptime:Monitor",
-    properties: {
-      name: "Site",
-      url: "https://example.com/",
-      interval: 900,
-      alertChannelIds: [1],
-      ...properties,
-    },
-  });
+  const monitor = (more: object) => yamlMonitor({ interval: 900, alertChannelIds: [1], ...more });
   const secrets = {
     requestAuthUsername: "probe",
     requestAuthPassword: canary("policy-password"),
@@ -130,8 +106,8 @@ test("examples/policy refuses long intervals, no alerts, secrets over http and u
       silent: monitor({ alertChannelIds: [] }),
       plain: monitor({ url: "HTTP://example.com/", ...secrets }),
       open: monitor({ url: "http://example.com/", requestMethod: "HEAD" }),
-      guarded: { type: "uptime:Domain", properties: { name: "a.example" }, options: { protect: true } },
-      loose: { type: "uptime:Domain", properties: { name: "b.example" } },
+      guarded: yamlDomain("a.example", { protect: true }),
+      loose: yamlDomain("b.example"),
     }),
   });
   const { code, output, refused } = await previewWithPolicies(workspace);
@@ -152,22 +128,22 @@ test("examples/policy refuses long intervals, no alerts, secrets over http and u
 test("`pulumi up` in a built clone runs the quickstart, and git ignores its stacks", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   const clone = workspace.project;
-  for (const file of readdirSync(clone)) rmSync(join(clone, file), { recursive: true });
+  for (const file of fs.readdirSync(clone)) fs.rmSync(join(clone, file), { recursive: true });
   const git = (...args: string[]) => execFileSync("git", args, { cwd: repository, encoding: "utf8" }).trim();
   for (const file of git("ls-files").split("\n"))
-    if (existsSync(join(repository, file))) cpSync(join(repository, file), join(clone, file));
-  symlinkSync(join(repository, "dist"), join(clone, "dist"));
+    if (fs.existsSync(join(repository, file))) fs.cpSync(join(repository, file), join(clone, file));
+  fs.symlinkSync(join(repository, "dist"), join(clone, "dist"));
   // What `npm ci` leaves, in which the package itself is a link to the clone.
   const modules = join(repository, "node_modules");
-  mkdirSync(join(clone, "node_modules"));
-  for (const name of readdirSync(modules))
-    symlinkSync(name === "pulumi-uptime" ? ".." : join(modules, name), join(clone, "node_modules", name));
+  fs.mkdirSync(join(clone, "node_modules"));
+  for (const name of fs.readdirSync(modules))
+    fs.symlinkSync(name === "pulumi-uptime" ? ".." : join(modules, name), join(clone, "node_modules", name));
 
   await workspace.run(["stack", "init", "dev"]);
   await workspace.up();
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
   expect(namesIn(emulator.monitors)).toEqual(["Checkout", "Home page"]);
   const stackFile = "Pulumi.dev.yaml";
-  expect(readdirSync(clone)).toContain(stackFile);
+  expect(fs.readdirSync(clone)).toContain(stackFile);
   expect(git("check-ignore", stackFile)).toBe(stackFile);
 });

@@ -1,15 +1,8 @@
 import { answer, startEmulator } from "../support/emulator";
-import { startStack } from "../support/stack";
+import { home } from "../support/monitors";
+import { startStack, writesTo } from "../support/stack";
 
-const record = {
-  name: "Home",
-  url: "https://example.com/",
-  interval: 60,
-  alert_condition: "url_unavailable",
-  request_method: "GET",
-  cache_buster: 0,
-};
-const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
+const args = JSON.stringify(home);
 const lines = `const { Domain, Monitor } = require("pulumi-uptime");\n`;
 
 test("an import is refused, accepted, kept, replaced, removed and renamed", async () => {
@@ -18,19 +11,17 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
     // So that a preview shows no news of the record that is only read.
     emulator: { settled: true },
   });
-  emulator.monitors.add({ ...record, ssl_alert_days: 7 });
+  emulator.monitors.add({ ...home, ssl_alert_days: 7 });
   emulator.monitors.add({ name: "Seen", url: "https://seen.example/", interval: 900, pause: 1 });
   emulator.domains.add({ name: "first.example" });
-  const writes = (): string[] => emulator.writes().map(({ method, path }) => `${method} ${path}`);
 
-  const refused = await workspace.run(["preview"]);
-  expect(refused.code).not.toBe(0);
+  const refused = await workspace.failed("preview");
   const allowed = "An import changes nothing: declare what is there, or change it there first";
   for (const difference of [
     `interval is 300 in the program and 60 in monitor 1. ${allowed}`,
     `pause is true in the program and false in monitor 1. ${allowed}`,
   ])
-    expect(refused.output).toContain(difference);
+    expect(refused).toContain(difference);
 
   const program = (monitor: [string, string], domain: [string, string]): string => `${lines}
     new Monitor("${monitor[0]}", { ...${args}, requestAuthPassword: "canary" }, { ${monitor[1]} });
@@ -48,18 +39,17 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
   await workspace.refresh();
   const { output } = await workspace.preview("--diff", "--expect-no-changes");
   expect(output).not.toMatch(/^ +[-+~] \w+ *:/m);
-  expect(writes()).toEqual([]);
+  expect(writesTo(emulator)).toEqual([]);
 
   // A domain's new name replaces it, and so does --replace; here between the two steps of the latter something fails.
   await workspace.write(program(["home", option], ["second.example", option]));
   emulator.fault = ({ method, path }) =>
     method === "POST" && path.endsWith("monitors") ? answer(422, {}) : undefined;
   const monitor = "urn:pulumi:test::workspace::pulumi-nodejs:dynamic/uptime:Monitor::home";
-  const failed = await workspace.run(["up", "--yes", "--skip-preview", "--replace", monitor]);
-  expect(failed.code).not.toBe(0);
+  await workspace.failed("up", "--replace", monitor);
   emulator.fault = undefined;
   await workspace.up();
-  expect(writes().sort()).toEqual([
+  expect(writesTo(emulator).sort()).toEqual([
     "DELETE /api/v1/domains/1",
     "DELETE /api/v1/monitors/1",
     "POST /api/v1/domains",
@@ -80,20 +70,18 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
   expect(await workspace.resources()).toMatchObject({ renamed: { id: "3" } });
   expect(await workspace.resources()).not.toHaveProperty("home");
   expect(emulator.monitors.all().map(({ id }) => id)).toEqual([2, 3]);
-  expect(writes()).toEqual([]);
+  expect(writesTo(emulator)).toEqual([]);
 });
 
 test("resources of several accounts in one program", async () => {
   const other = await startEmulator({ apiKey: "canary-key", firstId: 100 });
-  other.monitors.add({ ...record, name: "Seen" });
+  other.monitors.add({ ...home, name: "Seen" });
   const program = (account: string): string => `${lines}
     const home = new Monitor("home", { ...${args} ${account} });
     const seen = Monitor.get("seen", "100", { account: "other" });
     exports.names = [home.account, seen.account, seen.name];`;
   const { emulator, workspace } = await startStack({ program: program(`, account: "other"`) });
-  const set = async (...args: string[]): Promise<void> => {
-    expect(await workspace.run(["config", "set-all", "--path", ...args])).toMatchObject({ code: 0 });
-  };
+  const set = (...args: string[]) => workspace.run(["config", "set-all", "--path", ...args]);
   const key = "uptime:accounts.other.apiKey=canary-key";
   await set("--plaintext", `uptime:accounts.other.baseUrl=${other.url}`, "--plaintext", key);
   const first = await workspace.up();

@@ -1,22 +1,33 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 import { parse } from "yaml";
 
+import type { Emulator } from "../../provider/emulator";
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
 import { examplesIn, schemaFile } from "../support/schema-examples";
-import { changedIn, diffsIn, startStack, yamlOf } from "../support/stack";
-import type { Stack, YamlResource } from "../support/stack";
 import { isFull } from "../support/size";
+import { changedIn, diffsIn, recordOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
+import type { Stack, YamlResource } from "../support/stack";
+import { copyExample } from "../support/workspace";
 
 const run = promisify(execFile);
 const root = join(__dirname, "..", "..");
-const site = { name: "Site", url: "https://example.com/", interval: 60 };
-const program = (options: object = {}) =>
-  yamlOf({ home: { type: "uptime:Monitor", properties: site, options: { ...options } } });
+const program = (options: object = {}) => yamlOf({ home: yamlMonitor({}, options) });
+
+/** Without the line that says where the plugin is. */
+async function removePath(file: string): Promise<void> {
+  await writeFile(file, (await readFile(file, "utf8")).replace(/^plugins: .*\n/m, ""));
+}
+
+/** What the schema's examples look up. */
+function addFound({ domains, monitors }: Emulator): void {
+  domains.add({ name: "shop.example" });
+  monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
+}
 
 test("Pulumi accepts the schema, which has the package's version", async () => {
   const { workspace } = await startStack({ language: "yaml" });
@@ -31,8 +42,7 @@ test("Pulumi accepts the schema, which has the package's version", async () => {
 
 test("the schema's examples in YAML can be previewed", async () => {
   const { emulator, workspace } = await startStack({ language: "yaml" });
-  emulator.domains.add({ name: "shop.example" });
-  emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
+  addFound(emulator);
   const resources: Record<string, YamlResource> = {};
   const [variables, outputs] = [{}, {}];
   for (const [name, code] of examplesIn("yaml")) {
@@ -64,13 +74,9 @@ test("an SDK from the schema's file adds nothing to Pulumi.yaml that Pulumi woul
 test("the installed plugin is found by its version, and a missing one is named", async () => {
   const { emulator, workspace } = await startStack({ language: "yaml", program: program() });
   const file = join(workspace.project, "Pulumi.yaml");
-  const withoutPath = async () => {
-    await writeFile(file, (await readFile(file, "utf8")).replace(/^plugins: .*\n/m, ""));
-  };
-  await withoutPath();
-  const missing = await workspace.run(["preview"]);
-  expect(missing.code).not.toBe(0);
-  expect(missing.output).toContain("no resource plugin 'pulumi-resource-uptime' found");
+  await removePath(file);
+  const unknown = "no resource plugin 'pulumi-resource-uptime' found";
+  expect(await workspace.failed("preview")).toContain(unknown);
 
   const installed = await cli(emulator, workspace.project, ["plugin", "install"], {
     env: workspace.env,
@@ -81,12 +87,9 @@ test("the installed plugin is found by its version, and a missing one is named",
   expect(emulator.monitors.all()).toHaveLength(1);
 
   await workspace.write(program({ version: "99.0.0" }));
-  await withoutPath();
-  const other = await workspace.run(["preview"]);
-  expect(other.code).not.toBe(0);
-  expect(other.output).toContain(
-    "no resource plugin 'pulumi-resource-uptime' found in the workspace at version v99.0.0",
-  );
+  await removePath(file);
+  const other = `${unknown} in the workspace at version v99.0.0`;
+  expect(await workspace.failed("preview")).toContain(other);
 });
 
 /** Programs in a language, from nothing to nothing, with the SDK that Pulumi generates from the schema. */
@@ -98,7 +101,7 @@ async function liveThrough(
   await workspace.preview();
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([
-    { name: "Site", interval: 60, alert_condition: "url_text", alert_channel_ids: [1, 2] },
+    { name: "Home", interval: 60, alert_condition: "url_text", alert_channel_ids: [1, 2] },
   ]);
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
   expect(await workspace.outputs()).toMatchObject({ id: "1", found: 1 });
@@ -126,18 +129,15 @@ async function startPython(): Promise<Stack> {
   const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
   const { bin } = await ensureLanguage("python", { log: console.warn });
   const tools = join(root, "node_modules", ".cache", "pulumi-uptime-python");
-  const stack = await startStack({
-    language: "python",
-    env: { PATH: [join(tools, "bin"), ...bin, process.env.PATH].join(delimiter) },
-  });
-  const { emulator, workspace } = stack;
+  const stack = await startStack({ language: "python" });
+  const { workspace } = stack;
+  workspace.env.PATH = [join(tools, "bin"), ...bin, process.env.PATH].join(delimiter);
   await rm(tools, { recursive: true, force: true });
   await run("python3", ["-m", "venv", tools]);
   const sdk = join(workspace.project, "sdks", "uptime");
   await generate(bin, "python", sdk);
   const requirements = join(root, "examples", "python", "requirements.txt");
   await run(join(tools, "bin", "pip"), ["install", "--quiet", "-r", requirements, sdk]);
-  Object.assign(workspace.env, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
   return stack;
 }
 
@@ -146,8 +146,7 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
   const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
   const { bin } = await ensureLanguage("go", { log: console.warn });
   const stack = await startStack({ language: "go" });
-  const { emulator, workspace } = stack;
-  Object.assign(workspace.env, { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey });
+  const { workspace } = stack;
   const sdk = join(workspace.project, "sdk");
   await generate(bin, "go", sdk);
   const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1] ?? "";
@@ -161,13 +160,14 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
 }
 
 if (isFull) {
-  test("a program in Python creates, updates, refreshes and destroys", async () => {
+  test("a program in Python creates, updates, refreshes and destroys, and the schema's examples can be previewed", async () => {
+    const stack = await startPython();
     await liveThrough(
-      await startPython(),
+      stack,
       (interval) => `import pulumi
 import pulumi_uptime as uptime
 
-home = uptime.Monitor("home", name="Site", url="https://example.com/", interval=${interval},
+home = uptime.Monitor("home", name="Home", url="https://example.com/", interval=${interval},
     alert_condition=uptime.MonitorAlertCondition.URL_TEXT, alert_text_lookup="ok", alert_channel_ids=[1, 2],
     request_headers=[uptime.RequestHeaderArgs(key="X-Probe", value="${canary("python-header")}")])
 uptime.Domain("shop", name="shop.example")
@@ -175,34 +175,26 @@ pulumi.export("id", home.id)
 pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply(len))
 `,
     );
+    addFound(stack.emulator);
+    await stack.workspace.write([...examplesIn("python").values()].join("\n"));
+    expect((await stack.workspace.preview()).output).toContain("+ 3 to create");
   });
 
   test("a copy of examples/python runs", async () => {
     const { emulator, workspace } = await startPython();
-    await cp(join(root, "examples", "python"), workspace.project, { recursive: true });
+    await copyExample("python", workspace.project);
     // A stack belongs to a project, and the copied one has a name of its own.
     await workspace.run(["stack", "init", "dev"]);
     expect((await workspace.preview()).output).toContain("+ 4 to create");
     await workspace.up();
     expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
-    const monitors = emulator.monitors
-      .all()
-      .sort((one, other) => Number(one.interval) - Number(other.interval));
-    expect(monitors).toMatchObject([
-      { name: "Checkout", interval: 60, alert_condition: "url_text", alert_text_lookup: "Pay now" },
-      { name: "Home page", interval: 300, ssl_alert_days: 14 },
-    ]);
+    expect(emulator.monitors.size).toBe(2);
+    const text = { alert_condition: "url_text", alert_text_lookup: "Pay now" };
+    expect(recordOf(emulator.monitors, "Checkout")).toMatchObject({ interval: 60, ...text });
+    expect(recordOf(emulator.monitors, "Home page")).toMatchObject({ interval: 300, ssl_alert_days: 14 });
     await workspace.preview("--expect-no-changes");
     await workspace.destroy();
     expect(emulator.monitors.all()).toEqual([]);
-  });
-
-  test("the schema's examples in Python can be previewed", async () => {
-    const { emulator, workspace } = await startPython();
-    emulator.domains.add({ name: "shop.example" });
-    emulator.monitors.add({ name: "shop.example", url: "https://shop.example/", interval: 60 });
-    await workspace.write([...examplesIn("python").values()].join("\n"));
-    expect((await workspace.preview()).output).toContain("+ 3 to create");
   });
 
   test("the schema's examples in TypeScript compile with the SDK that Pulumi generates", async () => {
@@ -212,24 +204,15 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     const folder = await mkdtemp(join(root, "node_modules", ".cache", "pulumi-uptime-typescript-"));
     try {
       await generate(bin, "nodejs", join(folder, "sdk"));
-      const { name } = JSON.parse(await readFile(join(folder, "sdk", "package.json"), "utf8")) as {
-        name: string;
-      };
-      for (const [file, code] of examplesIn("typescript")) await writeFile(join(folder, `${file}.ts`), code);
-      const wrong = (examplesIn("typescript").get("Monitor") ?? "").replace(
-        "interval: 300",
-        'interval: "often"',
-      );
+      const sdk = JSON.parse(await readFile(join(folder, "sdk", "package.json"), "utf8")) as { name: string };
+      const examples = examplesIn("typescript");
+      for (const [file, code] of examples) await writeFile(join(folder, `${file}.ts`), code);
+      const wrong = examples.get("Monitor")?.replace("interval: 300", 'interval: "often"') ?? "";
       await writeFile(join(folder, "wrong.ts"), wrong);
+      const [target, module, moduleResolution] = ["ES2020", "commonjs", "node"];
       const compilerOptions = {
-        ...{
-          target: "ES2020",
-          module: "commonjs",
-          moduleResolution: "node",
-          strict: true,
-          skipLibCheck: true,
-        },
-        ...{ noEmit: true, types: ["node"], baseUrl: ".", paths: { [name]: ["./sdk"] } },
+        ...{ target, module, moduleResolution, strict: true, skipLibCheck: true, noEmit: true },
+        ...{ types: ["node"], baseUrl: ".", paths: { [sdk.name]: ["./sdk"] } },
       };
       await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
       const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -254,7 +237,7 @@ import (
 func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
 		home, err := uptime.NewMonitor(ctx, "home", &uptime.MonitorArgs{
-			Name: pulumi.String("Site"), Url: pulumi.String("https://example.com/"), Interval: pulumi.Int(${interval}),
+			Name: pulumi.String("Home"), Url: pulumi.String("https://example.com/"), Interval: pulumi.Int(${interval}),
 			AlertCondition: uptime.MonitorAlertCondition_Url_text, AlertTextLookup: pulumi.String("ok"),
 			AlertChannelIds: pulumi.IntArray{pulumi.Int(1), pulumi.Int(2)},
 			RequestHeaders: uptime.RequestHeaderArray{

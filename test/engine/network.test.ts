@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
+import { home } from "../support/monitors";
 import { host, Proxy } from "../support/proxy";
-import { startStack, yamlOf } from "../support/stack";
+import { startStack, yamlMonitor, yamlOf } from "../support/stack";
 
 let proxy: Proxy;
 afterEach(() => {
@@ -11,7 +12,7 @@ afterEach(() => {
 });
 
 const program = (name: string): string =>
-  `const args = ${JSON.stringify({ name, url: "https://example.com/", interval: 60 })};
+  `const args = ${JSON.stringify({ ...home, name })};
 new (require("pulumi-uptime").Monitor)("dynamic", args);
 new (require("pulumi-uptime/native").Monitor)("plugin", { ...args, url: "https://example.com/plugin" });`;
 
@@ -56,13 +57,9 @@ test("works through a proxy, with a server whose certificate is of a private aut
 });
 
 test("the plugin's messages reach the engine without the proxy", async () => {
-  const resources = {
-    type: "uptime:Monitor",
-    properties: { name: "Home", url: "https://example.com/", interval: 60 },
-  };
   const { emulator, workspace } = await startStack({
     language: "yaml",
-    program: yamlOf({ resources }),
+    program: yamlOf({ home: yamlMonitor() }),
     env: { UPTIME_LOG_LEVEL: "summary" },
   });
   Object.assign(

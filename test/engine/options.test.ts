@@ -1,9 +1,4 @@
-import { programOf, startStack } from "../support/stack";
-
-const imports = `const pulumi = require("@pulumi/pulumi");
-const { Domain, Monitor, getMonitor, getMonitorOutput } = require("pulumi-uptime");
-const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
-`;
+import { imports, monitorOf, programOf, recordOf, startStack, writesTo } from "../support/stack";
 
 test("Pulumi's options work", async () => {
   const program = (step: number) => `${imports}
@@ -55,7 +50,7 @@ test("Pulumi's options work", async () => {
   expect(monitor("replaced")).toBeUndefined();
   expect(emulator.monitors.get(after.replaced?.id ?? 0)).toMatchObject({ url: "https://new.example/" });
   expect(emulator.domains.all()).toMatchObject([{ name: "second.example" }]);
-  const writes = emulator.writes().map(({ method, path }) => `${method} ${path}`);
+  const writes = writesTo(emulator);
   expect(writes.filter((write) => write.includes("/domains"))).toEqual([
     "DELETE /api/v1/domains/1",
     "POST /api/v1/domains",
@@ -81,9 +76,7 @@ test("Pulumi's options work", async () => {
   expect(emulator.writes()).toEqual([]);
 
   await workspace.write(program(3));
-  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("protect");
+  expect(await workspace.failed("up")).toContain("protect");
   expect(emulator.writes()).toEqual([]);
   expect(monitor("protected")).toMatchObject({ name: "protected" });
 });
@@ -92,24 +85,13 @@ test("customTimeouts ends a create, an update and a delete, and the error names 
   const customTimeouts = { create: "2s", update: "2s", delete: "2s" };
   const program = (quick: string) =>
     programOf([
-      {
-        kind: "Monitor",
-        name: "slow",
-        args: { name: "slow", url: "https://a.example/", interval: 60 },
-        options: { customTimeouts },
-      },
-      {
-        kind: "Monitor",
-        name: "quick",
-        args: { name: quick, url: "https://a.example/", interval: 60 },
-        options: { customTimeouts },
-      },
+      monitorOf("slow", { name: "slow" }, { customTimeouts }),
+      monitorOf("quick", { name: quick }, { customTimeouts }),
     ]);
   const { emulator, workspace } = await startStack({ program: program("quick") });
   const late = { kind: "cut", effect: false, delayMs: 600_000 } as const;
-  const givenUp = async (...args: string[]) => {
-    const { code, output } = await workspace.run([...args, "--yes", "--skip-preview", "--continue-on-error"]);
-    expect(code).not.toBe(0);
+  const givenUp = async (command: "up" | "destroy"): Promise<string> => {
+    const output = await workspace.failed(command, "--continue-on-error");
     expect(output).toContain("customTimeouts");
     return output;
   };
@@ -151,7 +133,7 @@ test("any value may be unknown before the `up`", async () => {
     });
     const made = new Monitor("made", site("Made"));
     exports.seen = Monitor.get("seen", made.id).name;
-    exports.looked = getMonitorOutput({ id: made.id }).attributes.created_at.apply((at) => "made: " + typeof at);`;
+    exports.looked = uptime.getMonitorOutput({ id: made.id }).attributes.created_at.apply((at) => "made: " + typeof at);`;
   const { emulator, workspace } = await startStack({ program });
   await workspace.preview();
   expect(emulator.requests).toEqual([]);
@@ -159,12 +141,8 @@ test("any value may be unknown before the `up`", async () => {
   expect(first.output).toMatch(/seen *: "Made"/);
   expect(first.output).toMatch(/looked: "made: string"/);
   const id = Number((await workspace.resources()).source?.id);
-  const [parts, named] = [
-    emulator.monitors.all().find(({ name }) => name === "Parts"),
-    emulator.domains.all().find((record) => String(record.name).startsWith("d")),
-  ];
   const text = String(id);
-  expect(parts).toMatchObject({
+  expect(recordOf(emulator.monitors, "Parts")).toMatchObject({
     alert_channel_ids: [100, id],
     request_headers: [
       { key: "X-Id", value: text },
@@ -174,16 +152,14 @@ test("any value may be unknown before the `up`", async () => {
     alert_text_lookup: text,
     maintenance_end_at: "2030-01-31T23:30:00",
   });
-  expect(named).toMatchObject({
-    name: `d${text}.example`,
+  expect(recordOf(emulator.domains, `d${text}.example`)).toMatchObject({
     homepage_url: "https://example.com/?string",
     not_found_url: `https://example.com/404/${text}`,
   });
 
   // A lookup is made in the preview, and what it says ends the program without a stack.
-  await workspace.write(`${imports} getMonitor({ name: "Nobody" });`);
-  const { code, output } = await workspace.run(["preview"]);
-  expect(code).not.toBe(0);
+  await workspace.write(`${imports} uptime.getMonitor({ name: "Nobody" });`);
+  const output = await workspace.failed("preview");
   expect(output).toContain(`getMonitor found no monitor with name "Nobody" at ${emulator.url}.`);
   expect(output).not.toMatch(/unhandled|Error: |^ +at /m);
 });

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
+import { home } from "../support/monitors";
 import { startProgram } from "../support/processes";
-import { startStack, yamlOf } from "../support/stack";
-import type { YamlResource } from "../support/stack";
+import { recordOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
 
 // Each explicit provider is a process of its own, and so is the host of dynamic resources: none hears of what another one
 // has, but for the note that the processes of one run share.
-const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
+const args = JSON.stringify(home);
 const config = { "uptime:adoptExisting": "true" };
 
 test("a dynamic resource leaves its record to a successor of the plugin, which adopts or imports it under another name", async () => {
@@ -19,7 +19,7 @@ test("a dynamic resource leaves its record to a successor of the plugin, which a
     config,
   });
   await workspace.up();
-  const [imported] = emulator.monitors.all().filter(({ name }) => name === "Other");
+  const imported = recordOf(emulator.monitors, "Other");
   await workspace.write(program("pulumi-uptime/native", "new", `{ import: "${imported?.id ?? ""}" }`));
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([{ id: 1 }, { id: 2 }]);
@@ -28,14 +28,9 @@ test("a dynamic resource leaves its record to a successor of the plugin, which a
 });
 
 test("an attached plugin serves one run after the other, also after one that was killed", async () => {
-  const home = (name: string, options = {}): YamlResource => ({
-    type: "uptime:Monitor",
-    properties: { name, url: "https://example.com/", interval: 60 },
-    options,
-  });
   const { emulator, workspace } = await startStack({
     language: "yaml",
-    program: yamlOf({ home: home("Home") }),
+    program: yamlOf({ home: yamlMonitor() }),
   });
   const plugin = join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime");
   const port = await startProgram(plugin, [], { env: workspace.env }).firstLine;
@@ -45,15 +40,17 @@ test("an attached plugin serves one run after the other, also after one that was
 
   const provider = { type: "pulumi:providers:uptime", properties: { apiKey: "another-key" } };
   await workspace.write(
-    yamlOf({ provider, home: home("Home"), other: home("Other", { provider: "${provider}" }) }),
+    yamlOf({
+      provider,
+      home: yamlMonitor(),
+      other: yamlMonitor({ name: "Other" }, { provider: "${provider}" }),
+    }),
   );
-  const refused = await workspace.run(["up", "--yes", "--skip-preview"]);
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toMatch(
+  expect(await workspace.failed("up")).toMatch(
     /serves all providers of a run with the same settings.*without PULUMI_DEBUG/,
   );
 
-  await workspace.write(yamlOf({ home: home("Home 2") }));
+  await workspace.write(yamlOf({ home: yamlMonitor({ name: "Home 2" }) }));
   const sent = new Promise<void>((resolve) => {
     emulator.fault = ({ method }) => {
       if (method !== "PATCH") return undefined;

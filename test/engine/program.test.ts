@@ -1,8 +1,7 @@
-import { startStack } from "../support/stack";
+import { home } from "../support/monitors";
+import { imports, startStack } from "../support/stack";
 
-const program = `const pulumi = require("@pulumi/pulumi");
-const { Domain, Monitor, getMonitorOutput, getMonitorsOutput } = require("pulumi-uptime");
-const site = (name) => ({ name, url: "https://example.com/", interval: 60 });
+const program = `${imports}
 class Site extends pulumi.ComponentResource {
   constructor(type, name, parent) {
     super("my:site:" + type, name, {}, { parent });
@@ -14,10 +13,10 @@ const front = new Site("Front", "front");
 const inner = new Site("Inner", "inner", front);
 new Monitor("web", site("web"));
 new Domain("web", { name: "example.com" }, { parent: inner.web });
-const later = getMonitorOutput({ name: "Inner web" }, { dependsOn: front, parent: front });
+const later = uptime.getMonitorOutput({ name: "Inner web" }, { dependsOn: front, parent: front });
 exports.found = later.id;
 exports.made = inner.web.id;
-exports.count = getMonitorsOutput({}, { dependsOn: [front, inner] }).length;
+exports.count = uptime.getMonitorsOutput({}, { dependsOn: [front, inner] }).length;
 exports.seen = Monitor.get("seen", front.web.id, {}, { parent: front }).name;
 exports.kinds = [Monitor.isInstance(front.web), Domain.isInstance(front.web)];`;
 
@@ -56,7 +55,7 @@ test("a refresh without --diff shows no field as removed, in both fronts", async
     ["", "/native"]
       .map(
         (front, index) => `{ const { Domain, Monitor } = require("pulumi-uptime${front}");
-          const args = { name: "Home ${index}", url: "https://example.com/", interval: 60 };
+          const args = ${JSON.stringify({ ...home, name: `Home ${index}` })};
           new Monitor("home-${index}", args, ${JSON.stringify(options)});
           new Domain("shop-${index}", { name: "shop-${index}.example" }); }`,
       )

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Emulator } from "../../provider/emulator";
+import { blocksOf, commandsIn } from "../support/blocks";
+import { home } from "../support/monitors";
 import { startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const [oldKey, newKey] = ["old-key", "new-key"];
 const monitor = (front: string, name: string): string =>
-  `new (require("${front}").Monitor)("${name}", ${JSON.stringify({ name, url: `https://${name}.example/`, interval: 60 })});`;
+  `new (require("${front}").Monitor)("${name}", ${JSON.stringify({ ...home, name, url: `https://${name}.example/` })});`;
 const program = [monitor("pulumi-uptime", "dynamic"), monitor("pulumi-uptime/native", "plugin")].join("\n");
 const fingerprints = async (workspace: Workspace): Promise<unknown[]> =>
   Object.values(await workspace.resources()).map(({ outputs }) => outputs?.__key);
@@ -36,13 +38,12 @@ async function start() {
 async function follow(workspace: Workspace, page: string, section: string): Promise<void> {
   const text = readFileSync(join(__dirname, "..", "..", "docs", page), "utf8");
   const [, part = ""] = text.split(`## ${section}\n`);
-  const [, block = ""] = /```sh\n([^]*?)```/.exec(part.split("\n## ")[0] ?? "") ?? [];
-  for (const line of block.trim().split("\n")) {
-    const [command, ...args] = (line.split("#")[0] ?? "").trim().split(" ");
+  const [block] = blocksOf(page, part.split("\n## ")[0]);
+  for (const [command, ...args] of commandsIn(block?.code ?? "")) {
     expect(command).toBe("pulumi");
     if (args[0] === "up") args.push("--yes", "--skip-preview");
     const { code, output } = await workspace.run(args, { stdin: newKey });
-    expect([line, code, output]).toEqual([line, 0, output]);
+    expect([args, code, output]).toEqual([args, 0, output]);
   }
 }
 
@@ -69,8 +70,8 @@ test("after a new key without that refresh, a later one works, or uptime:sameAcc
 
   const records = emulator.monitors.all();
   emulator.monitors.clear();
-  const refused = await workspace.run(["up", "--yes", "--skip-preview", "--refresh", "--run-program"]);
-  expect(refused.output).toContain("pulumi config set uptime:sameAccount true");
+  const refused = await workspace.failed("up", "--refresh", "--run-program");
+  expect(refused).toContain("pulumi config set uptime:sameAccount true");
   expect(Object.keys(await workspace.resources())).toHaveLength(2);
 
   await follow(workspace, "drift.md", "What was deleted by hand");

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
+import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
 import { startStack } from "../support/stack";
 import type { Stack } from "../support/stack";
@@ -9,8 +10,7 @@ const line = "waiting for the server's rate limit, for 10 seconds so far: 1 requ
 
 /** A stack of one monitor. The server holds the next create or import back for eleven seconds. */
 async function startWaiting(module: string, options: object = {}): Promise<Stack> {
-  const args = JSON.stringify({ name: "Home", url: "https://example.com/", interval: 60 });
-  const program = `new (require("${module}").Monitor)("home", ${args}, ${JSON.stringify(options)});`;
+  const program = `new (require("${module}").Monitor)("home", ${JSON.stringify(home)}, ${JSON.stringify(options)});`;
   const stack = await startStack({ program });
   const { emulator } = stack;
   let isRefused = false;
@@ -32,7 +32,7 @@ test("a long wait for a rate limit is shown while it lasts, not at the end, and 
   };
   const preview = async (): Promise<void> => {
     const { emulator, workspace } = await startWaiting("pulumi-uptime", { import: "1" });
-    emulator.monitors.add({ name: "Home", url: "https://example.com/", interval: 60 });
+    emulator.monitors.add(home);
     const { stdout } = await workspace.preview("--json");
     expect(emulator.requests.map(({ status }) => status)).toContain(429);
     expect(JSON.parse(stdout)).toMatchObject({ steps: expect.any(Array) as unknown });

@@ -7,6 +7,7 @@ import {
   gitHubWorkflow,
   gitLabPipeline,
   marker,
+  platformValues,
   Shell,
   stepOf,
 } from "../support/workflow";
@@ -24,11 +25,7 @@ const values = {
   "secrets.PULUMI_BACKEND_URL": "file:///state",
   "secrets.PULUMI_CONFIG_PASSPHRASE": "",
   "secrets.UPTIME_API_KEY": "key",
-  "github.token": "token-of-github",
-  "github.server_url": "https://github.example",
-  "github.run_id": "99",
-  "github.repository": "team/monitors",
-  "github.event.pull_request.number": "12",
+  ...platformValues,
 };
 
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");

@@ -63,6 +63,13 @@ export const domainOf = (name: string, args: object, options: object = {}): Decl
   options: { ...options },
 });
 
+/** What a program that is written out begins with. */
+export const imports = `
+const pulumi = require("@pulumi/pulumi");
+const { Domain, Monitor, ...uptime } = require("pulumi-uptime");
+const site = (name, more) => ({ name, url: "https://example.com/", interval: 60, ...more });
+`;
+
 /** A program that declares these resources. */
 export function programOf(resources: readonly Declared[]): string {
   const lines = resources.map(

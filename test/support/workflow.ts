@@ -111,6 +111,15 @@ const platform = (folder: string) => ({
   GITLAB_TOKEN: "token-of-gitlab",
 });
 
+/** What GitHub puts in the place of some `${{ … }}`. */
+export const platformValues = {
+  "github.token": "token-of-github",
+  "github.server_url": "https://github.example",
+  "github.run_id": "99",
+  "github.repository": "team/monitors",
+  "github.event.pull_request.number": "12",
+};
+
 /** Runs shell steps in a folder with programs on PATH that note how they were called and answer what the test says. */
 export class Shell {
   readonly bin: string;

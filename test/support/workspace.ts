@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 import { parse, stringify } from "yaml";
@@ -80,6 +79,13 @@ function projectOf(language: Language): string {
 
 const unattended = ["--yes", "--skip-preview"];
 
+/** Copies an example as a user does, before anything is installed. */
+export async function copyExample(name: string, folder: string): Promise<void> {
+  const example = join(repository, "examples", name);
+  const filter = (path: string): boolean => !path.startsWith(join(example, "node_modules"));
+  await fs.cp(example, folder, { recursive: true, filter });
+}
+
 /** What makes commands cheaper, and changes nothing of what they do. */
 export const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
@@ -110,25 +116,16 @@ export class Workspace {
 
   static async create(options: WorkspaceOptions): Promise<Workspace> {
     const { ensureEngine } = await import("../../tools/engine/install.mjs");
-    const { engineEnv } = await import("../../tools/engine/env.mjs");
+    const { newProject } = await import("../../tools/engine/env.mjs");
     const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
     const { language = "js" } = options;
     const engine =
       language === "js" || language === "ts"
         ? await ensureEngine({ log: console.warn })
         : await ensureLanguage(language, { log: console.warn });
-    // Resolved, since the engine prints real paths and a temporary folder may be a link.
-    const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "pulumi-uptime-test-")));
-    const folders = {
-      home: join(folder, "home"),
-      backend: join(folder, "backend"),
-      temporary: join(folder, "temporary"),
-    };
-    for (const path of Object.values(folders)) await fs.mkdir(path);
-    const { PATH = "", ...others } = engineEnv(engine, folders);
-    const path = [join(__dirname, "bin"), PATH].join(delimiter);
-    const env = { ...others, PATH: path, ...cheaper(language), ...options.env };
-    const workspace = new Workspace(folder, language, env);
+    const { folder, env } = await newProject(engine, "test");
+    const PATH = [join(__dirname, "bin"), env.PATH].join(delimiter);
+    const workspace = new Workspace(folder, language, { ...env, PATH, ...cheaper(language), ...options.env });
     try {
       await workspace.lay(options);
       await workspace.layStack();
@@ -146,17 +143,10 @@ export class Workspace {
     await fs.writeFile(join(this.project, this.main), text);
   }
 
-  /** Leaves nothing in the project but what its program can load. */
+  /** Leaves nothing in the project but the packages. */
   async clear(): Promise<void> {
     for (const name of await fs.readdir(this.project))
       if (name !== "node_modules") await fs.rm(join(this.project, name), { recursive: true });
-  }
-
-  /** Makes the project a copy of a folder, as a user's is before anything is installed. */
-  async copy(folder: string): Promise<void> {
-    await this.clear();
-    const filter = (path: string): boolean => !path.startsWith(join(folder, "node_modules"));
-    await fs.cp(folder, this.project, { recursive: true, filter });
   }
 
   /** What is not secret is written into the stack's file, because asking the CLI takes a while. */

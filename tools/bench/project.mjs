@@ -2,11 +2,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
-import { engineEnv } from "../engine/env.mjs";
+import { newProject } from "../engine/env.mjs";
 import { root } from "../main.mjs";
 import { floorPackage, sendingFloorPackage } from "./programs.mjs";
 
@@ -23,12 +22,9 @@ export class Project {
 
   /** @param kind what the project's programs are made of, as in `programOf` */
   static async create({ engine, api, kind }) {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), "pulumi-uptime-bench-")));
-    const at = (name) => join(folder, name);
-    const folders = { home: at("home"), backend: at("backend"), temporary: at("temporary") };
-    const modules = join(at("project"), "node_modules");
-    for (const path of [...Object.values(folders), join(modules, "@pulumi"), join(modules, "uptime-floor")])
-      await mkdir(path, { recursive: true });
+    const { folder, project, env } = await newProject(engine, "bench");
+    const modules = join(project, "node_modules");
+    for (const name of ["@pulumi", "uptime-floor"]) await mkdir(join(modules, name), { recursive: true });
     await symlink(root, join(modules, "pulumi-uptime"));
     await symlink(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"));
     await symlink(join(root, "node_modules", "undici"), join(modules, "undici"));
@@ -39,9 +35,9 @@ export class Project {
     const settings =
       `name: bench\nruntime: ${kind === "yaml" ? "yaml" : "nodejs"}\n` +
       (isNative ? `plugins: { providers: ${plugin} }\n` : "");
-    await writeFile(join(at("project"), "Pulumi.yaml"), settings);
-    await writeFile(join(at("project"), "package.json"), '{ "name": "bench", "main": "index.js" }\n');
-    const env = { ...engineEnv(engine, folders), UPTIME_BASE_URL: api.url, UPTIME_API_KEY: api.apiKey };
+    await writeFile(join(project, "Pulumi.yaml"), settings);
+    await writeFile(join(project, "package.json"), '{ "name": "bench", "main": "index.js" }\n');
+    Object.assign(env, { UPTIME_BASE_URL: api.url, UPTIME_API_KEY: api.apiKey });
     const program =
       kind === "yaml" ? { file: "Pulumi.yaml", head: settings } : { file: "index.js", head: "" };
     return new Project(folder, env, api, program);

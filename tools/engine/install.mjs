@@ -1,7 +1,6 @@
 // Finds a Pulumi engine, or installs one. `node tools/engine/install.mjs` prints what it found.
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";
+import { cacheRoot, install, readInstalled } from "./cache.mjs";
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
 import { runAsCommand } from "../main.mjs";
 
@@ -41,24 +40,16 @@ export async function ensureEngine({ log = () => undefined, env = process.env } 
   if (own) return own;
   const root = cacheRoot(env);
   const folderOf = (source) => join(root, `${cacheKey}-${source}`);
-  const earlier = () => firstOf(installable, (source) => readInstalled(folderOf(source)));
   const now = (source) =>
-    attempt(source, async () => {
-      const folder = folderOf(source);
-      await install(folder, { version: pinnedVersion, source }, (draft) =>
+    attempt(source, () =>
+      install(folderOf(source), { version: pinnedVersion, source }, (draft) =>
         fillFrom(source, draft, { env, log }),
-      );
-      return readInstalled(folder);
-    });
+      ),
+    );
 
-  const found = await earlier();
+  const earlier = await firstOf(installable, (source) => readInstalled(folderOf(source)));
+  const found = earlier ?? (await firstOf(installable, now));
   if (found) return found;
-  await mkdir(root, { recursive: true });
-  const installed = await withLock(join(root, `${cacheKey}.lock`), { log }, async () => {
-    await removeDrafts(root);
-    return (await earlier()) ?? (await firstOf(installable, now));
-  });
-  if (installed) return installed;
   throw new Error(explain(failures));
 }
 

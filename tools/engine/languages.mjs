@@ -1,10 +1,10 @@
 // Language hosts and SDK generators that only some tests need, beside the engine. `node tools/engine/languages.mjs yaml` installs one.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
+import { chmod, copyFile, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheRoot, install, readInstalled, removeDrafts, withLock } from "./cache.mjs";
+import { cacheRoot, install, readInstalled } from "./cache.mjs";
 import { run, which } from "./command.mjs";
 import { ensureEngine } from "./install.mjs";
 import { goBuild } from "./sources.mjs";
@@ -45,25 +45,16 @@ export async function ensureLanguage(language, { log = () => undefined, env = pr
   const folder = join(cacheRoot(env), `${language}-${keyOf(engine, programs)}`);
   const earlier = await readInstalled(folder);
   if (earlier) return earlier;
-  await mkdir(cacheRoot(env), { recursive: true });
-  return withLock(`${folder}.lock`, { log }, async () => {
-    const meanwhile = await readInstalled(folder);
-    if (meanwhile) return meanwhile;
-    await removeDrafts(cacheRoot(env));
-    log(
-      `Building what Pulumi needs for ${language} with Go: this takes some minutes, once for this machine.`,
-    );
-    await install(folder, { version: engine.version, source: "go" }, async (draft) => {
-      for (const program of programs)
-        await goBuild(draft, { ...program, program: nameOf(program), ldflags: "-s -w", env });
-      if (language === "python") await copyPythonRunner(draft, env);
-      await rm(join(draft, "go"), { recursive: true, force: true });
-      // The engine warns of a host that is elsewhere on PATH, in every preview; beside the CLI it counts as its own.
-      for (const bin of engine.bin)
-        for (const name of readdirSync(bin))
-          if (name.startsWith("pulumi")) await copyFile(join(bin, name), join(draft, "bin", name));
-    });
-    return readInstalled(folder);
+  log(`Building what Pulumi needs for ${language} with Go: this takes some minutes, once for this machine.`);
+  return install(folder, { version: engine.version, source: "go" }, async (draft) => {
+    for (const program of programs)
+      await goBuild(draft, { ...program, program: nameOf(program), ldflags: "-s -w", env });
+    if (language === "python") await copyPythonRunner(draft, env);
+    await rm(join(draft, "go"), { recursive: true, force: true });
+    // The engine warns of a host that is elsewhere on PATH, in every preview; beside the CLI it counts as its own.
+    for (const bin of engine.bin)
+      for (const name of readdirSync(bin))
+        if (name.startsWith("pulumi")) await copyFile(join(bin, name), join(draft, "bin", name));
   });
 }
 
