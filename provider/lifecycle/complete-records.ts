@@ -3,7 +3,7 @@ import { MissingError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import { assertNotListed } from "./gone";
-import { leavesOut } from "./reader";
+import { leftOut } from "./difference";
 
 /** Completes listed records: if the list leaves fields out, each record is read by its id. */
 export async function completeRecords(
@@ -11,27 +11,34 @@ export async function completeRecords(
   operation: Operation,
   listed: readonly ApiRecord[],
 ): Promise<readonly ApiRecord[]> {
-  if (await listsShowAll(scope, operation, listed)) return listed;
-  const records = await Promise.all(listed.map(({ id }) => showUnlessMissing(scope, id, operation)));
+  const sample = await readSample(scope, operation, listed);
+  if (!sample || sample.leftOut.length === 0) return listed;
+  const records = await Promise.all(listed.map(({ id }) => readUnlessMissing(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
-/** Compares one listed record with its own address: the one with the most fields, because some servers leave out empty ones. */
-async function listsShowAll(
+/** A record at its own address, and the names that the list leaves out. */
+interface Sample {
+  readonly record: ApiRecord;
+  readonly leftOut: readonly string[];
+}
+
+/** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */
+export async function readSample(
   scope: RecordScope,
   operation: Operation,
   listed: readonly ApiRecord[],
-): Promise<boolean> {
+): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
-  for (const sample of [...listed].sort((a, b) => size(b) - size(a))) {
-    const shown = await showUnlessMissing(scope, sample.id, operation);
-    if (shown) return !leavesOut(sample, shown);
+  for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
+    const record = await readUnlessMissing(scope, largest.id, operation);
+    if (record) return { record, leftOut: leftOut(largest, record) };
   }
-  return true;
+  return undefined;
 }
 
 /** The record at its own address; undefined if it does not exist. */
-export async function showUnlessMissing(
+export async function readUnlessMissing(
   scope: RecordScope,
   id: string,
   operation: Operation,

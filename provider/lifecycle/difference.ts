@@ -119,6 +119,11 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
+/** The names that a record has at its own address, and not in the list. */
+export function leftOut(listed: ApiRecord, record: ApiRecord): string[] {
+  return Object.keys(record.raw).filter((name) => !(name in listed.raw));
+}
+
 /** The values of managed properties, without those that are not known yet. */
 export function wantedValues(
   definition: Definition,

@@ -10,7 +10,7 @@ import { compare, describeRecord, shows, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
-import { completeRecords, showUnlessMissing } from "./complete-records";
+import { completeRecords, readUnlessMissing } from "./complete-records";
 
 export interface FoundRecord {
   readonly id: string;
@@ -40,7 +40,7 @@ export async function lookUpOne(
       throw new UptimeError(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
       );
-    const record = await showUnlessMissing(scope, id, operation);
+    const record = await readUnlessMissing(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
     throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
   }

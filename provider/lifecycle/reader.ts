@@ -6,7 +6,7 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { isEmpty } from "../definitions/values";
 import { fieldOf } from "../definitions/keys";
-import { compare } from "./difference";
+import { compare, leftOut } from "./difference";
 import type { WantedValues } from "./difference";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
@@ -115,7 +115,7 @@ export class RecordReader {
   private listShowsAsMuch(): boolean {
     const { firstRecord } = this;
     const listed = firstRecord && this.latestList?.get(firstRecord.id);
-    return firstRecord !== undefined && listed !== undefined && !leavesOut(listed, firstRecord);
+    return firstRecord !== undefined && listed !== undefined && leftOut(listed, firstRecord).length === 0;
   }
 
   private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
@@ -146,8 +146,4 @@ export class RecordReader {
     const pages = this.collection.list(operation.forOthersToo(), { sort: "asc" });
     return (this.latestList = new Listing(pages, "asc", this.clock));
   }
-}
-
-export function leavesOut(listed: ApiRecord, shown: ApiRecord): boolean {
-  return Object.keys(shown.raw).some((name) => !(name in listed.raw));
 }

@@ -2,25 +2,26 @@ import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../definitions/text";
 import type { RecordScope } from "../../lifecycle/record-scope";
+import { readSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import { ok } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 
 /** Reads one kind of record, and says which fields the server does not show. Throws what the server refuses. */
-export async function checkServer({ collection, definition }: RecordScope): Promise<Finding[]> {
+export async function checkServer(scope: RecordScope): Promise<Finding[]> {
+  const { collection, definition } = scope;
   const { plural, fields } = definition;
   const operation = new Operation();
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
-  const [first] = listed;
-  if (!first) return [fine("count", "no records yet")];
+  const sample = await readSample(scope, operation, listed);
+  if (!sample) return [fine("count", "no records yet")];
+  const { record, leftOut } = sample;
   const findings = [fine("count", counted(listed.length, "record"))];
-  const record = await collection.get(first.id, operation);
-  const missing = Object.keys(record.raw).filter((name) => !(name in first.raw));
-  if (missing.length > 0)
+  if (leftOut.length > 0)
     findings.push(
-      fine("list-fields", `lists leave out ${missing.join(", ")}, so records are read one by one`),
+      fine("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`),
     );
   const hidden = Object.keys(fields).filter((key) => {
     const field = fields[key];
