@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 
-import { UptimeError } from "../api/errors";
+import { quote, UptimeError } from "../api/errors";
 import { ownPackage } from "../definitions/package";
 import { runEmulator } from "../emulator/cli";
 import { Cleaner } from "../engine/clean";
@@ -48,11 +48,15 @@ export async function runCommand(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    context.stderr.write(
-      `${escapeInvisible(new Cleaner(session.keys).error(error).replace(/\s*\n\s*/g, " "))}\n`,
-    );
-    if (!(error instanceof UptimeError) && error instanceof Error)
-      context.stderr.write(`${error.stack ?? ""}\nThis is a bug in pulumi-uptime; please report it.\n`);
+    const cleaner = new Cleaner(session.keys);
+    const lines = [cleaner.error(error).replace(/\s*\n\s*/g, " ")];
+    if (!(error instanceof UptimeError) && error instanceof Error) {
+      // The stack begins with the message, which may repeat a key.
+      const frames = (error.stack ?? "").split("\n").filter((line) => /^ +at /.test(line));
+      lines.push(error.name, ...frames.map((frame) => `  ${cleaner.message([quote(frame)])}`));
+      lines.push("This is a bug in pulumi-uptime; please report it.");
+    }
+    context.stderr.write(lines.map((line) => `${escapeInvisible(line)}\n`).join(""));
     return 1;
   }
 }

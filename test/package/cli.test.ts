@@ -6,6 +6,7 @@ import fc from "fast-check";
 import ts from "typescript";
 import { parse } from "yaml";
 
+import { runCommand } from "../../provider/cli/commands";
 import { readProject } from "../../provider/cli/shared/project";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { scaffold } from "../../provider/cli/shared/scaffold";
@@ -56,6 +57,24 @@ describe("arguments", () => {
     }
     expect((await run("help", "drift")).stdout).toContain("--unmanaged");
   });
+});
+
+test("an unexpected error is printed with its stack, and without the API key that it may quote", async () => {
+  let stderr = "";
+  const code = await runCommand(["doctor"], {
+    stdout: {
+      write: () => {
+        throw new TypeError(`cannot print ${emulator.apiKey}`);
+      },
+    },
+    stderr: { write: (chunk: string) => (stderr += chunk) },
+    cwd: folder,
+    env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey },
+  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^\(the server repeats a secret\)\nTypeError\n +at .*cli\.test\.ts/);
+  expect(stderr).toContain("This is a bug in pulumi-uptime; please report it.\n");
+  expect(stderr).not.toContain(emulator.apiKey);
 });
 
 describe("init", () => {
