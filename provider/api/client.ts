@@ -144,7 +144,7 @@ export class Client {
       return { result: unansweredAttempt(attempted, error, timeout) };
     }
     const { status, headers, text, hasOtherPath } = response;
-    const body = tryParseJson(text);
+    const body = parseBody(text);
     if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
@@ -208,7 +208,8 @@ function encodeForm(pairs: readonly Pair[]): string {
   return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 }
 
-function tryParseJson(source: string): unknown {
+/** The JSON in an answer; undefined if it is none. */
+function parseBody(source: string): unknown {
   try {
     return parseJson(source);
   } catch {

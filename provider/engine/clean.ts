@@ -9,7 +9,7 @@ import { parse, UnreadableError } from "../definitions/field-types";
 import { mapLeaves, isObject } from "../definitions/values";
 import type { Properties } from "../definitions/marks";
 import { secretKeys } from "../definitions/keys";
-import type { ImportProblem } from "../lifecycle/import";
+import type { InputProblem } from "../lifecycle/import";
 
 /** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";
@@ -50,7 +50,7 @@ export class Cleaner {
   }
 
   /** A problem of an input, with the input's name in the text. */
-  problem({ property, reason }: ImportProblem): string {
+  problem({ property, reason }: InputProblem): string {
     return this.message(message`${property} ${reason}`);
   }
 

@@ -14,7 +14,15 @@ import { newFront } from "./new-front";
 import { FrontSession } from "./front";
 import type { Front } from "./front";
 import { OperationError } from "./operation-error";
-import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
+import {
+  decodeDeclaration,
+  decodeOptions,
+  decodeOutputs,
+  isManaged,
+  markSecrets,
+  pick,
+  withoutHidden,
+} from "./request";
 import type { Properties } from "../definitions/marks";
 
 /**
@@ -71,8 +79,8 @@ export function dynamicProvider(
     count(id, outputs, -1);
     const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
     if (!state) return {};
-    const plain = front.encoder.outputs(state.outputs, properties);
-    const props = front.encoder.markSecrets(plain);
+    const plain = front.encodeOutputs(state.outputs, properties);
+    const props = markSecrets(definition, plain);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
     if (isSameState(plain, properties)) return { id, props };
     const { attributes, ...inputs } = withoutHidden(props);

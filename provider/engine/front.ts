@@ -9,13 +9,13 @@ import type { Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
 import { diff } from "../lifecycle/diff";
 import type { Changes } from "../lifecycle/diff";
-import type { ImportProblem } from "../lifecycle/import";
+import type { InputProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Cleaner } from "./clean";
 import { OperationError } from "./operation-error";
-import { decodeInputs, decodeOutputs, encodeInputs, Encoder, isInState } from "./request";
+import { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, isInState, markSecrets } from "./request";
 import type { Properties } from "../definitions/marks";
 
 /** More lines would push errors off the screen. */
@@ -90,7 +90,7 @@ export interface CheckRequest {
   /** The id of an import, even if the front refuses it. */
   readonly importId?: string | undefined;
   /** Problems that the front itself has found. */
-  readonly refusals?: readonly ImportProblem[];
+  readonly refusals?: readonly InputProblem[];
 }
 
 /** The inputs that the engine keeps, and why it must refuse them. */
@@ -104,15 +104,12 @@ export interface CheckResult {
  * `plugin/` is a provider plugin. A front decodes the engine's requests, runs the lifecycle, and encodes the results.
  */
 export class Front {
-  readonly encoder: Encoder;
   /** A preview continues after a refusal. */
   readonly isCollecting: boolean = false;
 
   private readonly scopes = new Map<string | undefined, RecordScope>();
 
-  constructor(protected readonly context: FrontContext) {
-    this.encoder = new Encoder(context.definition, context.session.keys);
-  }
+  constructor(protected readonly context: FrontContext) {}
 
   /** Connects to each account once, when it is first needed. */
   readonly connect: Connect = (account) => {
@@ -144,7 +141,7 @@ export class Front {
     // If the engine itself imports, the id is an option of the resource and not an input.
     const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
     return {
-      inputs: this.encoder.markSecrets(encodeInputs({ ...checked.inputs, importId }, news)),
+      inputs: markSecrets(this.definition, encodeInputs({ ...checked.inputs, importId }, news)),
       problems,
     };
   }
@@ -166,7 +163,7 @@ export class Front {
     const inputs = decodeInputs(this.definition, news);
     const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
     this.announce(announcement, news, urn);
-    return { id, outputs: this.encode(outputs, news, ...olds) };
+    return { id, outputs: this.encodeState(outputs, news, ...olds) };
   }
 
   async delete(id: string, outputs: Outputs, options: EngineOptions): Promise<void> {
@@ -185,7 +182,7 @@ export class Front {
     // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
       state && {
-        outputs: this.encode(state.outputs, {}, properties),
+        outputs: this.encodeState(state.outputs, {}, properties),
         inputs: account === undefined ? {} : { account },
       }
     );
@@ -209,14 +206,25 @@ export class Front {
       const options = { cause: error };
       if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
-      const kept = { id: error.id, outputs: this.encode(error.outputs, news, ...olds) };
+      const kept = { id: error.id, outputs: this.encodeState(error.outputs, news, ...olds) };
       throw new OperationError(text, options, kept);
     }
   }
 
-  /** Outputs as state keeps them; the parameters are those of {@link Encoder.outputs}. */
-  encode(...parameters: Parameters<Encoder["outputs"]>): Properties {
-    return this.encoder.markSecrets(this.encoder.outputs(...parameters));
+  /** Outputs as state keeps them; the parameters are those of {@link Front.encodeOutputs}. */
+  encodeState(...parameters: Parameters<Front["encodeOutputs"]>): Properties {
+    return markSecrets(this.definition, this.encodeOutputs(...parameters));
+  }
+
+  /**
+   * Encodes outputs, without marking secrets.
+   *
+   * @param from the resource's inputs or former outputs, whose hidden options are kept
+   * @param others the resource's other properties; attributes must not show their secrets either
+   */
+  encodeOutputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
+    const cleaner = this.cleanerFor(outputs.values, from, ...others);
+    return encodeOutputs(this.definition, outputs, cleaner, from);
   }
 
   /** Cleans texts about a resource with these properties. */

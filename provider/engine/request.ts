@@ -10,7 +10,7 @@ import type { PassedOptions } from "../definitions/pulumi";
 import { isUnknown, unknown } from "../definitions/unknown";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
-import { Cleaner } from "./clean";
+import type { Cleaner } from "./clean";
 import { milliseconds } from "./duration";
 
 /** State may be of another version, or edited, so a value of the wrong type counts as missing. */
@@ -121,45 +121,39 @@ export function decodeOptions(
   };
 }
 
-/** Encodes one kind of resource for the engine. */
-export class Encoder {
-  constructor(
-    readonly definition: Definition,
-    /** The API keys in use. */
-    private readonly keys: ReadonlySet<string>,
-  ) {}
+/**
+ * Encodes outputs, without marking secrets.
+ *
+ * @param cleaner knows the secrets that attributes must not show
+ * @param from the resource's inputs or former outputs, whose hidden options are kept
+ */
+export function encodeOutputs(
+  definition: Definition,
+  outputs: Outputs,
+  cleaner: Cleaner,
+  from: Properties = {},
+): Properties {
+  const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
+  return {
+    ...withoutMarks(values),
+    attributes: withoutMarks(cleaner.attributes(definition, outputs.attributes)),
+    ...(account !== undefined && { account }),
+    ...(importId !== undefined && { importId }),
+    ...pick(from, hiddenNames.options),
+    ...(serverHash !== undefined && { [hiddenNames.serverHash]: serverHash }),
+    ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
+    ...(claim !== undefined && { [hiddenNames.claim]: claim }),
+    ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
+    ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
+  };
+}
 
-  /** Marks secrets, because the engine encrypts only what is marked by the program, by state or here. */
-  markSecrets(properties: Properties): Properties {
-    const isSecret = (key: string, value: unknown): boolean =>
-      this.definition.fields[key]?.secret === true && !isEmpty(value);
-    return Object.fromEntries(
-      Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
-    );
-  }
-
-  /**
-   * Encodes outputs, without marking secrets yet.
-   *
-   * @param from the resource's inputs or former outputs, whose hidden properties are kept
-   * @param others the resource's other properties; attributes must not show their secrets either
-   */
-  outputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
-    const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
-    const cleaner = Cleaner.forResource(this.keys, this.definition, values, from, ...others);
-    return {
-      ...withoutMarks(values),
-      attributes: withoutMarks(cleaner.attributes(this.definition, outputs.attributes)),
-      ...(account !== undefined && { account }),
-      ...(importId !== undefined && { importId }),
-      ...pick(from, hiddenNames.options),
-      ...(serverHash !== undefined && { [hiddenNames.serverHash]: serverHash }),
-      ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
-      ...(claim !== undefined && { [hiddenNames.claim]: claim }),
-      ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
-      ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
-    };
-  }
+/** Marks secrets, because the engine encrypts only what is marked by the program, by state or here. */
+export function markSecrets({ fields }: Definition, properties: Properties): Properties {
+  const isSecret = (key: string, value: unknown): boolean => fields[key]?.secret === true && !isEmpty(value);
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
+  );
 }
 
 /** Whether a field can have a value, which may be marked as secret. */

@@ -5,7 +5,7 @@ import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import type { Connect, RecordScope } from "./record-scope";
 import { checkImport } from "./import";
-import type { CheckedImport, ImportOptions, ImportProblem } from "./import";
+import type { CheckedImport, ImportOptions, InputProblem } from "./import";
 import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 
@@ -42,7 +42,7 @@ export async function check(
     if (field.default !== undefined) values[key] = field.default;
     else if (old && key in old.values) values[key] = null;
   }
-  const problems: ImportProblem[] = problemsOf(definition, values);
+  const problems: InputProblem[] = problemsOf(definition, values);
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
   };

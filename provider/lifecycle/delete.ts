@@ -6,7 +6,7 @@ import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import { sharedClaim, claimOf } from "./claims";
 import type { EngineOptions, Outputs } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
+import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource owns it or it is gone. */
 export async function deleteRecord(
@@ -29,7 +29,7 @@ export async function deleteRecord(
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedField(scope))
-      assertOwnRecord(scope, outputs, await reader.readSingle(id, operation));
+      assertSameRecord(scope, outputs, await reader.readSingle(id, operation));
     ledger.add(id, { is: "changing" });
     await collection.remove(id, operation);
   } catch (error) {

@@ -15,14 +15,14 @@ import type { Inputs, EngineOptions } from "./resource";
 
 /** The result of checking an import. */
 export interface CheckedImport {
-  readonly problems: readonly ImportProblem[];
+  readonly problems: readonly InputProblem[];
   /** Says which record it imports. */
   readonly announcement?: Message | undefined;
   readonly warnings: readonly Message[];
 }
 
 /** Something that is wrong with an input. The reason may quote the server. */
-export interface ImportProblem extends Omit<Problem, "reason"> {
+export interface InputProblem extends Omit<Problem, "reason"> {
   readonly reason: string | Message;
 }
 
@@ -153,7 +153,7 @@ function problemsOfImport(
   inputs: Inputs,
   record: ApiRecord,
   ignoreChanges: readonly string[] | undefined,
-): ImportProblem[] {
+): InputProblem[] {
   const { definition } = scope;
   const there = `${definition.singular} ${record.id}`;
   return differences(definition, valuesToCompare(scope, inputs, ignoreChanges), record).map((difference) => {

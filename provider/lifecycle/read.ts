@@ -8,7 +8,7 @@ import { assertGone } from "./gone";
 import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { EngineOptions, Outputs, State } from "./resource";
-import { assertOwnRecord, assertSameServer } from "./same-record";
+import { assertSameRecord, assertSameServer } from "./same-record";
 
 /** The present outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -35,7 +35,7 @@ export async function read(
     ledger.add(id, { is: "ended", owner: options.owner, importId });
     return undefined;
   }
-  assertOwnRecord(scope, outputs, record);
+  assertSameRecord(scope, outputs, record);
   return {
     id,
     outputs: outputsOf(scope, outputs, record, {

@@ -48,7 +48,7 @@ export function hasFixedField({ definition }: RecordScope): boolean {
 }
 
 /** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */
-export function assertOwnRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
+export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;
   if (!isAccountOfState(scope, outputs) && !hasSameNameOrUrl(definition, outputs.values, record))

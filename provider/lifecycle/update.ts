@@ -8,7 +8,7 @@ import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { Inputs, EngineOptions, Outputs, State } from "./resource";
-import { assertOwnRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
+import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -33,7 +33,7 @@ export async function update(
   try {
     const mustRead = hasFixedField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.readSingle(id, operation) : undefined;
-    if (current) assertOwnRecord(scope, outputs, current);
+    if (current) assertSameRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
     for (const key of ignored) {
       const field = fieldOf(definition, key);

@@ -58,12 +58,12 @@ export function pulumiOptions(
     }),
     // `diff` says this too, but `pulumi up --replace` does not call it. A create before the delete would import or adopt the
     // old record again. The engine lets `diff` ask for this and not withhold it, so a domain's new name deletes first too.
-    ...(mayClaim(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
+    ...(isOwnerNeeded(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
 }
 
-/** Whether the resource imports a record or may adopt one. */
-function mayClaim(options: CustomResourceOptions): boolean {
+/** Whether the resource imports a record or may adopt one, for which the provider must know the owner. */
+function isOwnerNeeded(options: CustomResourceOptions): boolean {
   if (options.import !== undefined) return true;
   return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
 }
@@ -75,7 +75,7 @@ function passedOptions(definition: Definition, name: string, options: CustomReso
     ...(ignoreChanges?.length && { ignoreChanges }),
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
-    ...(mayClaim(options) && { resource: ownerOf(typeToken(definition), name, options.parent) }),
+    ...(isOwnerNeeded(options) && { resource: ownerOf(typeToken(definition), name, options.parent) }),
   };
 }
 

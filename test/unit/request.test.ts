@@ -1,13 +1,14 @@
 import { monitor } from "../../provider/definitions/monitor";
 import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { unknown } from "../../provider/definitions/unknown";
+import { Cleaner } from "../../provider/engine/clean";
 import {
   decodeDeclaration,
   decodeInputs,
   decodeOptions,
   decodeOutputs,
   encodeInputs,
-  Encoder,
+  encodeOutputs,
 } from "../../provider/engine/request";
 import { everything, everythingStored } from "../support/monitors";
 import { fronts, Program } from "../support/program";
@@ -59,12 +60,15 @@ test("state survives both ways, its attributes untouched", () => {
   const outputs = decodeOutputs(monitor, { ...properties, unknown: 1, __other: 2 });
   expect(outputs.attributes).toBe(attributes);
   expect(outputs.values).toEqual({ name: "a", requestAuthPassword: properties.requestAuthPassword });
-  const encoder = new Encoder(monitor, new Set());
-  expect(decodeOutputs(monitor, encoder.outputs(decodeOutputs(monitor, { name: "a", attributes })))).toEqual(
-    decodeOutputs(monitor, { name: "a", attributes }),
-  );
+  const cleaner = new Cleaner([]);
+  expect(
+    decodeOutputs(
+      monitor,
+      encodeOutputs(monitor, decodeOutputs(monitor, { name: "a", attributes }), cleaner),
+    ),
+  ).toEqual(decodeOutputs(monitor, { name: "a", attributes }));
   const { requestAuthPassword, ...plain } = properties;
-  expect(encoder.outputs(decodeOutputs(monitor, plain), plain)).toEqual(plain);
+  expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), cleaner, plain)).toEqual(plain);
 });
 
 test("a hidden property of a wrong type in state counts as missing", () => {

@@ -5,7 +5,7 @@ import type { Value } from "../../definitions/values";
 import { mustBeDeclared } from "../../definitions/field-types";
 import { Cleaner } from "../../engine/clean";
 import { shownValues } from "../../lifecycle/difference";
-import type { ImportProblem } from "../../lifecycle/import";
+import type { InputProblem } from "../../lifecycle/import";
 import { problemsOf } from "../../lifecycle/validate";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
@@ -34,7 +34,7 @@ export function exportedOf(
   escaped: boolean,
   keys: ReadonlySet<string>,
 ): ExportedRecord {
-  const unreadable: ImportProblem[] = [];
+  const unreadable: InputProblem[] = [];
   const shown = shownValues(definition, record, {
     escaped,
     refuse: (property, reason) => unreadable.push({ property, reason }),

@@ -5,7 +5,8 @@ import { isEmpty } from "../../definitions/values";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { hiddenNames, providerCode, stackType, typeToken } from "../../definitions/pulumi";
 import { secretKeys } from "../../definitions/keys";
-import { encodeInputs, Encoder } from "../../engine/request";
+import { Cleaner } from "../../engine/clean";
+import { encodeInputs, encodeOutputs } from "../../engine/request";
 import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";
 import { outputsOf } from "../../lifecycle/outputs";
@@ -58,15 +59,20 @@ export async function addImported(
     const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
     const code = { [hiddenNames.providerCode]: providerCode(definition) };
     const passed = { ...code, [hiddenNames.options]: { resource: owner } };
-    const encoded = new Encoder(definition, keys).outputs(outputs, passed);
+    const encoded = encodeOutputs(
+      definition,
+      outputs,
+      Cleaner.forResource(keys, definition, outputs.values),
+      passed,
+    );
     const secrets = secretKeys(definition);
     return {
       urn: urnOf(type, name),
       custom: true,
       id: record.id,
       type,
-      inputs: markSecrets(encodeInputs(inputs, passed), secrets),
-      outputs: markSecrets({ ...encoded, ...code }, secrets),
+      inputs: markPlainSecrets(encodeInputs(inputs, passed), secrets),
+      outputs: markPlainSecrets({ ...encoded, ...code }, secrets),
       parent: root.urn,
       protect: true,
       provider: `${host.urn}::${host.id ?? ""}`,
@@ -86,7 +92,7 @@ interface StateSource {
 }
 
 /** Marks values as secrets that the engine must encrypt when it imports the state. */
-function markSecrets(
+function markPlainSecrets(
   properties: Readonly<Record<string, unknown>>,
   secrets: readonly string[],
 ): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { hiddenNames } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
-import type { ImportProblem } from "../../lifecycle/import";
+import type { InputProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
 import type { Properties } from "../../definitions/marks";
@@ -14,7 +14,7 @@ export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
   /** Why the record could not be read, in a preview that continues after refusals. */
-  readonly problem?: ImportProblem;
+  readonly problem?: InputProblem;
 }
 
 export function isImported(inputs: Properties): boolean {
@@ -36,7 +36,7 @@ export function parseImportId(given: string): { readonly account: string | undef
 export function accountProblem(
   declared: unknown,
   { id, outputs: { account } }: ImportedRecord,
-): ImportProblem | undefined {
+): InputProblem | undefined {
   if ((declared ?? undefined) === account || declared === unknown) return undefined;
   const wanted = typeof declared === "string" ? `${declared}/${id}` : id;
   const reason = `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;

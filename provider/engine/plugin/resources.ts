@@ -23,6 +23,7 @@ import {
   decodeOutputs,
   encodeInputs,
   isManaged,
+  markSecrets,
   pick,
   withoutHidden,
   withoutMarks,
@@ -94,7 +95,7 @@ export class PluginResources {
   /** Undefined if the record is gone. */
   async read(request: ResourceRequest): Promise<ReadResult | undefined> {
     const { id, oldInputs, oldOutputs, isImport } = request;
-    const { connect, definition, encoder } = this.front;
+    const { connect, definition } = this.front;
     const options = this.requestOptions(request);
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
@@ -104,10 +105,10 @@ export class PluginResources {
     const old = this.decodeOutputs(request);
     const state = await read(connect(old.account), id, old, options);
     if (!state) return undefined;
-    const outputs = this.front.encode(state.outputs, {}, oldInputs, oldOutputs);
+    const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
     const present = presentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
     if (!present) return { id, outputs };
-    const inputs = encoder.markSecrets(encodeInputs(present, {}));
+    const inputs = markSecrets(definition, encodeInputs(present, {}));
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
   }
 
@@ -145,7 +146,7 @@ export class PluginResources {
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
-      return { id, outputs: this.front.encode(outputs), inputs: importedInputs(definition, outputs) };
+      return { id, outputs: this.front.encodeState(outputs), inputs: importedInputs(definition, outputs) };
     } catch (error) {
       // The engine calls `read` before `check`, and a failed read would end the preview.
       if (!isCollecting) throw error;
@@ -173,7 +174,7 @@ export class PluginResources {
 
   /** Outputs in a preview. The attributes are not known yet. */
   private previewOutputs(inputs: Properties): Properties {
-    return this.front.encoder.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue });
+    return markSecrets(this.front.definition, { ...withoutHidden(inputs), attributes: unknownValue });
   }
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
