@@ -48,7 +48,7 @@ export async function runCommand(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    const cleaner = new Cleaner(session.keys);
+    const cleaner = new Cleaner(session.secrets);
     const lines = [cleaner.error(error).replace(/\s*\n\s*/g, " ")];
     if (!(error instanceof UptimeError) && error instanceof Error) {
       // The stack begins with the message, which may repeat a key.

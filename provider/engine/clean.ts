@@ -23,13 +23,13 @@ export class Cleaner {
   /** @param secrets the API keys in use, and other strings that must not be shown */
   constructor(private readonly secrets: Iterable<string>) {}
 
-  /** A cleaner that also knows the secrets in a resource's properties. */
+  /** A cleaner that knows these secrets, and those in a resource's properties. */
   static forResource(
-    keys: Iterable<string>,
+    secrets: Iterable<string>,
     definition: Definition,
     ...properties: readonly Properties[]
   ): Cleaner {
-    return new Cleaner([...keys, ...secretsIn(definition, ...properties)]);
+    return new Cleaner([...secrets, ...secretsIn(definition, ...properties)]);
   }
 
   /** The message of an error for a person. Quotes are shortened, and left out if they repeat a secret. */

@@ -229,7 +229,7 @@ export class Front {
 
   /** Cleans texts about a resource with these properties. */
   protected cleanerFor(...properties: readonly Properties[]): Cleaner {
-    return Cleaner.forResource(this.context.session.keys, this.definition, ...properties);
+    return Cleaner.forResource(this.context.session.secrets, this.definition, ...properties);
   }
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {

@@ -19,7 +19,7 @@ export async function runLookup(
   count: LookupCount,
   args: unknown,
 ): Promise<PublicRecord | PublicRecord[]> {
-  const cleaner = new Cleaner(session.keys);
+  const cleaner = new Cleaner(session.secrets);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,

@@ -47,7 +47,7 @@ interface SharedAccount {
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
 export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
-  readonly keys = new Set<string>(proxyPasswords());
+  readonly secrets = new Set<string>(proxyPasswords());
   readonly clock: Clock;
   private readonly accounts = new Map<string, SharedAccount>();
   /** The settings whose keys the API has refused. */
@@ -143,7 +143,7 @@ export class Session {
       const log = this.logOf(settings.logLevel);
       const client = new Client(address, settings, { clock, transport, notices, log });
       this.accounts.set(name, (shared = { client, evidence: new Evidence(), kinds: new Map() }));
-      this.keys.add(settings.apiKey);
+      this.secrets.add(settings.apiKey);
     }
     return shared;
   }

@@ -104,7 +104,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   try {
     settings = await stackSettings(options, location, context, findings);
   } catch (error) {
-    return { findings: [...findings, failure("settings", error, session.keys)] };
+    return { findings: [...findings, failure("settings", error, session.secrets)] };
   }
   // A program whose resources all have explicit providers needs no other settings.
   const unset: Finding[] = [];
@@ -112,7 +112,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     try {
       findings.push(...(await found()));
     } catch (error) {
-      unset.push(failure("settings", error, session.keys));
+      unset.push(failure("settings", error, session.secrets));
     }
   };
   await check(async () => {
@@ -136,7 +136,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     if (!isFailed(findings)) findings.push(...programFindings(program));
     return { findings, program };
   } catch (error) {
-    return { findings: [...findings, ...unset, failure("preview", error, session.keys)] };
+    return { findings: [...findings, ...unset, failure("preview", error, session.secrets)] };
   }
 }
 
@@ -241,7 +241,7 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
     try {
       findings.push(...(await checkServer(session.connect(definition, settings))));
     } catch (error) {
-      findings.push(failure(`${definition.plural}-request`, error, session.keys));
+      findings.push(failure(`${definition.plural}-request`, error, session.secrets));
       // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
       if (error instanceof ApiError && error.status === 401) break;
     }

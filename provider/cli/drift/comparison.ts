@@ -28,12 +28,12 @@ export async function compareResource(
   definition: Definition,
   resource: StateResource,
   connect: Connect,
-  keys: Iterable<string>,
+  secrets: Iterable<string>,
 ): Promise<ComparedResource> {
   const { urn, type, id = "" } = resource;
   const { fields } = definition;
-  const secrets = secretPropertiesOf(resource);
-  const isSecret = (key: string): boolean => fields[key]?.secret === true || secrets.has(key);
+  const secretProperties = secretPropertiesOf(resource);
+  const isSecret = (key: string): boolean => fields[key]?.secret === true || secretProperties.has(key);
   const drift = (found: Partial<DriftedResource> & Pick<DriftedResource, "kind">): ComparedResource => ({
     drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...found },
   });
@@ -51,7 +51,7 @@ export async function compareResource(
     const own = [declared, stored].flatMap((properties) =>
       Object.keys(properties).flatMap((key) => (isSecret(key) ? stringsIn(properties[key]) : [])),
     );
-    const message = new Cleaner([...keys, ...own]).error(error);
+    const message = new Cleaner([...secrets, ...own]).error(error);
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
     // Its message quotes values, which may be secret.

@@ -100,7 +100,7 @@ async function compareAll(
     const { connectTo, firstComparisons } = providerOf(resource);
     const account = resource.outputs?.account;
     const startComparison = (): Promise<ComparedResource> =>
-      compareResource(definition, resource, connectTo(definition), session.keys);
+      compareResource(definition, resource, connectTo(definition), session.secrets);
     const before = firstComparisons.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;

@@ -134,7 +134,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
           stack.found.deployment,
           { stack: await shortName(stack.found), project: project.name },
           missing,
-          { connectTo, account, keys: session.keys },
+          { connectTo, account, secrets: session.secrets },
         );
 
   // The steps are run in the project's folder.

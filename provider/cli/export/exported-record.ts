@@ -26,13 +26,13 @@ export interface ExportedRecord {
  * The values of a record that a program has to declare: all that are shown, not empty, and not the default.
  *
  * @param escaped whether the server shows strings HTML-escaped
- * @param keys the API keys in use, which no problem may quote
+ * @param secrets the API keys in use, which no problem may quote
  */
 export function exportedOf(
   definition: Definition,
   record: ApiRecord,
   escaped: boolean,
-  keys: ReadonlySet<string>,
+  secrets: ReadonlySet<string>,
 ): ExportedRecord {
   const unreadable: InputProblem[] = [];
   const shown = shownValues(definition, record, {
@@ -47,7 +47,7 @@ export function exportedOf(
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  const cleaner = Cleaner.forResource(keys, definition, Object.fromEntries(shown));
+  const cleaner = Cleaner.forResource(secrets, definition, Object.fromEntries(shown));
   const problems = [...unreadable, ...refused].map((one) => cleaner.problem(one).replace(/\.$/, ""));
   return { definition, record, values, problems };
 }
@@ -57,7 +57,7 @@ export function moduleResource(
   { definition, record: { id }, values, problems }: ExportedRecord,
   account: string | undefined,
   names: Set<string>,
-  keys: Set<string>,
+  configKeys: Set<string>,
 ): ModuleResource {
   const texts = identityKeys(definition)
     .map((key) => values.get(key))
@@ -66,11 +66,14 @@ export function moduleResource(
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
     const isSecret = definition.fields[key]?.secret === true;
-    properties.set(key, isSecret ? secretValue(name, key, value, keys) : value);
+    properties.set(key, isSecret ? secretValue(name, key, value, configKeys) : value);
     // The API does not show whether there is a password.
     for (const [secretKey, { goesWith }] of Object.entries(definition.fields))
       if (goesWith === key)
-        properties.set(secretKey, new ConfigValue(giveFree(keys, `${name}-${lastWord(secretKey)}`), true));
+        properties.set(
+          secretKey,
+          new ConfigValue(giveFree(configKeys, `${name}-${lastWord(secretKey)}`), true),
+        );
   }
   return { definition, id, name, properties, problems };
 }
@@ -84,15 +87,15 @@ function secretValue(
   name: string,
   property: string,
   value: Exclude<Value, null>,
-  keys: Set<string>,
+  configKeys: Set<string>,
 ): ConfigValue | SecretHeader[] {
   if (isHeaders(value))
     return value.map(({ key, value: secret }) => ({
       key,
-      value: new ConfigValue(giveFree(keys, `${name}-${slug(key, 24) || "header"}`), false, secret),
+      value: new ConfigValue(giveFree(configKeys, `${name}-${slug(key, 24) || "header"}`), false, secret),
     }));
   const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(giveFree(keys, `${name}-${slug(property)}`), false, secret);
+  return new ConfigValue(giveFree(configKeys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

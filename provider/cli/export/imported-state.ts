@@ -28,7 +28,7 @@ export async function addImported(
   base: Deployment,
   { stack, project }: { readonly stack: string; readonly project: string },
   records: readonly NamedRecord[],
-  { connectTo, account, keys }: StateSource,
+  { connectTo, account, secrets }: StateSource,
 ): Promise<Deployment> {
   const present = base.deployment.resources ?? [];
   const urnOf = (type: string, name: string): string => `urn:pulumi:${stack}::${project}::${type}::${name}`;
@@ -62,21 +62,21 @@ export async function addImported(
     const encoded = encodeOutputs(
       definition,
       outputs,
-      Cleaner.forResource(keys, definition, outputs.values),
+      Cleaner.forResource(secrets, definition, outputs.values),
       passed,
     );
-    const secrets = secretKeys(definition);
+    const secretProperties = secretKeys(definition);
     return {
       urn: urnOf(type, name),
       custom: true,
       id: record.id,
       type,
-      inputs: markPlainSecrets(encodeInputs(inputs, passed), secrets),
-      outputs: markPlainSecrets({ ...encoded, ...code }, secrets),
+      inputs: markPlainSecrets(encodeInputs(inputs, passed), secretProperties),
+      outputs: markPlainSecrets({ ...encoded, ...code }, secretProperties),
       parent: root.urn,
       protect: true,
       provider: `${host.urn}::${host.id ?? ""}`,
-      ...(secrets.length > 0 && { additionalSecretOutputs: secrets }),
+      ...(secretProperties.length > 0 && { additionalSecretOutputs: secretProperties }),
     };
   };
   const added = await Promise.all(records.map(importedResource));
@@ -84,20 +84,20 @@ export async function addImported(
   return { ...base, deployment: { ...base.deployment, resources: [root, host, ...rest, ...added] } };
 }
 
-/** The account that the records are in, and the keys that must not get into state. */
+/** The account that the records are in, and the secrets that must not get into attributes. */
 interface StateSource {
   readonly connectTo: (definition: Definition) => Connect;
   readonly account: string | undefined;
-  readonly keys: ReadonlySet<string>;
+  readonly secrets: ReadonlySet<string>;
 }
 
 /** Marks values as secrets that the engine must encrypt when it imports the state. */
 function markPlainSecrets(
   properties: Readonly<Record<string, unknown>>,
-  secrets: readonly string[],
+  secretProperties: readonly string[],
 ): Record<string, unknown> {
   const entries = Object.entries(properties).map(([key, value]) => {
-    const isSecret = secrets.includes(key) && !isEmpty(value);
+    const isSecret = secretProperties.includes(key) && !isEmpty(value);
     return [key, isSecret ? { [specialSigKey]: specialSecretSig, plaintext: JSON.stringify(value) } : value];
   });
   return Object.fromEntries(entries) as Record<string, unknown>;

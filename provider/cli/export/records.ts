@@ -28,7 +28,7 @@ export async function readDeclared(
   const escaped = isEscaped(records);
   return [...records]
     .sort((a, b) => compareIds(a.id, b.id))
-    .map((record) => exportedOf(definition, record, escaped, session.keys));
+    .map((record) => exportedOf(definition, record, escaped, session.secrets));
 }
 
 /**

@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths begin at. */
   readonly cwd: string;
-  /** Shared by all connections of the command; its keys are in no error. */
+  /** Shared by all connections of the command; its secrets are in no error. */
   readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exit: (code: number) => void;
