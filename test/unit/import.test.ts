@@ -7,16 +7,8 @@ import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { times } from "../support/program";
-import {
-  clock,
-  emulator,
-  failureOf,
-  lists,
-  sentRequests,
-  settingsOf,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { lists, sentRequests, storedIds } from "../support/sent";
+import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { ModelStack, type Inputs } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
