@@ -10,7 +10,7 @@ function stack(
   config: Record<string, string> = {},
   options?: ConstructorParameters<typeof ModelStack>[2],
 ): ModelStack {
-  return new ModelStack(kind, settingsOf(config), options, clock);
+  return new ModelStack(kind, settingsOf(config), { ...options, clock });
 }
 
 const bodies = (): string[][] =>
