@@ -17,7 +17,7 @@ import { answer, startEmulator } from "../support/emulator";
 import { secretMark } from "../support/marks";
 import { type Inputs, ModelStack } from "../support/model";
 import { home } from "../support/monitors";
-import { PluginStack } from "../support/plugin-stack";
+import { startPlugin } from "../support/plugin-calls";
 import { startProgram } from "../support/processes";
 
 withCli();
@@ -359,7 +359,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   });
 
   async function native(name: string, server: Emulator, provider?: string) {
-    const stack = new PluginStack("monitor", settingsOf(server));
+    const stack = new ModelStack("monitor", settingsOf(server), { start: startPlugin });
     await stack.up({ ...home, name, alertCondition: "url_unavailable" });
     return { ...stack.state, custom: true, type, urn: urnOf(type, name), provider };
   }

@@ -20,7 +20,14 @@ interface Options {
   parent?: string;
   ignoreChanges?: string[];
   replaceOnChanges?: string[];
+  clock?: Clock;
+  /** How a process begins: with dynamic resources if it is not given. */
+  start?: (...args: Parameters<StartProcess>) => Providers;
+  /** Gives each command a process, because the plugin takes nothing that its own process has made for what state holds. */
+  restarts?: boolean;
 }
+
+type Providers = Readonly<Record<Kind, Provider>>;
 
 let stacks = 0;
 const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
@@ -30,20 +37,20 @@ export class ModelStack {
   readonly name: string;
   readonly parent: string | undefined;
   private readonly engine: SimulatedEngine;
+  private readonly begin: () => Providers;
+  private readonly restarts: boolean;
+  private providers: Providers;
 
-  /** @param start how a process begins: with dynamic resources if it is not given */
   constructor(
     readonly kind: Kind,
     /** Those of the present run. */
     public config: Settings,
     private readonly options: Options = {},
-    private readonly clock: Clock = systemClock,
-    private readonly start: (
-      ...args: Parameters<StartProcess>
-    ) => Readonly<Record<Kind, Provider>> = startDynamic,
-    private providers: Readonly<Record<Kind, Provider>> = start(config, { clock }),
   ) {
-    const { name, parent, ...passed } = options;
+    const { name, parent, clock = systemClock, start = startDynamic, restarts = false, ...passed } = options;
+    this.begin = () => start(this.config, { clock });
+    this.restarts = restarts;
+    this.providers = this.begin();
     this.name = name ?? `resource-${++stacks}`;
     this.parent = parent;
     this.engine = new SimulatedEngine(({ args, deleteBeforeReplace = false }) => {
@@ -61,13 +68,15 @@ export class ModelStack {
   }
 
   /** Another resource of the same program: it shares this one's provider. */
-  beside(options: Options = { ...this.options, name: undefined }): ModelStack {
-    return new ModelStack(this.kind, this.config, options, this.clock, this.start, this.providers);
+  beside(options: Options = {}): ModelStack {
+    const other = new ModelStack(this.kind, this.config, { ...this.options, name: undefined, ...options });
+    other.providers = this.providers;
+    return other;
   }
 
   /** Another run of Pulumi, which has a provider process of its own for this resource and those beside it. */
   nextRun(...beside: ModelStack[]): void {
-    this.providers = this.start(this.config, { clock: this.clock });
+    this.providers = this.begin();
     for (const other of beside) other.providers = this.providers;
   }
 
@@ -95,6 +104,7 @@ export class ModelStack {
 
   /** What `pulumi preview` would say of the declared resource. */
   async preview(declared: Inputs): Promise<Plan | undefined> {
+    if (this.restarts) this.nextRun();
     const { plans } = await this.run("up", declared, { isPreview: true });
     return [...plans.values()][0];
   }
@@ -113,6 +123,7 @@ export class ModelStack {
 
   /** `pulumi refresh`. */
   async refresh(): Promise<void> {
+    if (this.restarts) this.nextRun();
     await this.run("refresh");
   }
 

@@ -27,7 +27,7 @@ export class Program {
 
   /** A resource of the stack that is in no state yet. */
   resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, this.settings, options, clock, () => this.providers);
+    const one = new ModelStack(kind, this.settings, { ...options, start: () => this.providers });
     this.resources.push(one);
     return one;
   }

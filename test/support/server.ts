@@ -1,6 +1,6 @@
 import { defaultApiKey } from "../../provider/emulator";
-import type { Emulator, EmulatorOptions, Fault, ReceivedRequest } from "../../provider/emulator";
-import { silenceHost, type Kind, type Settings } from "./calls";
+import type { Emulator, EmulatorOptions, Fault } from "../../provider/emulator";
+import { silenceHost, type Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";
 
@@ -43,24 +43,14 @@ export const settingsOf = (more: Settings = {}): Settings => ({
   ...more,
 });
 
-/** The requests as lines, such as `GET /api/v1/monitors/1`. */
-export const sentRequests = (): string[] => emulator.requests.map(({ method, path }) => `${method} ${path}`);
-
-export const isList = ({ method, path }: Pick<ReceivedRequest, "method" | "path">): boolean =>
-  method === "GET" && /\/(monitors|domains)$/.test(path);
-
-/** How many pages of a list were asked for. */
-export const lists = (): number => emulator.requests.filter(isList).length;
-
-export const posts = (): number => emulator.writes().filter(({ method }) => method === "POST").length;
-
-/** The ids of the records that the server has. */
-export const storedIds = (kind: Kind = "monitor"): string[] =>
-  emulator[`${kind}s`].all().map(({ id }) => String(id));
-
 /** The first creates misbehave, each in its way; undefined behaves. */
 export function onCreates(...faults: (Fault | undefined)[]): void {
   emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+}
+
+/** Requests of a method have this fault. */
+export function on(method: string, fault: Fault): void {
+  emulator.fault = (request) => (request.method === method ? fault : undefined);
 }
 
 /** What a person is told when an operation fails, or nothing. */

@@ -1,6 +1,7 @@
 import type { ModelStack } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
-import { answer, emulator, failureOf, posts, withServer } from "../support/server";
+import { posts } from "../support/sent";
+import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const adopting = { "uptime:adoptExisting": "true" };

@@ -1,4 +1,5 @@
-import { answer, clock, emulator, failureOf, sentRequests, settingsOf, withServer } from "../support/server";
+import { sentRequests } from "../support/sent";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { ModelStack, type Inputs } from "../support/model";
 import { home } from "../support/monitors";
 
@@ -9,7 +10,7 @@ function stack(
   config: Record<string, string> = {},
   options?: ConstructorParameters<typeof ModelStack>[2],
 ): ModelStack {
-  return new ModelStack(kind, settingsOf(config), options, clock);
+  return new ModelStack(kind, settingsOf(config), { ...options, clock });
 }
 
 const bodies = (): string[][] =>
@@ -18,12 +19,6 @@ const only = (): Readonly<Record<string, unknown>> => {
   const [record, ...others] = emulator.monitors.all();
   if (!record || others.length > 0) throw new Error("there must be one monitor");
   return record;
-};
-const failUpdates = (): void => {
-  emulator.fault = ({ method }) => (method === "PATCH" ? answer(500) : undefined);
-};
-const refuseCreates = (status: number, body: unknown): void => {
-  emulator.fault = ({ method }) => (method === "POST" ? answer(status, body) : undefined);
 };
 const outputsOf = (of: ModelStack): Inputs => of.state?.outputs ?? {};
 
@@ -299,7 +294,7 @@ describe("pause", () => {
     async (pauseShown) => {
       emulator.dialect = { pauseShown };
       const one = stack("monitor", { "uptime:maxRetries": "0" });
-      failUpdates();
+      on("PATCH", answer(500));
       expect(await failureOf(one.up({ ...home, pause: true }))).toContain("status 500");
       expect(one.state?.id).toBe("1");
       emulator.fault = () => undefined;
@@ -329,7 +324,7 @@ describe("attributes", () => {
 
   test("stay as they are in a refresh, except after an operation that failed half-way", async () => {
     const one = stack("monitor", { "uptime:maxRetries": "0" });
-    failUpdates();
+    on("PATCH", answer(500));
     await expect(one.up({ ...home, pause: true })).rejects.toThrow("status 500");
     emulator.fault = undefined;
     for (const uptime of [1, 2]) {
@@ -373,7 +368,7 @@ describe("attributes", () => {
 describe("refusals", () => {
   test.each([422, 400])("with status %i name the properties", async (status) => {
     const errors = { "request_headers.0.key": ["no"], interval: ["bad,", "worse"] };
-    refuseCreates(status, { message: "The given data was invalid.", errors });
+    on("POST", answer(status, { message: "The given data was invalid.", errors }));
     const words =
       /\/api\/v1\/monitors was refused with status 4.*: requestHeaders\[0\]\.key: no; interval: bad, worse/;
     await expect(stack().up(home)).rejects.toThrow(words);
@@ -388,7 +383,7 @@ describe("refusals", () => {
     ["", /status 422$/],
     ["{", /status 422: \{$/],
   ])("with the body %j are shown in the API's own words", async (body, message) => {
-    refuseCreates(422, body);
+    on("POST", answer(422, body));
     await expect(stack().up(home)).rejects.toThrow(message);
   });
 });

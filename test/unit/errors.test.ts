@@ -29,7 +29,7 @@ withServer();
 
 function stack(config: Record<string, string> = {}): ModelStack {
   const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });
-  return new ModelStack("monitor", all, { name: "home" }, clock);
+  return new ModelStack("monitor", all, { name: "home", clock });
 }
 
 const always =
@@ -265,7 +265,7 @@ test.each([
     ([heading, more]) => [heading, "domain", { name: "shop.example", ...more }] as const,
   ),
 ])("%s", async (heading, kind, declared) => {
-  const message = await failureOf(new ModelStack(kind, settingsOf(), {}, clock).preview(declared));
+  const message = await failureOf(new ModelStack(kind, settingsOf(), { clock }).preview(declared));
   expect(emulator.requests).toEqual([]);
   messages.set(heading, plain(message));
 });

@@ -10,19 +10,8 @@ import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
-import {
-  answer,
-  clock,
-  emulator,
-  failureOf,
-  isList,
-  lists,
-  myKey,
-  otherKey,
-  sentRequests,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { isList, lists, sentRequests, storedIds } from "../support/sent";
+import { answer, clock, emulator, failureOf, myKey, on, otherKey, withServer } from "../support/server";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
 const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
@@ -181,14 +170,13 @@ describe.each(fronts)("with the present key (%s)", (front) => {
 
     test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
-      emulator.fault = ({ method }) => (method === "DELETE" ? answer(404) : undefined);
+      on("DELETE", answer(404));
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
     });
 
     test("whose answer was lost is finished by the next run", async () => {
       const [all, program] = await createdBefore(front, 8);
-      emulator.fault = ({ method }) =>
-        method === "DELETE" ? { kind: "answer", effect: true, status: 504, body: "" } : undefined;
+      on("DELETE", { kind: "answer", effect: true, status: 504, body: "" });
       await destroyAll(all);
       emulator.fault = undefined;
       program.nextRun();

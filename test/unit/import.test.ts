@@ -7,16 +7,8 @@ import { unknownValue } from "../../provider/definitions/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { times } from "../support/program";
-import {
-  clock,
-  emulator,
-  failureOf,
-  lists,
-  sentRequests,
-  settingsOf,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { lists, sentRequests, storedIds } from "../support/sent";
+import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { ModelStack, type Inputs } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
@@ -30,7 +22,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const resource = (kind: "monitor" | "domain" = "monitor", name = "home", more = {}): ModelStack =>
-  new ModelStack(kind, settingsOf(more), { name }, clock);
+  new ModelStack(kind, settingsOf(more), { name, clock });
 
 function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...home, ...fields }).id);
@@ -151,7 +143,7 @@ describe("an import", () => {
           table.clear();
           emulator.dialect = dialect;
           const more = { "uptime:goneStatuses": "403" };
-          const before = new ModelStack(kind, settingsOf(more), {}, clock);
+          const before = new ModelStack(kind, settingsOf(more), { clock });
           await before.up(declared);
           emulator.forget();
           const importId = before.state?.id;
@@ -217,7 +209,7 @@ describe("an import is refused in the preview", () => {
 
   test("but not for a property in ignoreChanges", async () => {
     const importId = add({ interval: 300 });
-    const one = new ModelStack("monitor", settingsOf(), { ignoreChanges: ["interval"] }, clock);
+    const one = new ModelStack("monitor", settingsOf(), { ignoreChanges: ["interval"], clock });
     await one.up({ ...home, importId });
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
@@ -432,7 +424,7 @@ describe("if the option import is kept", () => {
   });
 
   test("a resource that was not imported can be renamed and imported in one run", async () => {
-    const old = new ModelStack("monitor", settingsOf(), {}, clock);
+    const old = new ModelStack("monitor", settingsOf(), { clock });
     await old.up(home);
     const renamed = old.beside({ name: "renamed" });
     old.nextRun(renamed);

@@ -1,21 +1,10 @@
-import type { Fault, ReceivedRequest } from "../../provider/emulator";
+import type { Fault } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
 import { startDynamic } from "../support/calls";
 import { PluginProcess } from "../support/plugin-calls";
 import { Program, times } from "../support/program";
-import {
-  answer,
-  clock,
-  emulator,
-  failureOf,
-  isList,
-  lists,
-  posts,
-  sentRequests,
-  settingsOf,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { isList, lists, posts, sentRequests, storedIds } from "../support/sent";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const slow = { kind: "delay", answerDelayMs: 5000 } as const;
@@ -31,11 +20,6 @@ async function cancelAfter(program: Program, method: string, count = 1): Promise
   emulator.forget();
   await program.cancel();
 }
-
-const on =
-  (method: string, fault: Fault) =>
-  (request: ReceivedRequest): Fault | undefined =>
-    request.method === method ? fault : undefined;
 
 async function created(settings = {}): Promise<[ModelStack, Program]> {
   const program = pluginWith(settings);
@@ -60,7 +44,7 @@ async function cancelled(
   operation = (one: ModelStack): Promise<unknown> => one.up(home),
   [one, program] = fresh(),
 ): Promise<{ failure: string; waited: number; one: ModelStack; program: Program }> {
-  emulator.fault = on(method, fault);
+  on(method, fault);
   const running = failureOf(operation(one));
   await cancelAfter(program, method);
   const begun = clock.now();
@@ -71,7 +55,7 @@ describe("after Cancel, a request that was sent gets its answer", () => {
   test("and each of several creates in flight is in state", async () => {
     const program = pluginWith();
     const all = Array.from({ length: 4 }, () => program.resource());
-    emulator.fault = on("POST", slow);
+    on("POST", slow);
     const names = all.map((_, index) => ({ ...home, name: `Home ${index}` }));
     const running = all.map((one, index) => failureOf(one.up(names[index] ?? home)));
     await cancelAfter(program, "POST", 4);
@@ -216,7 +200,7 @@ describe("after Cancel, a wait ends at once", () => {
   test("for one of the requests that uptime:maxConcurrency allows", async () => {
     const program = pluginWith({ "uptime:maxConcurrency": "1" });
     const all = Array.from({ length: 4 }, () => program.resource());
-    emulator.fault = on("POST", slow);
+    on("POST", slow);
     const running = all.map((one, index) => failureOf(one.up({ ...home, name: `Home ${index}` })));
     await cancelAfter(program, "POST");
     const results = await Promise.all(running);
@@ -227,7 +211,7 @@ describe("after Cancel, a wait ends at once", () => {
 
   test("between two looks for a lost create", async () => {
     const [one, program] = fresh();
-    emulator.fault = on("POST", { kind: "cut", effect: false });
+    on("POST", { kind: "cut", effect: false });
     const running = failureOf(one.up(home));
     await waits(() => lists() === 2);
     await program.cancel();
@@ -266,7 +250,7 @@ describe("after Cancel, nothing begins", () => {
   test("for a run whose engine was killed, once an attached plugin serves the next run", async () => {
     const [one, program] = await created();
     const limited = answer(429, "", { "retry-after": "300" });
-    emulator.fault = on("PATCH", limited);
+    on("PATCH", limited);
     const running = failureOf(update(one));
     while (emulator.writes().length === 0) await new Promise(setImmediate);
     emulator.fault = undefined;

@@ -348,7 +348,7 @@ describe("the time that customTimeouts gives to an operation", () => {
 
   const failureWithin = (create: string): Promise<string> =>
     failureOf(
-      new ModelStack("monitor", settingsOf(), {}, clock).up({
+      new ModelStack("monitor", settingsOf(), { clock }).up({
         ...home,
         __options: { customTimeouts: { create } },
       }),
@@ -372,7 +372,7 @@ describe("retries", () => {
   });
 
   test("of an update and a delete have their effect once", async () => {
-    const one = new ModelStack("monitor", settingsOf(), {}, clock);
+    const one = new ModelStack("monitor", settingsOf(), { clock });
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });

@@ -89,7 +89,7 @@ describe("the provider's log", () => {
 
   function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
     const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level, ...more });
-    return new ModelStack(kind, config, {}, clock, (...given) => startDynamic(...given, session));
+    return new ModelStack(kind, config, { start: (...given) => startDynamic(...given, session), clock });
   }
 
   /** Successes, refusals, retries, limits, lost answers, answers that repeat all they were sent, and a wrong key. */

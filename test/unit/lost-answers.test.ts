@@ -1,19 +1,8 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { ModelStack } from "../support/model";
 import { Program } from "../support/program";
-import {
-  answer,
-  clock,
-  emulator,
-  failureOf,
-  isList,
-  lists,
-  myKey,
-  onCreates,
-  posts,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { isList, lists, posts, storedIds } from "../support/sent";
+import { answer, clock, emulator, failureOf, myKey, on, onCreates, withServer } from "../support/server";
 import { kinds, type Kind } from "../support/calls";
 import { home } from "../support/monitors";
 
@@ -194,7 +183,7 @@ describe("after a timeout", () => {
 });
 
 test("a create that is always cut is sent again a few times, and then fails", async () => {
-  emulator.fault = ({ method }) => (method === "POST" ? cutBefore : undefined);
+  on("POST", cutBefore);
   expect(await made(resource())).toMatch(mayExist);
   expect(posts()).toBeGreaterThan(1);
   expect(posts()).toBeLessThanOrEqual(6);

@@ -14,7 +14,7 @@ import { secretOf, unknownValue } from "../../provider/definitions/marks";
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
-import { answer, emulator, settingsOf, withServer } from "../support/server";
+import { answer, emulator, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { startPlugin } from "../support/plugin-calls";
@@ -145,7 +145,7 @@ describe("with a server", () => {
     ["dynamic", startDynamic],
     ["plugin", startPlugin],
   ])("a create that fails half-way keeps its record and its hidden inputs in state: %s", async (_, start) => {
-    emulator.fault = ({ method }) => (method === "PATCH" ? answer(422) : undefined);
+    on("PATCH", answer(422));
     const options = { ignoreChanges: ["name"] };
     const inputs = { ...home, pause: true, __options: options, __provider: "code" };
     await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import type { ModelStack } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
-import { failureOf, storedIds, withServer } from "../support/server";
+import { storedIds } from "../support/sent";
+import { failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();

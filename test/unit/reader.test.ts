@@ -9,7 +9,8 @@ import { FrontSession } from "../../provider/engine/front";
 import { each } from "../support/program";
 import { hosted, revealed } from "../support/calls";
 import type { HostedProvider } from "../support/calls";
-import { answer, clock, emulator, failureOf, isList, lists, settingsOf, withServer } from "../support/server";
+import { isList, lists } from "../support/sent";
+import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 

@@ -1,5 +1,6 @@
 import { fronts, Program } from "../support/program";
-import { failureOf, sentRequests, storedIds, withServer } from "../support/server";
+import { sentRequests, storedIds } from "../support/sent";
+import { failureOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 
 const declared = { name: "shop.example", homepageUrl: "https://shop.example/" };

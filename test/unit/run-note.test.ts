@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import fs from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 
@@ -25,7 +17,8 @@ import { hosted } from "../support/calls";
 import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { emulator, failureOf, myKey, otherKey, settingsOf, storedIds, withServer } from "../support/server";
+import { storedIds } from "../support/sent";
+import { emulator, failureOf, myKey, otherKey, settingsOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { neighborsIn, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
@@ -44,12 +37,12 @@ afterEach(() => {
 });
 
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
-const file = (): string => join(folder(), readdirSync(folder())[0] ?? "");
-const noted = (): string => readFileSync(file(), "utf8");
+const file = (): string => join(folder(), fs.readdirSync(folder())[0] ?? "");
+const noted = (): string => fs.readFileSync(file(), "utf8");
 
 /** What this process has noted counts as that of another one. */
 function noteAs(name: string): void {
-  writeFileSync(file(), noted().replaceAll(ownName, name));
+  fs.writeFileSync(file(), noted().replaceAll(ownName, name));
 }
 
 describe("the note of a run", () => {
@@ -57,14 +50,14 @@ describe("the note of a run", () => {
 
   test("tells another process of the run which records this one owns, in a file that only this user can read", () => {
     note().reserve(record);
-    expect([folder(), file()].map((path) => statSync(path).mode & 0o077)).toEqual([0, 0]);
+    expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
     expect(note().isOwnedElsewhere(record)).toBe(false);
     const text = noted();
     noteAs(otherName);
     const one = note();
     expect([one.isOwnedElsewhere(record), one.isOwnedElsewhere("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
-    appendFileSync(file(), text.replace(ownName, endedName));
+    fs.appendFileSync(file(), text.replace(ownName, endedName));
     expect(one.isOwnedElsewhere(record)).toBe(true);
     expect(note("127.0.0.1:4001").isOwnedElsewhere(record)).toBe(false);
   });
@@ -74,14 +67,14 @@ describe("the note of a run", () => {
     one.reserve(record);
     const own = noted();
     noteAs(otherName);
-    writeFileSync(file(), own + noted());
+    fs.writeFileSync(file(), own + noted());
     expect(one.isOwnedElsewhere(record)).toBe(false);
-    writeFileSync(file(), own.replace(ownName, otherName));
+    fs.writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
       note().reserve(record);
     }).toThrow(UptimeError);
     // What a process that has ended was first with is free.
-    writeFileSync(file(), own.replace(ownName, endedName));
+    fs.writeFileSync(file(), own.replace(ownName, endedName));
     note().reserve(record);
   });
 
@@ -120,18 +113,18 @@ describe("the note of a run", () => {
   ])("is removed by the last of its processes to end: beside %s", (name, left) => {
     runProcess((open) => {
       open(engine).reserve(record);
-      writeFileSync(file(), noted() + noted().replace(ownName, name));
+      fs.writeFileSync(file(), noted() + noted().replace(ownName, name));
     });
-    expect(readdirSync(folder())).toHaveLength(left);
+    expect(fs.readdirSync(folder())).toHaveLength(left);
   });
 
   test("is removed with those of other runs by one listener of a process that serves many", () => {
     const listeners = runProcess((open) => {
       for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).reserve(record);
-      expect(readdirSync(folder())).toHaveLength(20);
+      expect(fs.readdirSync(folder())).toHaveLength(20);
     });
     expect(listeners).toBe(1);
-    expect(readdirSync(folder())).toEqual([]);
+    expect(fs.readdirSync(folder())).toEqual([]);
   });
 
   test("needs no name of the user, which a container may not know", () => {
@@ -139,13 +132,13 @@ describe("the note of a run", () => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
     note().reserve(record);
-    expect(readdirSync(folder())).toHaveLength(1);
+    expect(fs.readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written without an engine", () => {
     const none = openRunNote(undefined);
     none.reserve(record);
-    expect([none.isOwnedElsewhere(record), readdirSync(temporary)]).toEqual([false, []]);
+    expect([none.isOwnedElsewhere(record), fs.readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
@@ -155,8 +148,8 @@ describe("a note that cannot be read", () => {
   test("does not keep a new record out of state", async () => {
     openRunNote(engine).noteOwner(record);
     const path = file();
-    rmSync(path);
-    mkdirSync(path);
+    fs.rmSync(path);
+    fs.mkdirSync(path);
     const session = new FrontSession({ runNote: openRunNote(engine) });
     const { id } = await hosted(monitor, settingsOf(), session).create(home);
     expect(storedIds()).toEqual([id]);
@@ -185,7 +178,7 @@ describe("an attached plugin", () => {
       isImport: false,
     };
     await session.run(request, (resources) => resources.create(request));
-    expect(readdirSync(folder())).toHaveLength(1);
+    expect(fs.readdirSync(folder())).toHaveLength(1);
     expect(noted().trim().split("\n").length).toBeGreaterThan(1);
   });
 });
@@ -302,7 +295,7 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     ],
   ])("%s does nothing, and the error names the folder and TMPDIR", async (_, operation) => {
     temporary = join(temporary, "file");
-    writeFileSync(temporary, "");
+    fs.writeFileSync(temporary, "");
     const settings = { "uptime:adoptExisting": "true" };
     const failure = await failureOf(
       operation(new Program(front, settings, { runNote: openRunNote(engine) })),

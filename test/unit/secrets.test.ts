@@ -2,7 +2,8 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Properties } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { answer, emulator, failureOf, isList, lists, posts, withServer } from "../support/server";
+import { isList, lists, posts } from "../support/sent";
+import { answer, emulator, failureOf, on, withServer } from "../support/server";
 import { canary } from "../support/canary.cjs";
 import { home } from "../support/monitors";
 
@@ -127,7 +128,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       [
         "an update that fails after it was sent",
         async (one) => {
-          emulator.fault = ({ method }) => (method === "PATCH" ? answer(200, {}) : undefined);
+          on("PATCH", answer(200, {}));
           await failureOf(one.up(declared));
           expect(one.state?.unfinished).toBe(true);
         },
@@ -172,8 +173,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   ])("are in no error if the server repeats them as %s", async (_, status, body) => {
     const one = new Program(front, settings).resource();
     await one.up(declared);
-    emulator.fault = ({ method }) =>
-      method === (status === 200 ? "GET" : "PATCH") ? answer(status, body) : undefined;
+    on(status === 200 ? "GET" : "PATCH", answer(status, body));
     const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
     const failure = await failureOf(operation);
     expect(failure).toContain("(the server repeats a secret)");

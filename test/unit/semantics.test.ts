@@ -7,16 +7,12 @@ import { VirtualClock } from "../support/clock";
 import { unknown } from "../support/marks";
 import { ModelStack, type Inputs } from "../support/model";
 import { startPlugin } from "../support/plugin-calls";
-import { PluginStack } from "../support/plugin-stack";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
 import { sample } from "../support/size";
 
-const fronts = {
-  dynamic: { Stack: ModelStack, start: startDynamic },
-  plugin: { Stack: PluginStack, start: startPlugin },
-};
+const fronts = { dynamic: startDynamic, plugin: startPlugin };
 
 const optional: Record<string, string[]> = {
   monitor: (
@@ -46,11 +42,11 @@ function holds<Case>(
 const tableOf = (kind: Kind): Table => api.tables[kind];
 
 function stackFor(front: keyof typeof fronts, kind: Kind, dialect: Partial<Dialect>): ModelStack {
-  const { Stack, start } = fronts[front];
   api.dialect = completeDialect(dialect);
   const config = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey, "uptime:goneStatuses": "403" };
   const process = new SimulatedProcess(time, api);
-  return new Stack(kind, config, {}, time, (settings: Settings) => start(settings, process));
+  const start = (settings: Settings) => fronts[front](settings, process);
+  return new ModelStack(kind, config, { clock: time, start, restarts: front === "plugin" });
 }
 
 function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {

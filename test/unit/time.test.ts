@@ -1,17 +1,7 @@
 import type { Fault } from "../../provider/emulator";
 import { fronts, Program, times } from "../support/program";
-import {
-  answer,
-  clock,
-  emulator,
-  failureOf,
-  isList,
-  lists,
-  posts,
-  sentRequests,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { isList, lists, posts, sentRequests, storedIds } from "../support/sent";
+import { answer, clock, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const minutes = (count: number): number => count * 60_000;

@@ -5,16 +5,8 @@ import { Operation } from "../../provider/api/operation";
 import { httpTransport } from "../../provider/api/transport";
 import { clientOf, errorOf } from "../support/client";
 import { fronts, Program } from "../support/program";
-import {
-  clock,
-  emulator,
-  failureOf,
-  myKey,
-  posts,
-  settingsOf,
-  storedIds,
-  withServer,
-} from "../support/server";
+import { posts, storedIds } from "../support/sent";
+import { clock, emulator, failureOf, myKey, settingsOf, withServer } from "../support/server";
 import { host, Proxy } from "../support/proxy";
 import { home } from "../support/monitors";
 
