@@ -460,28 +460,20 @@ describe("an export into a folder", () => {
     expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
   });
 
-  test.each<[string, string]>([
-    ["its id", 'new Monitor("a", { name: "x" }, { import: "1" });'],
-    ["its id under a quoted name", 'new Monitor("a", { name: "x" }, { "import": "1" });'],
-    ["its id, behind other options", "new up.Monitor(`a`, {}, { protect: true, import: '1' });"],
-    [
-      "its id, and a name that looks like an option",
-      `new Monitor("a", { name: "{ import: '9' }" }, { import: "1" });`,
-    ],
-    [
-      "its id, in a comment",
+  const naming: Record<string, string> = {
+    "its id": 'new Monitor("a", { name: "x" }, { import: "1" });',
+    "its id under a quoted name": 'new Monitor("a", { name: "x" }, { "import": "1" });',
+    "its id, behind other options": "new up.Monitor(`a`, {}, { protect: true, import: '1' });",
+    "its id, and a name that looks like an option": `new Monitor("a", { name: "{ import: '9' }" }, { import: "1" });`,
+    "its id, in a comment":
       '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "1" },\n// );',
-    ],
-    ["its id, and computes the name", 'new Monitor(name, { url: new URL("/x") }, { import: "1" });'],
-    [
-      "the id of a monitor, not of a domain",
-      'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
-    ],
-  ])("skips a record if the program has %s", async (_, source) => {
+    "its id, and computes the name": 'new Monitor(name, { url: new URL("/x") }, { import: "1" });',
+    "the id of a monitor, not of a domain": 'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
+  };
+  test.each(Object.entries(naming))("skips a record if the program has %s", async (_, source) => {
     addMonitor("Shop");
     addDomain();
     write("index.ts", source);
-    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out; 1 more were known/);
     expect(await reported("--dry-run")).toMatchObject({ known: 1, resources: [{ name: "shop-example" }] });
   });
 
