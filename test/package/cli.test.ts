@@ -1,41 +1,23 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
-import fc from "fast-check";
-import ts from "typescript";
 import { parse } from "yaml";
 
 import { runCommand } from "../../provider/cli/commands";
 import { readProject } from "../../provider/cli/shared/project";
-import { shellWord } from "../../provider/cli/shared/quoting";
 import { scaffold } from "../../provider/cli/shared/scaffold";
-import { anyCharacter } from "../support/arbitraries";
-import { cli, declaredBy, emulator, errorOf, folder, type Outcome, unset, withCli } from "../support/cli";
-import { answer } from "../support/emulator";
-import { sample } from "../support/size";
+import { cli, errorOf, folder, type Outcome, unset, withCli } from "../support/cli";
 
 const root = join(__dirname, "..", "..");
 const { version, peerDependencies } = JSON.parse(fs.readFileSync(join(root, "package.json"), "utf8")) as {
   version: string;
   peerDependencies: object;
 };
-withCli({ dialect: { ids: "string" } });
+withCli();
 
 const run = (...args: string[]): Promise<Outcome> => cli(unset, folder, args);
 const text = (...path: string[]): string => fs.readFileSync(join(folder, ...path), "utf8");
-const write = (path: string, content: string): void => {
-  fs.mkdirSync(dirname(join(folder, path)), { recursive: true });
-  fs.writeFileSync(join(folder, path), content);
-};
-/** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
-const anything = fc.oneof(
-  fc.string({ unit: anyCharacter, maxLength: 60 }),
-  fc.string({
-    unit: fc.constantFrom(...Array.from("'\"`\\$(){};|&<>!#*?~\n\r\u2028 -/=,:.a1")),
-    maxLength: 40,
-  }),
-);
 
 describe("arguments", () => {
   test('an unknown option is reported before a missing one, with "did you mean"', async () => {
@@ -112,7 +94,7 @@ describe("init", () => {
   });
 
   test("overwrites nothing", async () => {
-    write("package.json", "{}");
+    fs.writeFileSync(join(folder, "package.json"), "{}");
     expect(await errorOf(run("init", "."))).toContain("package.json exists already, and is not overwritten");
     expect(fs.readdirSync(folder)).toEqual(["package.json"]);
   });
@@ -129,130 +111,5 @@ describe("init", () => {
 
   test("does not name a project uptime, where the provider could not tell its settings from the project's", () => {
     expect(readProject(join(folder, "uptime")).name).toBe("monitoring");
-  });
-});
-
-test("a shell reads any quoted string as one word", () => {
-  const word = anything.filter((text) => !text.includes("\0"));
-  fc.assert(
-    fc.property(fc.array(word, { minLength: 1 }), (words) => {
-      const script = `printf '%s\\0' ${words.map(shellWord).join(" ")}`;
-      const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
-      const read = stdout.split("\0").slice(0, -1);
-      expect(read).toEqual(words.map((word) => (word.startsWith("-") ? `./${word}` : word).toWellFormed()));
-    }),
-    { numRuns: sample(10, 100, 2000) },
-  );
-});
-
-describe("an export of records with any content", () => {
-  const newProject = (): void => {
-    fs.rmSync(join(folder, "out"), { recursive: true, force: true });
-    write("out/Pulumi.yaml", "name: mine # a comment\nruntime: nodejs\n");
-  };
-  beforeEach(newProject);
-  const exported = (...args: string[]): Promise<Outcome> =>
-    cli(emulator, folder, ["export", "--out", "out", "--max-retries", "0", ...args]);
-  /** The API has one monitor, with whatever values. */
-  const onlyMonitor = (record: object): void => {
-    emulator.fault = ({ path }) =>
-      answer(200, { data: path.endsWith("/domains") ? [] : path.endsWith("/monitors") ? [record] : record });
-  };
-  const addMonitor = (name: string, request_headers: readonly object[], more: object = {}): unknown =>
-    emulator.monitors.add({ name, url: "https://x.example/", interval: 60, request_headers, ...more });
-  const isNewMonitor = (entry: ts.ObjectLiteralElementLike): boolean =>
-    ts.isPropertyAssignment(entry) &&
-    ts.isNewExpression(entry.initializer) &&
-    entry.initializer.expression.getText() === "Monitor";
-  /** Whether a statement is an import, the configuration, or an object of new monitors. */
-  function isDeclaration(statement: ts.Statement): boolean {
-    if (ts.isImportDeclaration(statement)) return true;
-    if (!ts.isVariableStatement(statement)) return false;
-    return statement.declarationList.declarations.every(({ name, initializer }) =>
-      initializer && ts.isObjectLiteralExpression(initializer)
-        ? initializer.properties.every(isNewMonitor)
-        : name.getText() === "config" && initializer?.getText() === "new pulumi.Config()",
-    );
-  }
-
-  test("has nothing but declarations", async () => {
-    const seen = { active: 0, comments: 0 };
-    await fc.assert(
-      fc.asyncProperty(
-        anything,
-        anything,
-        anything,
-        anything,
-        fc.boolean(),
-        async (id, anyName, url, anyHeader, isValid) => {
-          // What the provider would refuse becomes a comment, so half of the records are such that it does not.
-          const name = isValid ? `[${anyName}]` : anyName;
-          onlyMonitor({
-            id,
-            name,
-            url: `https://x.example/${isValid ? encodeURIComponent(url.toWellFormed()) : url}`,
-            interval: isValid ? 60 : 45,
-            request_headers: [{ key: isValid ? "X-Token" : anyHeader, value: "v4lue" }],
-          });
-          newProject();
-          const { code, stdout, stderr } = await exported();
-          // An id that cannot be one is an error of its own.
-          expect(`${stdout}${stderr}`).not.toMatch(/(?!\n)[\p{Cc}\u2028\u2029]/u);
-          if (code !== 0 || !fs.existsSync(join(folder, "out", "monitors.ts"))) return;
-          const source = text("out", "monitors.ts");
-          const { statements } = ts.createSourceFile("x.ts", source, ts.ScriptTarget.ES2022, true);
-          expect(statements.every(isDeclaration)).toBe(true);
-          const [declared] = declaredBy(join(folder, "out"));
-          seen[declared ? "active" : "comments"]++;
-          if (declared) expect([declared.args.name, declared.options.import]).toEqual([name, id]);
-          // Known from then on.
-          expect((await exported()).stdout).toMatch(/^Nothing is new: 1 record known already/);
-          // A fence of the page ends only where the page ends it.
-          const page = text("out", "NEXT-STEPS.md").split("\n");
-          expect(page.filter((line) => line.startsWith("```")).length % 2).toBe(0);
-        },
-      ),
-      { numRuns: sample(3, 25, 500) },
-    );
-    expect(seen.active).toBeGreaterThan(0);
-    expect(seen.comments).toBeGreaterThan(0);
-  });
-
-  test("is refused if an id looks like code", async () => {
-    const id = "5\nrequire('node:fs').writeFileSync('pwned','')//";
-    onlyMonitor({ id, name: "x", url: "https://x.example/", interval: 45 });
-    expect(await errorOf(exported())).toMatch(/ is not the id of a monitor\.\n$/);
-    expect(fs.existsSync(join(folder, "out", "monitors.ts"))).toBe(false);
-  });
-
-  test("prints commands that name its files, in any folder", async () => {
-    addMonitor("Shop", [{ key: "A", value: "1" }]);
-    fs.mkdirSync(join(folder, "my secrets; rm -rf '$HOME'"));
-    const secrets = "my secrets; rm -rf '$HOME'/values.json";
-    expect(await exported("--secrets", secrets)).toMatchObject({ code: 0 });
-    const [command = ""] = /^rm .*$/m.exec(text("out", "NEXT-STEPS.md")) ?? [];
-    expect(command).toBe("rm '../my secrets; rm -rf '\\''$HOME'\\''/values.json'");
-    execFileSync("sh", ["-c", command], { cwd: join(folder, "out") });
-    expect(fs.existsSync(join(folder, secrets))).toBe(false);
-  });
-
-  test("gives each secret a key of its own, also beside those of the project", async () => {
-    const headers = [
-      { key: "Password", value: "v1" },
-      { key: "X-Token", value: "v2" },
-    ];
-    addMonitor("Shop", headers, { request_auth_username: "bob" });
-    addMonitor("Shop X", [{ key: "Token", value: "v3" }]);
-    addMonitor("Set", [{ key: "Key", value: "v4" }]);
-    addMonitor("Read", [{ key: "Key", value: "v5" }]);
-    write("out/Pulumi.prod.yaml", "config:\n  mine:set-key: other\n");
-    write("out/index.ts", 'export const key = new Config().require("read-key");\n');
-    expect(await exported("--secrets", "secrets.json")).toMatchObject({ code: 0 });
-    const values = JSON.parse(text("secrets.json")) as Record<string, string>;
-    expect(Object.values(values).sort()).toEqual(["v1", "v2", "v3", "v4", "v5"]);
-    const keys = [...text("out", "monitors.ts").matchAll(/Secret\("(.*)"\)/g)].map(([, key]) => key);
-    expect(new Set(keys).size).toBe(6);
-    expect(keys).not.toContain("set-key");
-    expect(keys).not.toContain("read-key");
   });
 });

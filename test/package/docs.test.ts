@@ -27,7 +27,7 @@ test("the page of a third resource is written from its definition alone", async 
     rules: [],
   };
   const { pageOf } = await import("../../tools/docs.mjs");
-  const written = await pageOf(third, {
+  const written = pageOf(third, {
     source: "export const probeFields = {\n/** Where. */ url: 1,\n/** How often. */ interval: 1 };",
   });
   const titles = ["Example", "Arguments", "Outputs", "Import", "Probe.get", "Lookups"];

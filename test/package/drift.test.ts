@@ -368,7 +368,6 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   async function mixed(form?: Form): Promise<void> {
     const entries = await state({ dynamic: home });
     const imported = await native("imported", emulator, usual);
-    const { name, url, interval } = home;
     const apiKey = sealed("elsewhere-key", form);
     writeState([
       ...entries,
@@ -377,13 +376,12 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       { ...(await native("native", emulator, usual)), ignoreChanges: ["url"] },
       {
         ...imported,
-        inputs: { __imported: true, name: `${name} imported`, url, interval },
-        outputs: { ...imported.outputs, name: `${name} imported`, sslAlertDays: null },
+        inputs: { ...home, name: "imported", __imported: true },
+        outputs: { ...imported.outputs, sslAlertDays: null },
       },
       await native("other", elsewhere, own),
       { ...(await native("read", elsewhere, own)), external: true },
     ]);
-    emulator.monitors.edit(2, { name: "Home imported" });
     emulator.forget();
     elsewhere.forget();
   }
@@ -448,21 +446,16 @@ test.each(["utf8", "utf16le"] as const)(
   },
 );
 
-describe("the command itself", () => {
+test("the command itself ends with the code of its subcommand, and prints no color into a pipe", async () => {
   const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
-  const started = (...args: string[]): Promise<Outcome> =>
-    startProgram(process.execPath, [main, ...args], {
-      cwd: folder,
-      env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: "emulator-key", FORCE_COLOR: "1" },
-    }).done;
-
-  test("ends with the code of its subcommand, and prints no color into a pipe", async () => {
-    await state({ home });
-    emulator.monitors.edit(1, { interval: 300 });
-    expect(await started("drift", "--state", "state.json")).toMatchObject({ code: 2 });
-    emulator.apiKey = "another";
-    const doctor = await started("doctor");
-    expect(doctor.code).toBe(1);
-    expect(doctor.stdout).not.toContain("\u001b");
-  });
+  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: "emulator-key", FORCE_COLOR: "1" };
+  const run = (...args: string[]): Promise<Outcome> =>
+    startProgram(process.execPath, [main, ...args], { cwd: folder, env }).done;
+  await state({ home });
+  emulator.monitors.edit(1, { interval: 300 });
+  expect(await run("drift", "--state", "state.json")).toMatchObject({ code: 2 });
+  emulator.apiKey = "another";
+  const doctor = await run("doctor");
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).not.toContain("\u001b");
 });

@@ -32,49 +32,32 @@ const editor = new Editor(options, preface);
 const home = `name: "Home page", url: "https://example.com/", interval: 60`;
 
 describe("programs that compile", () => {
-  test.each([
-    ["the required arguments", `new Monitor("a", { ${home} }); new Domain("d", { name: "d.example" });`],
-    [
-      "every field",
-      `new Monitor("a", { ${home}, alertCondition: "url_text", alertTextLookup: "text", alertChannelIds: [1, "2"],
+  const programs: Record<string, string> = {
+    "the required arguments": `new Monitor("a", { ${home} }); new Domain("d", { name: "d.example" });`,
+    "every field": `new Monitor("a", { ${home}, alertCondition: "url_text", alertTextLookup: "text", alertChannelIds: [1, "2"],
         requestMethod: "POST", requestHeaders: [{ key: "X-Token", value: "t" }], requestAuthUsername: "user",
         requestAuthPassword: "password", cacheBuster: true, sslAlertDays: 14, domainAlertDays: 0,
         maintenanceStartAt: "2030-01-31T22:00:00", maintenanceEndAt: "2030-01-31T23:00:00", pause: true });
       new Domain("d", { name: "d.example", homepageUrl: "https://d.example/", notFoundUrl: "https://d.example/404" });`,
-    ],
-    [
-      "outputs, secrets and promises as inputs",
-      `const config = new pulumi.Config();
+    "outputs, secrets and promises as inputs": `const config = new pulumi.Config();
       const { name, id } = new Domain("d", { name: config.require("domain") });
       new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`, interval: config.requireNumber("interval"),
         requestMethod: config.require("method"),
         requestHeaders: [{ key: "X-Token", value: config.requireSecret("token") }],
         requestAuthPassword: pulumi.secret("password"), alertChannelIds: [id, pulumi.output(2)] });`,
-    ],
-    [
-      "values from variables and objects",
-      `const site = { ${home}, alertCondition: "url_unavailable" };
+    "values from variables and objects": `const site = { ${home}, alertCondition: "url_unavailable" };
       new Monitor("a", { ...site, sslAlertDays: Number(site.interval), interval: pulumi.output(site.interval) });`,
-    ],
-    [
-      "a class of one's own",
-      `class Site extends Monitor { constructor(name: string) { super(name, { ${home} }); } }
+    "a class of one's own": `class Site extends Monitor { constructor(name: string) { super(name, { ${home} }); } }
       export const url: pulumi.Output<string> = new Site("a").url;
       export const made: Monitor = new Site("b");`,
-    ],
-    [
-      "the provider plugin, with a provider",
-      `const provider = new native.Provider("eu", { baseUrl: "https://eu.example", apiKey: pulumi.secret("key"),
+    "the provider plugin, with a provider": `const provider = new native.Provider("eu", { baseUrl: "https://eu.example", apiKey: pulumi.secret("key"),
         accounts: { them: { apiKey: "other" } }, maxRetries: 3, goneStatuses: [403], allowHttp: pulumi.output(false) });
       const monitor: native.Monitor = new native.Monitor("a", { ${home} }, { provider });
       export const same: Monitor = native.Monitor.get("b", monitor.id, {}, { provider });
       export const name: Promise<string | undefined> = native.getMonitor({ id: 1 }, { provider }).then((m) => m.name);
       export const is = (one: unknown): one is native.Provider => native.Provider.isInstance(one);`,
-    ],
-    ["undefined for a field that is not declared", `new Monitor("a", { ${home}, pause: undefined });`],
-    [
-      "options, and a record that is read with get",
-      `new Monitor("a", { ${home} }, { ignoreChanges: ["interval"], customTimeouts: { create: "1m" } });
+    "undefined for a field that is not declared": `new Monitor("a", { ${home}, pause: undefined });`,
+    "options, and a record that is read with get": `new Monitor("a", { ${home} }, { ignoreChanges: ["interval"], customTimeouts: { create: "1m" } });
       const read = Monitor.get("b", "7");
       export const days: pulumi.Output<number | undefined> = read.sslAlertDays;
       export const interval: pulumi.Output<number> = read.interval;
@@ -84,24 +67,18 @@ describe("programs that compile", () => {
       export const shown: pulumi.Output<unknown> = read.attributes.apply((all) => all["last_checked_at"]);
       const state: import("pulumi-uptime").MonitorState = { name: made.name, sslAlertDays: 7, attributes: {} };
       Monitor.get("e", "7", state, { protect: true });`,
-    ],
-    [
-      "a test for the kind of a resource",
-      `export const url = (one: unknown): pulumi.Output<string> | undefined =>
+    "a test for the kind of a resource": `export const url = (one: unknown): pulumi.Output<string> | undefined =>
         Monitor.isInstance(one) ? one.url : Domain.isInstance(one) ? one.name : undefined;
       export const type: string = Monitor.__pulumiType;`,
-    ],
-    [
-      "lookups with Pulumi's options",
-      `const site = new Monitor("a", { ${home} });
+    "lookups with Pulumi's options": `const site = new Monitor("a", { ${home} });
       export const one = uptime.getMonitor({ name: "a" }, { parent: site }).then(({ url }) => url);
       export const all = uptime.getDomains({ search: "a", searchBy: "name", sortBy: "name" }, { parent: site });
       export const later: pulumi.Output<string> =
         uptime.getMonitorOutput({ url: site.url, statusPageId: 3 }, { dependsOn: [site, pulumi.output(site)] }).id;
       export const many: pulumi.Output<number> =
         uptime.getDomainsOutput({}, { dependsOn: site, parent: site }).apply(({ length }) => length);`,
-    ],
-  ])("%s", (_, program) => {
+  };
+  test.each(Object.entries(programs))("%s", (_, program) => {
     expect(editor.problems(program)).toEqual([]);
   });
 });
@@ -195,18 +172,27 @@ describe("in an editor", () => {
     expect(domain).toContain("A domain");
   });
 
-  test.each([monitor, domain])("each input of $label is offered and documented", (definition) => {
-    const { label, fields } = definition;
-    const keys = [...Object.keys(fields), "account"];
-    expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual([...keys].sort());
-    const texts = editor.hovers(
-      `export const of = (args: import("pulumi-uptime").${label}Args) => [${keys.map((key) => `args.¦${key}`).join()}];`,
-    );
+  /** What hovering over properties of a type shows. */
+  const textsOf = (type: string, keys: readonly string[]): string[] => {
+    const marked = keys.map((key) => `args.¦${key}`);
+    const texts = editor.hovers(`export const of = (args: NonNullable<${type}>) => [${marked.join()}];`);
     expect(texts).toHaveLength(keys.length);
-    // The account is no field of the API.
-    expect(texts.pop()).toContain("The account that the record belongs to");
-    for (const text of texts) expect(text).toContain(`(docs/${definition.singular}.md)`);
-  });
+    return texts;
+  };
+
+  test.each([monitor, domain])(
+    "each input of $label is offered and documented",
+    ({ label, singular, fields }) => {
+      const keys = Object.keys(fields);
+      // The account is no field of the API.
+      expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual(["account", ...keys].sort());
+      const args = `import("pulumi-uptime").${label}Args`;
+      expect(textsOf(args, ["account"])).toEqual([
+        expect.stringContaining("The account that the record belongs to"),
+      ]);
+      for (const text of textsOf(args, keys)) expect(text).toContain(`(docs/${singular}.md)`);
+    },
+  );
 
   test.each([
     ["getMonitor", ["id", "account", "name", "url", "search", "searchBy", "statusPageId"]],
@@ -215,12 +201,8 @@ describe("in an editor", () => {
     ["getDomains", ["account", "name", "search", "searchBy", "sortBy", "sort"]],
   ])("each argument of %s is offered and documented", (lookup, keys) => {
     expect(editor.completions(`void uptime.${lookup}({ ¦ });`).sort()).toEqual([...keys].sort());
-    const args = `Parameters<typeof uptime.${lookup}>[0]`;
-    const texts = editor.hovers(
-      `export const of = (args: NonNullable<${args}>) => [${keys.map((key) => `args.¦${key}`).join()}];`,
-    );
-    expect(texts).toHaveLength(keys.length);
-    for (const text of texts) expect(text).toMatch(/^[A-Z`].{10}/);
+    for (const text of textsOf(`Parameters<typeof uptime.${lookup}>[0]`, keys))
+      expect(text).toMatch(/^[A-Z`].{10}/);
     expect(editor.hovers(`void uptime.¦${lookup}({ name: "a" }, {});`)[0]).toMatch(/^Finds (one|all) /);
   });
 
@@ -236,11 +218,8 @@ describe("in an editor", () => {
   });
 
   test("the values of an enumeration are offered", () => {
-    expect(editor.completions(`new Monitor("a", { ${home}, alertCondition: "¦" });`)).toEqual([
-      "url_unavailable",
-      "url_text",
-      "url_no_text",
-    ]);
+    const offered = editor.completions(`new Monitor("a", { ${home}, alertCondition: "¦" });`);
+    expect(offered).toEqual(["url_unavailable", "url_text", "url_no_text"]);
   });
 });
 
