@@ -1,16 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { newFolder } from "../support/folder";
+import { serve } from "../support/http-server";
 import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
+import type { Result } from "../support/processes";
 import { isFull } from "../support/size";
-import { startStack, yamlOf } from "../support/stack";
+import { startStack, yamlMonitor, yamlOf } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -119,24 +117,19 @@ describe("the archives of the plugin", () => {
   /** Serves them as a release does, for a project in YAML that does not name the plugin's folder. */
   async function startServer(): Promise<{ url: string; workspace: Workspace; asked: string[] }> {
     const asked: string[] = [];
-    server = createServer((request, response) => {
+    const url = await serve((request, response) => {
       const name = basename(request.url ?? "");
       asked.push(name);
       const file = join(folder, name);
       if (existsSync(file)) response.end(readFileSync(file));
       else response.writeHead(404).end();
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const { port } = server.address() as AddressInfo;
-    const properties = { name: "Site", url: "https://example.com/", interval: 60 };
-    const resource = { type: "uptime:Monitor", properties, options: { version } };
-    const { workspace } = await startStack({ language: "yaml", program: yamlOf({ site: resource }) });
+    const program = yamlOf({ home: yamlMonitor({}, { version }) });
+    const { workspace } = await startStack({ language: "yaml", program });
     const file = join(workspace.project, "Pulumi.yaml");
     writeFileSync(file, readFileSync(file, "utf8").replace(/^plugins: .*\n/m, ""));
-    return { url: `http://127.0.0.1:${port}`, workspace, asked };
+    return { url, workspace, asked };
   }
-  let server: Server | undefined;
-  afterEach(() => server?.close());
 
   test("have the names that Pulumi asks for, and their platform's executable", () => {
     const platforms = ["linux", "darwin", "windows"].flatMap((name) => [`${name}-amd64`, `${name}-arm64`]);
@@ -214,18 +207,6 @@ test("the installed tarball works in every kind of program, with one line of cod
   expect(tool("emulator", "--help")).toContain("Usage: pulumi-uptime emulator [options]");
 });
 
-interface Install {
-  manager: Manager;
-  node: NodeVersion;
-  /** Of `@pulumi/pulumi`: the lowest that package.json allows, or the newest. */
-  sdk: "lowest" | "newest";
-  program: keyof typeof programs;
-  /** Of workspaces, with or without hoisting; otherwise one package. */
-  workspaces?: "hoisted" | "nested";
-  /** The program uses a library, which depends on this package: alone, or beside the program itself. */
-  library?: "alone" | "beside";
-}
-
 const withLibrary = `const { Watched } = require("watched");\nnew Watched("shop", "shop.example");`;
 /** By this name, so that what loads this test leaves it as it is. */
 const importMeta = "import.meta";
@@ -266,43 +247,40 @@ interface Program {
   compiler?: readonly string[];
 }
 
-const npmOn = (node: NodeVersion, program: Install["program"], sdk: Install["sdk"] = "newest"): Install => ({
-  manager: "npm",
-  node,
-  sdk,
-  program,
-});
-/** Each value of each dimension at least once, and what has to do with one another together. */
-const installs: Install[] = [
-  npmOn("20.18", "TypeScript by what Pulumi brings", "lowest"),
-  npmOn("24", "TypeScript by what Pulumi brings"),
-  npmOn("20.18", "TypeScript by ts-node"),
-  npmOn("24", "TypeScript by ts-node", "lowest"),
-  npmOn("20.18", "TypeScript by tsx"),
-  npmOn("22", "TypeScript by tsx"),
-  npmOn("24", "an ES module", "lowest"),
-  npmOn("20.18", "CommonJS"),
-  { manager: "pnpm", node: "22", sdk: "newest", program: "TypeScript by what Pulumi brings" },
-  { manager: "pnpm", node: "24", sdk: "lowest", program: "an ES module" },
-  { manager: "yarn", node: "22", sdk: "newest", program: "TypeScript by ts-node" },
-  { manager: "yarn", node: "20.18", sdk: "lowest", program: "CommonJS" },
-  { manager: "yarn with Plug'n'Play", node: "22", sdk: "newest", program: "CommonJS" },
-  { ...npmOn("22", "CommonJS"), workspaces: "hoisted" },
-  { ...npmOn("22", "CommonJS"), workspaces: "nested" },
-  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
-  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "hoisted" },
-  { manager: "yarn", node: "22", sdk: "newest", program: "CommonJS", workspaces: "nested" },
-  { ...npmOn("22", "CommonJS"), library: "alone" },
-  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "beside" },
-  { manager: "pnpm", node: "22", sdk: "newest", program: "CommonJS", library: "alone" },
+/** The package manager, Node.js, which `@pulumi/pulumi` that package.json allows, the program, and how it is laid out. */
+type Install = [
+  manager: Manager,
+  node: NodeVersion,
+  sdk: "lowest" | "newest",
+  program: keyof typeof programs,
+  /** With workspaces, or with a library that depends on this package: alone, or beside the program itself. */
+  layout: "one package" | "hoisted workspaces" | "nested workspaces" | "a library alone" | "a library beside",
 ];
 
-const nameOf = ({ manager, node, sdk, program, workspaces, library }: Install) =>
-  [
-    `${manager}, Node.js ${node}, the ${sdk} SDK, ${program}`,
-    ...(workspaces ? [`${workspaces} workspaces`] : []),
-    ...(library ? [`a library ${library}`] : []),
-  ].join(", ");
+/** Each value of each dimension at least once, and what has to do with one another together. */
+const installs: Install[] = [
+  ["npm", "20.18", "lowest", "TypeScript by what Pulumi brings", "one package"],
+  ["npm", "24", "newest", "TypeScript by what Pulumi brings", "one package"],
+  ["npm", "20.18", "newest", "TypeScript by ts-node", "one package"],
+  ["npm", "24", "lowest", "TypeScript by ts-node", "one package"],
+  ["npm", "20.18", "newest", "TypeScript by tsx", "one package"],
+  ["npm", "22", "newest", "TypeScript by tsx", "one package"],
+  ["npm", "24", "lowest", "an ES module", "one package"],
+  ["npm", "20.18", "newest", "CommonJS", "one package"],
+  ["pnpm", "22", "newest", "TypeScript by what Pulumi brings", "one package"],
+  ["pnpm", "24", "lowest", "an ES module", "one package"],
+  ["yarn", "22", "newest", "TypeScript by ts-node", "one package"],
+  ["yarn", "20.18", "lowest", "CommonJS", "one package"],
+  ["yarn with Plug'n'Play", "22", "newest", "CommonJS", "one package"],
+  ["npm", "22", "newest", "CommonJS", "hoisted workspaces"],
+  ["npm", "22", "newest", "CommonJS", "nested workspaces"],
+  ["pnpm", "22", "newest", "CommonJS", "nested workspaces"],
+  ["yarn", "22", "newest", "CommonJS", "hoisted workspaces"],
+  ["yarn", "22", "newest", "CommonJS", "nested workspaces"],
+  ["npm", "22", "newest", "CommonJS", "a library alone"],
+  ["pnpm", "22", "newest", "CommonJS", "a library beside"],
+  ["pnpm", "22", "newest", "CommonJS", "a library alone"],
+];
 
 if (isFull)
   describe("installed by", () => {
@@ -313,19 +291,19 @@ if (isFull)
       library = packLibrary(folder, packed.tarball);
     }, 600_000);
 
-    test.each(installs.map((install) => [nameOf(install), install] as const))(
-      "%s",
-      async (_, install) => {
+    test.each(installs)(
+      "%s, Node.js %s, the %s SDK, %s, %s",
+      async (...install) => {
         const { emulator, workspace } = await startStack({});
         const { output, code } = await installAndRun(install, workspace);
-        if (install.manager === "pnpm" && install.library === "alone") {
-          // pnpm keeps it out of the program's reach; the program says what to do.
+        if (isOutOfReach(install)) {
           expect(code).not.toBe(0);
           expect(output).toContain("Add it to the dependencies in the program's own package.json");
           expect(output).toContain("`pnpm add pulumi-uptime`");
           expect(emulator.writes()).toEqual([]);
           return;
         }
+        expect(code === 0 ? "" : output).toBe("");
         expect(output).not.toContain("warning");
         expect(emulator.monitors.all()).toMatchObject([stored]);
         expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
@@ -336,92 +314,94 @@ if (isFull)
     test("with a Node.js that is too old, each process names the version that it needs", async () => {
       const problem =
         /^ *.*pulumi-uptime needs Node\.js 20\.18 or later, and this is 18\.\d+\.\d+: install a newer one/m;
-      const env = { PATH: await tools.pathWith("18") };
-      const withNode = async (node: NodeVersion, workspace: Workspace) => ({
-        PATH: [(await tools.pathWith(node)).split(delimiter)[0], workspace.env.PATH].join(delimiter),
-      });
-      const properties = { name: "Site", url: "https://example.com/", interval: 60 };
+      const onlyNode = async (node: NodeVersion): Promise<string> =>
+        (await tools.pathWith(node)).split(delimiter)[0] ?? "";
+      const old = await tools.pathWith("18");
       const dynamic = await startStack({ program: commonJs });
-      const preview = await dynamic.workspace.run(["preview"], { env });
-      expect(preview.code).not.toBe(0);
-      expect(preview.output).toMatch(
-        /(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/,
-      );
-      expect(preview.output).not.toMatch(/^\s+at /m);
-      const native = await startStack({
-        language: "yaml",
-        program: yamlOf({ site: { type: "uptime:Monitor", properties } }),
-      });
-      expect(
-        (await native.workspace.run(["preview"], { env: await withNode("18", native.workspace) })).output,
-      ).toMatch(problem);
-      const { status, stderr } = spawnSync("node", [join(repository, "dist", "provider", "cli", "main.js")], {
-        env: { ...process.env, ...env },
-        encoding: "utf8",
-      });
+      dynamic.workspace.env.PATH = old;
+      const preview = await dynamic.workspace.failed("preview");
+      expect(preview).toMatch(/(Monitor \(site\)|Domain \(shop\)):\s+error: pulumi-uptime needs Node\.js/);
+      expect(preview).not.toMatch(/^\s+at /m);
+      const main = join(repository, "dist", "provider", "cli", "main.js");
+      const env = { ...process.env, PATH: old };
+      const { status, stderr } = spawnSync("node", [main], { env, encoding: "utf8" });
       expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(problem) as string });
       expect(stderr.trim().split("\n")).toHaveLength(1);
-      for (const version of ["22", "24"] as const)
-        expect(
-          await native.workspace.run(["preview"], { env: await withNode(version, native.workspace) }),
-        ).toMatchObject({ code: 0 });
+
+      const native = await startStack({ language: "yaml", program: yamlOf({ home: yamlMonitor() }) });
+      const { PATH = "" } = native.workspace.env;
+      const previewOn = async (node: NodeVersion): Promise<Result> =>
+        native.workspace.run(["preview"], { env: { PATH: [await onlyNode(node), PATH].join(delimiter) } });
+      expect((await previewOn("18")).output).toMatch(problem);
+      for (const node of ["22", "24"] as const) expect(await previewOn(node)).toMatchObject({ code: 0 });
     }, 600_000);
 
-    async function installAndRun(install: Install, workspace: Workspace) {
-      const { manager, node, workspaces } = install;
-      const { main, source, tools: more = {}, more: fields = {}, loader, compiler } = programOf(install);
+    /** pnpm keeps it out of the program's reach; the program says what to do. */
+    const isOutOfReach = ([manager, , , , layout]: Install): boolean =>
+      manager === "pnpm" && layout === "a library alone";
+
+    async function installAndRun(install: Install, workspace: Workspace): Promise<Result> {
+      const [manager, node, sdk, program, layout] = install;
+      const {
+        main,
+        source,
+        tools: more = {},
+        more: fields = {},
+        loader,
+        compiler,
+      }: Program = programs[program];
+      const [isWorkspace, isHoisted] = [layout.endsWith("workspaces"), layout === "hoisted workspaces"];
+      const hasLibrary = layout.startsWith("a library");
       const root = workspace.project;
-      const project = workspaces ? join(root, "infra") : root;
+      const project = isWorkspace ? join(root, "infra") : root;
       const allowed = peerDependencies["@pulumi/pulumi"] ?? "";
-      const sdk = install.sdk === "lowest" ? allowed.replace("^", "") : allowed;
-      const ours = install.library === "alone" ? {} : { "pulumi-uptime": `file:${packed.tarball}` };
-      const theirs = install.library ? { watched: `file:${library}` } : {};
+      const ours = layout === "a library alone" ? {} : { "pulumi-uptime": `file:${packed.tarball}` };
+      const theirs = hasLibrary ? { watched: `file:${library}` } : {};
       rmSync(root, { recursive: true });
       lay(root, {
-        "Pulumi.yaml": { name: "workspace", runtime: "nodejs", ...(workspaces && { main: "infra" }) },
-        ...(workspaces && {
+        "Pulumi.yaml": { name: "workspace", runtime: "nodejs", ...(isWorkspace && { main: "infra" }) },
+        ...(isWorkspace && {
           "package.json": { name: "all", private: true, workspaces: ["infra", "other"] },
           "pnpm-workspace.yaml": { packages: ["infra", "other"] },
           "other/package.json": { name: "other", version: "1.0.0" },
         }),
       });
+      const sdkVersion = sdk === "lowest" ? allowed.replace("^", "") : allowed;
       lay(project, {
         "package.json": {
           name: "infra",
           version: "1.0.0",
           main,
-          dependencies: { "@pulumi/pulumi": sdk, ...ours, ...theirs, ...more },
+          dependencies: { "@pulumi/pulumi": sdkVersion, ...ours, ...theirs, ...more },
           ...fields,
         },
-        [main]: install.library ? withLibrary : source,
+        [main]: hasLibrary ? withLibrary : source,
       });
-      tools.install(manager, root, workspaces === "nested");
+      tools.install(manager, root, layout === "nested workspaces");
 
       // Programs of tests load less of Pulumi's SDK than those of users; these load it all.
-      const env: Record<string, string> = {
+      Object.assign(workspace.env, {
         PATH: await tools.pathWith(node),
         NODE_OPTIONS: "",
         PULUMI_NODEJS_TRANSPILE_ONLY: "",
-      };
+      });
       if (manager === "yarn with Plug'n'Play") {
-        const plain = await workspace.run(["up", "--yes", "--skip-preview"], { env });
-        expect(plain.code).not.toBe(0);
-        expect(plain.output).toContain("It looks like the Pulumi SDK has not been installed.");
+        expect(await workspace.failed("up")).toContain(
+          "It looks like the Pulumi SDK has not been installed.",
+        );
         // As `yarn exec` and `yarn run` set it: without it, nothing at all is found.
-        env.NODE_OPTIONS = `--require ${join(root, ".pnp.cjs")}`;
-      } else if (!(manager === "pnpm" && install.library === "alone")) {
+        workspace.env.NODE_OPTIONS = `--require ${join(root, ".pnp.cjs")}`;
+      } else if (!isOutOfReach(install)) {
         const installed = join(project, "node_modules", "@pulumi", "pulumi", "package.json");
         const hoisted = join(root, "node_modules", "@pulumi", "pulumi", "package.json");
         // What is hoisted is not beside the program, and the other way round.
-        expect(existsSync(installed)).toBe(workspaces !== "hoisted");
-        const version = versionIn(workspaces === "hoisted" ? hoisted : installed);
-        if (install.sdk === "lowest") expect(`^${version}`).toBe(allowed);
+        expect(existsSync(installed)).toBe(!isHoisted);
+        const version = versionIn(isHoisted ? hoisted : installed);
+        if (sdk === "lowest") expect(`^${version}`).toBe(allowed);
       }
       if (loader)
-        env.NODE_OPTIONS = `--import ${pathToFileURL(join(project, "node_modules", ...loader)).href}`;
-      const result = await workspace.run(["up", "--yes", "--skip-preview"], { env });
-      if (result.code !== 0 && !(manager === "pnpm" && install.library === "alone"))
-        throw new Error(`pulumi up ended with code ${result.code}:\n${result.output}`);
+        workspace.env.NODE_OPTIONS = `--import ${pathToFileURL(join(project, "node_modules", ...loader)).href}`;
+      const result = await workspace.run(["up", "--yes", "--skip-preview"]);
       if (compiler) {
         const compilers = JSON.parse(readFileSync(join(project, "compilers.json"), "utf8")) as string[];
         expect(compilers).toEqual([expect.stringContaining(join(...compiler, "typescript.js"))]);
@@ -429,7 +409,3 @@ if (isFull)
       return result;
     }
   });
-
-function programOf({ program }: Install): Program {
-  return programs[program];
-}

@@ -40,8 +40,8 @@ async function start(first: string, options: StackOptions = {}) {
     /** What a preview does to the monitor. */
     preview: async (next: string) => {
       await workspace.write(next);
-      const steps = await workspace.previewSteps();
-      return steps.filter(({ urn, op }) => urn.endsWith("::home") && op !== "same").map(({ op }) => op);
+      const steps = await workspace.previewChanges();
+      return steps.filter(({ urn }) => urn.endsWith("::home")).map(({ op }) => op);
     },
   };
 }

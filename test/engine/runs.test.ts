@@ -55,8 +55,7 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
         edit: (kind, id, fields) => void tableOf(kind).edit(id, fields),
         remove: (kind, id) => void tableOf(kind).remove(id),
       });
-  if (run.adoptExisting) await workspace.setConfig({ "uptime:adoptExisting": "true" });
-  else await workspace.removeConfig("uptime:adoptExisting");
+  await workspace.setConfig({ "uptime:adoptExisting": String(run.adoptExisting ?? false) });
   await workspace.write(programOf(run.program));
   const [command = "up", ...flags] = run.command.split(" ");
   const named = (flag: string, places: readonly number[] | undefined): string[] =>

@@ -1,10 +1,9 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
-import { startEmulator } from "../support/emulator";
+import { home } from "../support/monitors";
 import { startStack } from "../support/stack";
-import type { Deployment } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
 const corpus = join(repository, "test", "corpus");
@@ -41,17 +40,15 @@ const monitorsByHand = [
 /** With UPDATE_CORPUS=1: what this version leaves behind, for all later ones. */
 async function record(name: string, front: string): Promise<void> {
   const folder = join(corpus, name);
-  const emulator = await startEmulator({ now: () => new Date("2030-01-01T00:00:00Z") });
-  for (const domain of domainsByHand) emulator.domains.add(domain);
-  for (const monitor of monitorsByHand)
-    emulator.monitors.add({ url: "https://hand.example/", interval: 60, ...monitor });
-  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
   const removedLater = "requestAuthUsername: 'probe', sslAlertDays: 14, alertChannelIds: [3],";
-  const { workspace } = await startStack({
+  const { emulator, workspace } = await startStack({
     program: programOf(front, removedLater),
-    env,
+    emulator: { now: () => new Date("2030-01-01T00:00:00Z") },
     config: { "uptime:adoptExisting": "true" },
   });
+  for (const domain of domainsByHand) emulator.domains.add(domain);
+  for (const monitor of monitorsByHand)
+    emulator.monitors.add({ ...home, url: "https://hand.example/", ...monitor });
   await workspace.up();
   const program = programOf(front, "");
   await workspace.write(program);
@@ -70,15 +67,6 @@ async function record(name: string, front: string): Promise<void> {
 const withoutSources = (key: string, value: unknown) =>
   key === "sourcePosition" || key === "stackTrace" ? undefined : value;
 
-/** A server that holds what a version has left there, at an address that its state names. */
-async function serverOf(folder: string) {
-  // The emulator writes into its file, and the corpus stays as it is.
-  const file = join(newFolder(), `${basename(folder)}.json`);
-  copyFileSync(join(folder, "records.json"), file);
-  const emulator = await startEmulator({ file });
-  return { emulator, movedFrom: JSON.parse(read(folder, "address.json")) as string };
-}
-
 test("the corpus has this version's state", async () => {
   if (process.env.UPDATE_CORPUS === "1")
     for (const [name, front] of Object.entries(fronts)) await record(name, front);
@@ -91,15 +79,18 @@ test.each(readdirSync(corpus))(
   "state of version %s has no changes, and can be refreshed, updated and destroyed",
   async (earlier) => {
     const folder = join(corpus, earlier);
-    const { emulator, movedFrom } = await serverOf(folder);
-    const before = emulator.monitors.all();
     const program = read(folder, "program.js");
-    const { workspace } = await startStack({
+    // The emulator writes into its file, and the corpus stays as it is.
+    const file = join(newFolder(), "records.json");
+    copyFileSync(join(folder, "records.json"), file);
+    const { emulator, workspace } = await startStack({
       program,
-      env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey, PULUMI_RUN_PROGRAM: "true" },
-      config: { "uptime:movedFrom": movedFrom },
+      emulator: { file },
+      config: { "uptime:movedFrom": JSON.parse(read(folder, "address.json")) as string },
     });
-    await workspace.importState(JSON.parse(read(folder, "state.json")) as Deployment);
+    workspace.env.PULUMI_RUN_PROGRAM = "true";
+    const before = emulator.monitors.all();
+    await workspace.run(["stack", "import", "--file", join(folder, "state.json")]);
     await workspace.up("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
     expect(emulator.monitors.all()).toEqual(before);

@@ -13,16 +13,11 @@ export interface Stack {
   workspace: Workspace;
 }
 
-const workspaces: Workspace[] = [];
-
-afterEach(() => Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose())));
-
 /** Starts both; they are ended after the test. */
 export async function startStack({ emulator: options, ...rest }: StackOptions): Promise<Stack> {
   const emulator = await startEmulator(options);
   const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
   const workspace = await Workspace.create({ program: "", env, ...rest });
-  workspaces.push(workspace);
   return { emulator, workspace };
 }
 

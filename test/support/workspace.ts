@@ -12,9 +12,6 @@ const repository = join(__dirname, "..", "..");
 
 export type Config = Record<string, string | { value: string; secret: true }>;
 
-/** What a program is written in; all but the first two use the provider plugin. */
-type Language = "js" | "ts" | "yaml" | "python" | "go";
-
 export interface WorkspaceOptions {
   /** The Pulumi program's source. In YAML it is what Pulumi.yaml has beside the project's name. */
   program: string;
@@ -41,20 +38,13 @@ export interface StateResource {
   outputs?: Record<string, unknown>;
   /** The file, line and column of the program. */
   sourcePosition?: string;
-  stackTrace?: { sourcePosition?: string }[];
   delete?: boolean;
 }
 
-interface Snapshot {
-  resources?: StateResource[];
-  pending_operations?: unknown[];
-  [key: string]: unknown;
-}
-
-/** What `stack export` prints and `stack import` reads. */
-export interface Deployment {
+/** What `stack export` prints. */
+interface Deployment {
   version: number;
-  deployment: Snapshot;
+  deployment: { resources?: StateResource[]; pending_operations?: unknown[] };
 }
 
 /** One step of `preview --json`. */
@@ -69,12 +59,20 @@ export interface Step {
  */
 const hostHasCrashed = /panic: send on closed channel[\s\S]*main\.\(\*nodeLanguageHost\)\.Run/;
 
-const runtimes = { js: "nodejs", ts: "nodejs", yaml: "yaml", python: "python", go: "go" };
+/** What a program is written in; all but the first two use the provider plugin. */
+const languages = {
+  js: { runtime: "nodejs", main: "index.js" },
+  ts: { runtime: "nodejs", main: "index.ts" },
+  yaml: { runtime: "yaml", main: "Pulumi.yaml" },
+  python: { runtime: "python", main: "__main__.py" },
+  go: { runtime: "go", main: "main.go" },
+};
+type Language = keyof typeof languages;
 
 /** The plugin is named for programs that use it; others do not load it. */
 function projectOf(language: Language): string {
   const path = JSON.stringify(join(repository, "plugin"));
-  return `name: workspace\nruntime: ${runtimes[language]}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
+  return `name: workspace\nruntime: ${languages[language].runtime}\nplugins: {providers: [{name: uptime, path: ${path}}]}\n`;
 }
 
 const unattended = ["--yes", "--skip-preview"];
@@ -87,7 +85,7 @@ export async function copyExample(name: string, folder: string): Promise<void> {
 }
 
 /** What makes commands cheaper, and changes nothing of what they do. */
-export const cheaper = (language: Language): Record<string, string> => ({
+const cheaper = (language: Language): Record<string, string> => ({
   // The engine's commands are short, and need not collect garbage as often.
   GOGC: "400",
   NODE_OPTIONS: `--require ${join(__dirname, "lazy-sdk.cjs")}`,
@@ -97,9 +95,13 @@ export const cheaper = (language: Language): Record<string, string> => ({
   PULUMI_NODEJS_TRANSPILE_ONLY: "true",
 });
 
+const workspaces: Workspace[] = [];
+
+afterEach(() => Promise.all(workspaces.splice(0).map((workspace) => workspace.dispose())));
+
 /**
  * A Pulumi project in a temporary folder with its own state, home and settings, driven by the real CLI. It sees this
- * repository as the installed package `pulumi-uptime`.
+ * repository as the installed package `pulumi-uptime`, and is removed after the test.
  */
 export class Workspace {
   readonly project: string;
@@ -126,21 +128,17 @@ export class Workspace {
     const { folder, env } = await newProject(engine, "test");
     const PATH = [join(__dirname, "bin"), env.PATH].join(delimiter);
     const workspace = new Workspace(folder, language, { ...env, PATH, ...cheaper(language), ...options.env });
-    try {
-      await workspace.lay(options);
-      await workspace.layStack();
-      if (options.config) await workspace.setConfig(options.config);
-    } catch (error) {
-      await workspace.dispose();
-      throw error;
-    }
+    workspaces.push(workspace);
+    await workspace.lay(options);
+    await workspace.layStack();
+    if (options.config) await workspace.setConfig(options.config);
     return workspace;
   }
 
   /** Replaces the program. */
   async write(program: string): Promise<void> {
     const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
-    await fs.writeFile(join(this.project, this.main), text);
+    await fs.writeFile(join(this.project, languages[this.language].main), text);
   }
 
   /** Leaves nothing in the project but the packages. */
@@ -152,24 +150,12 @@ export class Workspace {
   /** What is not secret is written into the stack's file, because asking the CLI takes a while. */
   async setConfig(config: Config): Promise<void> {
     const secrets: string[] = [];
-    await this.editConfig((present) => {
-      for (const [key, value] of Object.entries(config))
-        if (typeof value === "string") present[key] = value;
-        else secrets.push("--secret", `${key}=${value.value}`);
-    });
-    if (secrets.length > 0) await this.ok(["config", "set-all", ...secrets]);
-  }
-
-  removeConfig(key: string): Promise<void> {
-    return this.editConfig((present) => Reflect.deleteProperty(present, key));
-  }
-
-  private async editConfig(edit: (config: Record<string, unknown>) => unknown): Promise<void> {
-    const settings = parse(await fs.readFile(this.settingsFile, "utf8")) as {
-      config?: Record<string, unknown>;
-    };
-    edit((settings.config ??= {}));
+    const settings = parse(await fs.readFile(this.settingsFile, "utf8")) as { config?: Config };
+    for (const [key, value] of Object.entries(config))
+      if (typeof value === "string") (settings.config ??= {})[key] = value;
+      else secrets.push("--secret", `${key}=${value.value}`);
     await fs.writeFile(this.settingsFile, stringify(settings));
+    if (secrets.length > 0) await this.ok(["config", "set-all", ...secrets]);
   }
 
   /** Fails when the command does, as do preview, refresh and destroy. */
@@ -197,30 +183,19 @@ export class Workspace {
     return output;
   }
 
-  /** What a preview would do, the stack itself and unchanged resources included (`op` is "same"). */
-  async previewSteps(...args: string[]): Promise<Step[]> {
-    const { stdout } = await this.ok(["preview", "--json", ...args]);
-    return (JSON.parse(stdout) as { steps: Step[] }).steps;
-  }
-
   /** What a preview would change: empty when nothing would. */
-  async previewChanges(...args: string[]): Promise<Step[]> {
-    return (await this.previewSteps(...args)).filter(({ op }) => op !== "same");
+  async previewChanges(): Promise<Step[]> {
+    const { stdout } = await this.preview("--json");
+    return (JSON.parse(stdout) as { steps: Step[] }).steps.filter(({ op }) => op !== "same");
   }
 
   /** As `stack export` prints it; read from disk, because asking the CLI takes a while. */
   async exportState(): Promise<Deployment> {
     const { version, checkpoint } = JSON.parse(await this.stateText()) as {
       version: number;
-      checkpoint: { latest?: Snapshot };
+      checkpoint: { latest?: Deployment["deployment"] };
     };
     return { version, deployment: checkpoint.latest ?? {} };
-  }
-
-  async importState(deployment: Deployment): Promise<void> {
-    const file = join(this.folder, "import.json");
-    await fs.writeFile(file, JSON.stringify(deployment));
-    await this.ok(["stack", "import", "--file", file]);
   }
 
   /** The resources of the provider in state, by their logical name; secrets are as they are stored. */
@@ -237,9 +212,10 @@ export class Workspace {
     return fs.readFile(this.stateFile, "utf8");
   }
 
+  /** The stack's outputs as state has them. */
   async outputs(): Promise<Record<string, unknown>> {
-    const { stdout } = await this.ok(["stack", "output", "--json", "--show-secrets"]);
-    return JSON.parse(stdout) as Record<string, unknown>;
+    const { deployment } = await this.exportState();
+    return deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.outputs ?? {};
   }
 
   /** Runs the CLI; a failure is a result like any other. */
@@ -248,7 +224,7 @@ export class Workspace {
     return hostHasCrashed.test(result.output) ? this.start(args, options).done : result;
   }
 
-  /** What it prints may hold no secret, whatever the test looks at, unless it is asked to show them. */
+  /** What it prints may hold no secret, whatever the test looks at. */
   start(args: string[], { env, stdin = "", detached = false }: RunOptions = {}): Started {
     const { child, firstLine, done } = startProgram(
       "pulumi",
@@ -257,14 +233,14 @@ export class Workspace {
     );
     child.stdin?.end(stdin);
     const withoutLeaks = done.then((result) => {
-      const leaks = args.includes("--show-secrets") ? [] : leaksIn(result.output);
+      const leaks = leaksIn(result.output);
       if (leaks.length === 0) return result;
       throw new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`);
     });
     return { child, firstLine, done: withoutLeaks };
   }
 
-  /** Removes the folder and ends what commands have started; what was created in the API stays there. */
+  /** Removes the folder and ends what commands have started. */
   async dispose(): Promise<void> {
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
     endProcessesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
@@ -309,17 +285,6 @@ export class Workspace {
     return join(this.project, `Pulumi.${this.stack}.yaml`);
   }
 
-  private get main(): string {
-    const names = {
-      js: "index.js",
-      ts: "index.ts",
-      yaml: "Pulumi.yaml",
-      python: "__main__.py",
-      go: "main.go",
-    };
-    return names[this.language];
-  }
-
   /** What `stack init` writes with an empty passphrase; asking the CLI takes a third of a second. */
   private async layStack(): Promise<void> {
     const salt = "v1:F1z7o4WwssY=:v1:MJAJbGD1MO/CypAG:YLdBTfUUU8ML+KM50iFPfzTPPQHQqQ==";
@@ -361,7 +326,7 @@ export class Workspace {
     if (this.language === "js" || this.language === "ts")
       await fs.writeFile(
         join(this.project, "package.json"),
-        JSON.stringify({ name: "workspace", main: this.main }),
+        JSON.stringify({ name: "workspace", main: languages[this.language].main }),
       );
     if (this.language === "ts") {
       const compilerOptions = {
