@@ -18,11 +18,9 @@ export function most(values) {
 }
 
 /** How many times as much one kind needs as another: the median of the rounds, each compared with itself. */
-export function ratioOf(runs, { kind, to, ...wanted }, round, valueOf) {
+export function ratioOf(runs, { kind, to, ...wanted }, valueOf) {
   const ratios = matching(runs, { ...wanted, kind }).flatMap((run) =>
-    matching(runs, { ...wanted, kind: to, [round]: run[round] }).map(
-      (other) => valueOf(run) / valueOf(other),
-    ),
+    matching(runs, { ...wanted, kind: to, round: run.round }).map((other) => valueOf(run) / valueOf(other)),
   );
   return median(ratios);
 }

@@ -33,7 +33,7 @@ export function secondsOf(runs, wanted) {
 const cpuOf = ({ used }) => Object.values(used).reduce((sum, { seconds }) => sum + seconds, 0);
 
 /** CPU seconds of one kind ÷ those of another. */
-const ratio = (runs, wanted) => ratioOf(runs, wanted, "round", cpuOf);
+const ratio = (runs, wanted) => ratioOf(runs, wanted, cpuOf);
 
 /** What must hold, with what was measured of it; `undefined` where it was not. */
 export function scaleLimits(runs) {
