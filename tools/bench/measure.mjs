@@ -6,7 +6,7 @@ import { ensureLanguage } from "../engine/languages.mjs";
 import { root } from "../main.mjs";
 import { programOf } from "./programs.mjs";
 import { Project } from "./project.mjs";
-import { attributesBytes, commands, latencyOfLimits, measuredOnce, ownBytes } from "./report.mjs";
+import { commands, latencyOfLimits, measuredOnce } from "./report.mjs";
 import { requestsPerMinute } from "./scale-report.mjs";
 
 /**
@@ -126,6 +126,33 @@ function sizesOf(kind, command, state) {
   const { monitor } = createRequire(import.meta.url)("../../dist/provider/definitions/monitor.js");
   if (kind === "ours") return { ...sizes, own: ownBytes(state, Object.keys(monitor.fields)) };
   return kind === "native" ? { ...sizes, attributes: attributesBytes(state) } : sizes;
+}
+
+/**
+ * The bytes of a state file for each monitor that are neither the engine's, nor the managed fields, nor `attributes`.
+ * Exact: the file without them is subtracted from the file.
+ */
+function ownBytes(text, fields) {
+  const state = JSON.parse(text);
+  if (JSON.stringify(state).length !== text.trimEnd().length)
+    throw new Error("The state file is not the compact JSON that its bytes could be counted in.");
+  const monitors = state.checkpoint.latest.resources.filter(({ type }) => type.endsWith("uptime:Monitor"));
+  const whole = JSON.stringify(monitors).length;
+  for (const monitor of monitors) {
+    delete monitor.additionalSecretOutputs;
+    for (const part of ["inputs", "outputs", "propertyDependencies"])
+      for (const key of Object.keys(monitor[part] ?? {}))
+        if (!fields.includes(key) && key !== "attributes") delete monitor[part][key];
+  }
+  return (whole - JSON.stringify(monitors).length) / monitors.length;
+}
+
+/** The bytes of `attributes` for each monitor: what they hold is up to the API. */
+function attributesBytes(text) {
+  const all = JSON.parse(text).checkpoint.latest.resources.flatMap(
+    ({ outputs }) => outputs?.attributes ?? [],
+  );
+  return JSON.stringify(all).length / all.length;
 }
 
 /** With thousands of monitors: one measurement in a line. */
