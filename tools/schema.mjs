@@ -34,7 +34,7 @@ const settingTypes = {
 };
 
 /** The schema without its version, which is that of the package. */
-export function schemaOf({ definitions, settings }, sourceOf, manifest) {
+function schemaOf({ definitions, settings }, manifest) {
   const variables = settingProperties(settings);
   const names = packageNamesOf(manifest);
   const schema = {
@@ -320,7 +320,7 @@ function typeScriptOf({ type, items }, allowed) {
 
 function main(args) {
   const all = built();
-  const schema = schemaOf(all, sourceOf, readManifest());
+  const schema = schemaOf(all, readManifest());
   writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
   writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settings), args);
 }

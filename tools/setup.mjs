@@ -14,7 +14,8 @@ const plugin = join(root, "plugin", "provider.cjs");
 const stamp = join(root, "dist", ".sources");
 
 /** Throws if this version of Node.js runs neither the tools nor the package. */
-export function assertNode(version = process.versions.node) {
+function assertNode() {
+  const { node: version } = process.versions;
   const least = readManifest().engines.node.replace(">=", "");
   if (version.localeCompare(least, "en", { numeric: true }) < 0)
     throw new Error(`Node.js ${version} is too old: install ${least} or later.`);
@@ -104,28 +105,20 @@ function isBuiltFrom(sources) {
   return readFileSync(stamp, "utf8") === sources && statSync(built).mtimeMs <= statSync(stamp).mtimeMs;
 }
 
-/** The files that `npm run build` reads, or compares with what it would write. */
-export function buildSources() {
+/** Of the files that `npm run build` reads, or compares with what it would write. */
+function hashOfSources() {
   const filesIn = (folder, recursive) =>
     readdirSync(join(root, folder), { recursive, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-  return [
+  const paths = [
     ...["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"],
     ...filesIn("provider", true),
     ...filesIn("tools", false),
     ...filesIn("docs", false),
-  ].sort();
-}
-
-function hashOfSources() {
+  ];
   const hash = createHash("sha256");
-  for (const path of buildSources())
-    hash
-      .update(path)
-      .update("\0")
-      .update(readFileSync(join(root, path)))
-      .update("\0");
+  for (const path of paths.sort()) hash.update(`${path}\0${readFileSync(join(root, path), "utf8")}\0`);
   return hash.digest("hex");
 }
 

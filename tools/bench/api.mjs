@@ -6,13 +6,13 @@ const { Emulator } = createRequire(import.meta.url)("../../dist/provider/emulato
 const emulator = await Emulator.start();
 
 process.on("message", ({ latency, requestsPerMinute }) => {
-  const counts = {};
-  for (const { method } of emulator.requests) counts[method] = (counts[method] ?? 0) + 1;
+  const requests = emulator.requests.length;
+  const counts = { requests, reads: requests - emulator.writes().length };
   emulator.forget();
   const delay = latency > 0 ? { kind: "delay", delayMs: latency } : undefined;
   const refusal = limiter(requestsPerMinute);
   emulator.fault = () => refusal() ?? delay;
-  process.send({ counts });
+  process.send(counts);
 });
 
 /** Refuses requests beyond a number in any minute. */

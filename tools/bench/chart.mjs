@@ -1,5 +1,5 @@
 // The picture of docs/performance.md: how the time of a command grows with the number of monitors.
-import { secondsOf } from "./scale-report.mjs";
+import { secondsOf } from "./figures.mjs";
 
 const kinds = {
   sendingFloor: "no-op resources",

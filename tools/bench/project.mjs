@@ -1,5 +1,5 @@
 // A Pulumi project in a temporary folder, whose commands are measured.
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
@@ -10,44 +10,57 @@ import { root } from "../main.mjs";
 import { floorPackage, sendingFloorPackage } from "./programs.mjs";
 
 const running = new Set();
+const projects = new Set();
 
-/** Ends what still runs. */
+/** Ends the commands that still run. */
 export function killAll() {
   for (const child of running) child.kill("SIGTERM");
 }
 
-export class Project {
-  /** Peak memory of the provider's process in MB, over all commands so far; undefined where there is no /proc. */
-  peak;
+/** Removes the projects that are left. */
+export async function disposeAll() {
+  killAll();
+  for (const project of projects) await project.dispose();
+}
 
+/** A project with an API and an account of its own: what else is in an account is listed too. */
+export class Project {
   /** @param kind what the project's programs are made of, as in `programOf` */
-  static async create({ engine, api, kind }) {
-    const { folder, project, env } = await newProject(engine, "bench");
-    const modules = join(project, "node_modules");
+  static async create(engine, kind) {
+    const { folder, env } = await newProject(engine, "bench");
+    const api = fork(join(root, "tools", "bench", "api.mjs"));
+    const [{ url, apiKey }] = await once(api, "message");
+    const own = { ...env, UPTIME_BASE_URL: url, UPTIME_API_KEY: apiKey };
+    const project = new Project(folder, own, api, kind);
+    projects.add(project);
+    const modules = join(folder, "project", "node_modules");
     for (const name of ["@pulumi", "uptime-floor"]) await mkdir(join(modules, name), { recursive: true });
     await symlink(root, join(modules, "pulumi-uptime"));
     await symlink(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"));
     await symlink(join(root, "node_modules", "undici"), join(modules, "undici"));
     await writeFile(join(modules, "uptime-floor", "index.js"), floorPackage);
     await writeFile(join(modules, "uptime-floor", "sending.js"), sendingFloorPackage);
-    const plugin = JSON.stringify([{ name: "uptime", path: join(root, "plugin") }]);
-    const isNative = kind === "native" || kind === "yaml";
-    const settings =
-      `name: bench\nruntime: ${kind === "yaml" ? "yaml" : "nodejs"}\n` +
-      (isNative ? `plugins: { providers: ${plugin} }\n` : "");
-    await writeFile(join(project, "Pulumi.yaml"), settings);
-    await writeFile(join(project, "package.json"), '{ "name": "bench", "main": "index.js" }\n');
-    Object.assign(env, { UPTIME_BASE_URL: api.url, UPTIME_API_KEY: api.apiKey });
-    const program =
-      kind === "yaml" ? { file: "Pulumi.yaml", head: settings } : { file: "index.js", head: "" };
-    return new Project(folder, env, api, program);
+    await writeFile(join(folder, "project", "Pulumi.yaml"), project.settings);
+    await writeFile(join(folder, "project", "package.json"), '{ "name": "bench", "main": "index.js" }\n');
+    return project;
   }
 
-  constructor(folder, env, api, program) {
-    this.api = api;
+  constructor(folder, env, api, kind) {
     this.folder = folder;
     this.env = env;
-    this.program = program;
+    this.api = api;
+    this.isYaml = kind === "yaml";
+    const plugin = JSON.stringify([{ name: "uptime", path: join(root, "plugin") }]);
+    this.settings =
+      `name: bench\nruntime: ${this.isYaml ? "yaml" : "nodejs"}\n` +
+      (kind === "native" || this.isYaml ? `plugins: { providers: ${plugin} }\n` : "");
+  }
+
+  /** Sets the API's latency and a limit, and answers with the number of requests since the last time, and of reads among them. */
+  async takeCounts(latency, requestsPerMinute) {
+    this.api.send({ latency, requestsPerMinute });
+    const [counts] = await once(this.api, "message");
+    return counts;
   }
 
   /**
@@ -69,26 +82,24 @@ export class Project {
     const [code] = await once(child, "close").finally(() => running.delete(child));
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
     const used = watch.end();
-    const peak = used.provider?.peak;
-    if (peak !== undefined) this.peak = Math.max(this.peak ?? 0, peak);
     if (code !== 0) throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${code}:\n${output}`);
     return { seconds, used };
   }
 
   write(source) {
-    const { file, head } = this.program;
-    return writeFile(join(this.folder, "project", file), head + source);
+    const [file, text] = this.isYaml ? ["Pulumi.yaml", this.settings + source] : ["index.js", source];
+    return writeFile(join(this.folder, "project", file), text);
   }
 
-  /** The state of a stack as it is on disk. */
-  state(stack) {
-    const folder = join(this.folder, "backend", ".pulumi", "stacks", "bench");
-    const file = readdirSync(folder).find((name) => new RegExp(`^${stack}\\.json(\\.zst)?$`).test(name));
-    return readFileSync(join(folder, file));
+  /** The state as it is on disk. */
+  state() {
+    return readFileSync(join(this.folder, "backend", ".pulumi", "stacks", "bench", "bench.json"), "utf8");
   }
 
-  dispose() {
-    return rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  async dispose() {
+    projects.delete(this);
+    this.api.disconnect();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

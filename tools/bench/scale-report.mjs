@@ -1,39 +1,35 @@
 // What the measurements with thousands of monitors say: limits, and tables for users and contributors. Nothing here measures.
-import { format, judged, matching, median, most, ratioOf, table, tableOfLimits, whenOf } from "./figures.mjs";
+import {
+  cpuOf,
+  format,
+  judged,
+  matching,
+  median,
+  most,
+  peakOf,
+  ratioOf,
+  roles,
+  secondsOf,
+  table,
+  tableOfLimits,
+  tableOfRuns,
+  whenOf,
+} from "./figures.mjs";
 import { commands as usual } from "./report.mjs";
 
 /** The server refuses more in any minute, where a run waits for its limit. */
 export const requestsPerMinute = 60;
 
-const kinds = {
-  sendingFloor: "floor",
-  ours: "dynamic",
-  native: "native",
-  yaml: "YAML",
-  conventional: "conventional",
-};
 const commands = {
   ...usual,
   checkpointed: "`up`, with checkpoints",
   limited: `\`up\` at ${requestsPerMinute} requests a minute`,
 };
-const roles = ["cli", "program", "provider"];
 
 const sizesOf = (runs) => [...new Set(runs.map(({ n }) => n))].sort((a, b) => a - b);
 
-/** The median of the rounds. */
-const medianOf = (runs, wanted, valueOf) => median(matching(runs, wanted).map(valueOf));
-
-/** The wall seconds of the fastest round: what else the machine does only adds to them. `undefined` where nothing was measured. */
-export function secondsOf(runs, wanted) {
-  const seconds = matching(runs, wanted).map((run) => run.seconds);
-  return seconds.length > 0 ? Math.min(...seconds) : undefined;
-}
-
-const cpuOf = ({ used }) => Object.values(used).reduce((sum, { seconds }) => sum + seconds, 0);
-
 /** CPU seconds of one kind ÷ those of another. */
-const ratio = (runs, wanted) => ratioOf(runs, wanted, "round", cpuOf);
+const ratio = (runs, wanted) => ratioOf(runs, wanted, cpuOf);
 
 /** What must hold, with what was measured of it; `undefined` where it was not. */
 export function scaleLimits(runs) {
@@ -85,36 +81,10 @@ export function scaleMarkdown({ machine, runs }) {
   return [
     `${whenOf(runs)}: ${machine}.`,
     tableOfLimits(scaleLimits(runs)),
-    ...sizesOf(runs).map((n) => tableOf(matching(runs, { n }), n)),
+    ...sizesOf(runs).map((n) =>
+      tableOfRuns(`N = ${n}`, matching(runs, { n }), commands, { floor: "sendingFloor", valueOf: cpuOf }),
+    ),
   ].join("\n\n");
-}
-
-function tableOf(runs, n) {
-  const rows = Object.entries(commands).flatMap(([command, title]) =>
-    Object.entries(kinds).flatMap(([kind, name]) => {
-      if (matching(runs, { command, kind }).length === 0) return [];
-      const value = (valueOf) => format(medianOf(runs, { command, kind }, valueOf));
-      return [
-        [
-          title,
-          name,
-          value(cpuOf),
-          format(ratio(runs, { command, kind, to: "sendingFloor" })),
-          ...roles.map((role) => value(({ used }) => used[role]?.seconds ?? 0)),
-          format(secondsOf(runs, { command, kind })),
-          value(({ requests }) => requests),
-          ...roles.map((role) => value(({ used }) => Math.round(used[role]?.peak ?? 0))),
-          value(({ state }) => Math.round(state / n)),
-        ],
-      ];
-    }),
-  );
-  const head = [
-    ...["Command", "", "CPU s", "÷ floor", "CLI", "program", "provider", "wall s", "requests"],
-    ...["CLI MB", "program MB", "provider MB", "state bytes ÷ N"],
-  ];
-  const rounds = Math.max(...runs.map(({ round }) => round + 1));
-  return `#### N = ${n}, ${rounds === 1 ? "measured once" : `medians of ${rounds}`}\n\n${table([head, ...rows])}`;
 }
 
 /** What a user wants to know: how long each command takes, and what it needs. */
@@ -124,12 +94,13 @@ export function summaryOf({ machine, runs }) {
   const rows = Object.entries(commands)
     .filter(([command]) => command !== "limited")
     .map(([command, title]) => {
-      const value = (n, valueOf) => format(medianOf(runs, { n, command, kind: "ours" }, valueOf));
+      const ours = matching(runs, { command, kind: "ours" });
+      const value = (valueOf) => format(median(matching(ours, { n: last }).map(valueOf)));
       return [
         title,
-        ...sizes.map((n) => format(secondsOf(runs, { n, command, kind: "ours" }))),
-        value(last, ({ requests }) => requests),
-        ...roles.map((role) => value(last, ({ used }) => Math.round(used[role]?.peak ?? 0))),
+        ...sizes.map((n) => format(secondsOf(ours, { n }))),
+        value(({ requests }) => requests),
+        ...roles.map((role) => value(peakOf(role))),
       ];
     });
   const head = [

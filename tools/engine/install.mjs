@@ -1,8 +1,7 @@
-// Finds a Pulumi engine, or installs one. `node tools/engine/install.mjs` prints what it found.
+// Finds a Pulumi engine, or installs one.
 import { join } from "node:path";
 import { cacheRoot, install, readInstalled } from "./cache.mjs";
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
-import { runAsCommand } from "../main.mjs";
 
 /** From where one is installed, in this order. */
 const installable = ["npm", "go"];
@@ -75,8 +74,3 @@ function explain(failures) {
     `or Go ${goVersion} or later to build both, and run this again.`,
   ].join("\n");
 }
-
-runAsCommand(import.meta.url, async () => {
-  const { bin, version, source } = await ensureEngine({ log: console.error });
-  console.log(`Pulumi ${version} (${source}): ${bin.join(" ")}`);
-});

@@ -1,4 +1,4 @@
-// Language hosts and SDK generators that only some tests need, beside the engine. `node tools/engine/languages.mjs yaml` installs one.
+// Language hosts and SDK generators that only some tests need, beside the engine.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, copyFile, rm } from "node:fs/promises";
@@ -8,7 +8,6 @@ import { cacheRoot, install, readInstalled } from "./cache.mjs";
 import { run, which } from "./command.mjs";
 import { ensureEngine } from "./install.mjs";
 import { goBuild } from "./sources.mjs";
-import { runAsCommand } from "../main.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const SDK = "github.com/pulumi/pulumi/sdk/v3";
@@ -78,8 +77,3 @@ async function copyPythonRunner(draft, env) {
   await copyFile(join(output.trim(), "python", "cmd", name), join(draft, "bin", name));
   await chmod(join(draft, "bin", name), 0o755);
 }
-
-runAsCommand(import.meta.url, async ([language]) => {
-  const { bin, version } = await ensureLanguage(language, { log: console.error });
-  console.log(`Pulumi ${version}: ${bin.join(" ")}`);
-});

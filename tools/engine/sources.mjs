@@ -54,13 +54,9 @@ async function installFromNpm(draft, { env, log }) {
   log(`Downloading Pulumi ${pinnedVersion} with the npm package \`pulumi\`.`);
   const work = join(draft, "npm");
   await mkdir(work);
-  const quickly = [
-    "--ignore-scripts",
-    "--no-package-lock",
-    "--no-save",
-    "--fetch-retries=0",
-    "--loglevel=error",
-  ];
+  const quickly = "--ignore-scripts --no-package-lock --no-save --fetch-retries=0 --loglevel=error".split(
+    " ",
+  );
   const npmEnv = { ...env, PULUMI_HOME: work, PULUMI_SKIP_UPDATE_CHECK: "true" };
   delete npmEnv.PULUMI_VERSION;
   await run("npm", ["install", "--prefix", work, ...quickly, `pulumi@${pinnedVersion}`], {

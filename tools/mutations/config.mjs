@@ -39,7 +39,6 @@ export default {
       projects: [],
       testTimeout: jest.testTimeout,
       testSequencer: "<rootDir>/tools/mutations/sequencer.cjs",
-      testEnvironment: "./tools/mutations/environment.cjs",
       testRunner: "./tools/mutations/jest-circus.cjs",
       setupFiles: ["<rootDir>/tools/mutations/setup.cjs"],
       testMatch: sequencer.tests.map((name) => `**/test/unit/${name}.test.ts`),

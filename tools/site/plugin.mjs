@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Application, Converter, KindRouter } from "typedoc";
-import { root } from "../main.mjs";
-import { headerLinks } from "../site.mjs";
+import { readManifest, root } from "../main.mjs";
+import { addressOf } from "../package.mjs";
 
 /** The lists of pages under "Documentation" in the README: the heading of each, and the files that it links. */
-export function pageGroups(readme = readFileSync(join(root, "README.md"), "utf8")) {
+function pageGroups() {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
   const [, section = ""] = /\n## Documentation\n(.*?)\n## /s.exec(readme) ?? [];
   const groups = [];
   for (const line of section.split("\n")) {
@@ -15,6 +16,17 @@ export function pageGroups(readme = readFileSync(join(root, "README.md"), "utf8"
     else groups.at(-1)?.files.push(...[...line.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, file]) => file));
   }
   return groups;
+}
+
+/** The links in the header of each page, from `repository` in package.json. */
+function headerLinks() {
+  const manifest = readManifest();
+  const address = addressOf(manifest);
+  return {
+    Repository: address,
+    Package: `https://www.npmjs.com/package/${manifest.name}`,
+    Changelog: `${address}/blob/HEAD/CHANGELOG.md`,
+  };
 }
 
 /** Called by TypeDoc. */

@@ -9,11 +9,6 @@ import type { HttpRequest, HttpResponse } from "../../../provider/api/transport"
 import type { Kind } from "../calls";
 import type { VirtualClock } from "../clock";
 
-/** An answer, perhaps with a connection that is cut after a number of its bytes. */
-export interface WireAnswer extends Answer {
-  readonly cutAfter?: number;
-}
-
 /** A request as the server saw it. */
 export interface Seen extends ReceivedRequest {
   readonly kind: Kind | undefined;
@@ -33,7 +28,7 @@ export interface Misbehaviour {
   /** Milliseconds until it is answered. */
   readonly answerAfter?: number;
   /** The answer, made of the usual one (undefined before the effect). Undefined: none. An error: the connection broke. */
-  readonly answer?: (usual: Answer | undefined) => WireAnswer | Error | undefined;
+  readonly answer?: (usual: Answer | undefined) => Answer | Error | undefined;
 }
 
 /** Which ids a server gives to records, and how long its lists lag. */
@@ -129,7 +124,8 @@ export class SimulatedApi implements Network {
   }
 
   remove(kind: Kind, id: string): void {
-    if (this.dialect.deletion === "marked") this.edit(kind, id, { deleted_at: new Date().toISOString() });
+    if (this.dialect.deletion === "marked")
+      this.edit(kind, id, { deleted_at: new Date(this.time.date()).toISOString() });
     else this.tables[kind].remove(this.storedId(id));
   }
 
@@ -166,13 +162,12 @@ export class SimulatedApi implements Network {
           usual = this.carryOut(request);
         });
       this.time.after(arrival + answerAfter + this.latency(), () => {
-        const reply: WireAnswer | Error | undefined = respond ? respond(usual) : usual;
+        const reply = respond ? respond(usual) : usual;
         if (!reply) return;
         if (reply instanceof Error) reject(reply);
         else {
           request.status = reply.status;
-          if (reply.cutAfter === undefined) resolve(responseOf(reply));
-          else reject(networkError("UND_ERR_SOCKET", "other side closed"));
+          resolve(responseOf(reply));
         }
       });
     });

@@ -35,5 +35,5 @@ const table = {
   empty: () => ({ answer: () => said(200) }),
 } satisfies Record<string, (request: Seen) => FaultBehaviour>;
 
-export type FaultName = keyof typeof table;
+type FaultName = keyof typeof table;
 export const faults: Readonly<Record<FaultName, (request: Seen) => FaultBehaviour>> = table;

@@ -7,43 +7,17 @@ import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
 import type { Command, Declared } from "./engine";
 import { faults } from "./faults";
-import type { FaultName } from "./faults";
-
-/** What a person does in the API's web UI. A record is named by its place among those that are there. */
-export type Edit =
-  | { readonly edit: "change" | "delete"; readonly kind: Kind; readonly place: number }
-  | { readonly edit: "add"; readonly kind: Kind; readonly fields: Fields };
 
 /** Properties under the API's names. */
 export type Fields = Readonly<Record<string, string | number>>;
 
-/** What happens between two runs. */
-export type Event =
-  | Edit
-  /** The API key is rotated; the server moves to another address; `pulumi state taint`; an older checkpoint is restored. */
-  | { readonly event: "rotate" | "move" | "taint" | "restore"; readonly place: number }
-  | Mistake;
-
-/** Somebody runs a command with the key of another account, or with the address of a copy of the server. */
-export interface Mistake {
-  readonly event: "mistake";
-  readonly command: Command;
-  readonly with: "key" | "address";
-}
-
-/** What happens in a run after a number of requests. */
-export interface Moment {
-  readonly after: number;
-  /** Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes. */
-  readonly happens: "interrupt" | "kill" | "terminate" | Edit;
-}
-
-/** What goes wrong with one request, counted among those of its method: see {@link faults}. */
-export interface Fault {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  readonly number: number;
-  readonly fault: FaultName;
-}
+type Generated<Arbitrary> = Arbitrary extends fc.Arbitrary<infer One> ? Readonly<One> : never;
+export type Edit = Generated<typeof edit>;
+export type Event = Generated<typeof event>;
+export type Mistake = Generated<typeof mistake>;
+export type Fault = Generated<typeof fault>;
+type Moment = Generated<typeof moment>;
+type Change = Generated<typeof change>;
 
 export interface PlannedRun {
   readonly before: readonly Event[];
@@ -174,7 +148,6 @@ const change = fc.oneof(
   fc.record({ change: fc.constant("import"), place: fc.nat(3), id: sometimes(importedId, 2) }),
   fc.record({ change: fc.constant("dependsOn"), place: fc.nat(3), on: fc.nat(3) }),
 );
-type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 
 /** The program after a change, or as it was if the change means nothing in it. */
 function changed(all: readonly Declared[], one: Change): readonly Declared[] {
@@ -225,47 +198,47 @@ export function sound(all: readonly Declared[]): readonly Declared[] {
   });
 }
 
-const edit: fc.Arbitrary<Edit> = fc.oneof(
-  fc.record({
-    edit: fc.constantFrom("change", "delete"),
-    kind,
-    place: fc.nat(3),
-  }),
+/** What a person does in the API's web UI. A record is named by its place among those that are there. */
+const edit = fc.oneof(
+  fc.record({ edit: fc.constantFrom("change", "delete"), kind, place: fc.nat(3) }),
   kind.chain((of) =>
-    fc.record({
-      edit: fc.constant("add"),
-      kind: fc.constant(of),
-      fields: fc.constantFrom(...records[of]),
-    }),
+    fc.record({ edit: fc.constant("add"), kind: fc.constant(of), fields: fc.constantFrom(...records[of]) }),
   ),
 );
 
-const event: fc.Arbitrary<Event> = fc.oneof(
+/** Somebody runs a command with the key of another account, or with the address of a copy of the server. */
+const mistake = fc.record({
+  event: fc.constant("mistake"),
+  command: fc.constantFrom(
+    "up",
+    "up --refresh --run-program",
+    "refresh --run-program",
+    "destroy --run-program",
+  ),
+  with: fc.constantFrom("key", "address"),
+});
+
+/** What happens between two runs. */
+const event = fc.oneof(
   { weight: 6, arbitrary: edit },
-  fc.record({
-    event: fc.constantFrom("rotate", "move", "taint", "restore"),
-    place: fc.nat(3),
-  }),
-  fc.record({
-    event: fc.constant("mistake"),
-    command: fc.constantFrom(
-      "up",
-      "up --refresh --run-program",
-      "refresh --run-program",
-      "destroy --run-program",
-    ),
-    with: fc.constantFrom("key", "address"),
-  }),
+  // The API key is rotated; the server moves to another address; `pulumi state taint`; an older checkpoint is restored.
+  fc.record({ event: fc.constantFrom("rotate", "move", "taint", "restore"), place: fc.nat(3) }),
+  mistake,
 );
-const moment: fc.Arbitrary<Moment> = fc.record({
+
+/** What happens in a run after a number of requests. */
+const moment = fc.record({
   after: fc.integer({ min: 1, max: 6 }),
+  // Ctrl-C, which the second time kills; kill -9; SIGTERM to the provider's processes; or somebody else writes.
   happens: fc.oneof(
     { weight: 2, arbitrary: fc.constant("interrupt") },
     fc.constantFrom("kill", "terminate"),
     { weight: 2, arbitrary: edit },
   ),
 });
-const fault: fc.Arbitrary<Fault> = fc.record({
+
+/** What goes wrong with one request, counted among those of its method. */
+const fault = fc.record({
   method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
   number: fc.integer({ min: 1, max: 3 }),
   fault: fc.constantFrom(...namesOf(faults)),

@@ -1,3 +1,4 @@
+import { decodeHTML } from "entities";
 import fc from "fast-check";
 
 import type { Properties } from "../calls";
@@ -61,17 +62,8 @@ export function leakIn(text: string, secrets: readonly string[]): string | undef
     .find((part) => all.some((reading) => reading.includes(part)));
 }
 
-const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
 /** A text as it is, and as it reads when it is decoded in one of the usual ways. */
 function readings(text: string): string[] {
-  const fromHtml = text.replace(
-    /&(?:#x([\da-f]+)|#(\d+)|(\w+));/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
-      const code = hex === undefined ? decimal : `0x${hex}`;
-      return code === undefined ? (named[name ?? ""] ?? whole) : String.fromCodePoint(Number(code));
-    },
-  );
   const fromJson = text.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code?: string, one?: string) =>
     code === undefined ? (one ?? "") : String.fromCharCode(parseInt(code, 16)),
   );
@@ -81,5 +73,5 @@ function readings(text: string): string[] {
   const fromBase64 = (text.match(/[A-Za-z0-9+/_-]{6,}={0,2}/g) ?? []).map((run) =>
     Buffer.from(run, "base64").toString(),
   );
-  return [text, fromHtml, fromJson, fromUrl, fromUrl.replaceAll("+", " "), ...fromBase64];
+  return [text, decodeHTML(text), fromJson, fromUrl, fromUrl.replaceAll("+", " "), ...fromBase64];
 }
