@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { runCommand } from "../../provider/cli/commands";
 import { readProject } from "../../provider/cli/shared/project";
 import { scaffold } from "../../provider/cli/shared/scaffold";
-import { cli, errorOf, folder, type Outcome, unset, withCli } from "../support/cli";
+import { cli, emulator, errorOf, folder, type Outcome, unset, withCli } from "../support/cli";
 
 const root = join(__dirname, "..", "..");
 const { version, peerDependencies } = JSON.parse(fs.readFileSync(join(root, "package.json"), "utf8")) as {
