@@ -9,9 +9,10 @@ import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord } from "./pending-creates";
-import { compare, differences, describeRecord, quoteValue } from "./difference";
+import { compare, differences } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { newClaim } from "./claims";
+import { describeRecord, quoteValue } from "./describe";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {

@@ -5,11 +5,6 @@ import type { EngineOptions, Outputs } from "./resource";
 /** The owner of a record, if the engine does not tell its name; also its claim if it created the record. */
 export const unknownOwner = "";
 
-/** Names another owner in a message. */
-export function describeOwner(owner: string, kind = "resource"): string {
-  return owner === unknownOwner ? `another ${kind}` : owner;
-}
-
 /**
  * The claim of a resource that adopts or imports a record: its name and a random id. The id is needed because an older resource
  * of the same name may still have the record in state, and is about to be deleted.

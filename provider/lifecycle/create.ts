@@ -20,14 +20,15 @@ import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
-import { compare, describeRecord, wantedValues, wantedValuesOnCreate } from "./difference";
+import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
-import { nameOf, PartialFailureError } from "./resource";
+import { PartialFailureError } from "./resource";
 import type { Inputs, EngineOptions, State } from "./resource";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
+import { describeRecord, nameOf } from "./describe";
 
 /** A created resource, and a message if it has adopted its record. */
 interface CreatedState extends State {

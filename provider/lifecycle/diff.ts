@@ -7,10 +7,11 @@ import { isOwnedElsewhere, noteOwner } from "./run-note";
 import type { RecordScope } from "./record-scope";
 import { valueOf } from "./difference";
 import { rememberState } from "./evidence";
-import { sharedClaim, claimOf, describeOwner, unknownOwner } from "./claims";
+import { sharedClaim, claimOf, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { Inputs, EngineOptions, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
+import { describeOwner } from "./describe";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */

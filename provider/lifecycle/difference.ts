@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, quote, quoteId, UptimeError } from "../api/errors";
-import type { Message, Quote } from "../api/errors";
+import { message, quote, quoteId, UptimeError } from "../api/errors";
+import type { Message } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
@@ -149,34 +149,10 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
   return (values[key] ?? null) as Value;
 }
 
-/** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
-export function describeRecord(
-  definition: Definition,
-  record: ApiRecord,
-  keys: readonly string[] = identityKeys(definition),
-): Message {
-  const values = keys.flatMap((key) => {
-    const field = fieldOf(definition, key);
-    if (field.secret || compare(field, null, record).outcome !== "differs") return [];
-    try {
-      return [quoteValue(shownValue(field, record))];
-    } catch {
-      return [];
-    }
-  });
-  const id = quoteId(record.id);
-  return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];
-}
-
 /** A record's name and, for a monitor, its URL, as one string. */
 export function shownIdentity(definition: Definition, record: ApiRecord): string {
   const values = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
   return JSON.stringify(values.map(decodeEntities));
-}
-
-/** A value that a record shows, in a message. */
-export function quoteValue(value: Value | undefined): Quote {
-  return quote(JSON.stringify(value ?? null));
 }
 
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

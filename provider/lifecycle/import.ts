@@ -7,11 +7,11 @@ import { isEmpty } from "../definitions/values";
 import { fieldOf } from "../definitions/keys";
 import { reserveRecord } from "./run-note";
 import type { RecordScope } from "./record-scope";
-import { compare, differences, describeRecord, quoteValue, wantedValues } from "./difference";
-import { newClaim, describeOwner, unknownOwner } from "./claims";
+import { compare, differences, wantedValues } from "./difference";
+import { newClaim, unknownOwner } from "./claims";
 import { pathsInclude } from "./paths";
-import { nameOf } from "./resource";
 import type { Inputs, EngineOptions } from "./resource";
+import { describeOwner, describeRecord, nameOf, quoteValue } from "./describe";
 
 /** The result of checking an import. */
 export interface CheckedImport {

@@ -6,11 +6,12 @@ import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../definitions/pulumi";
 import type { Connect, RecordScope } from "./record-scope";
-import { compare, describeRecord, shows, shownValues } from "./difference";
+import { compare, shows, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
 import { checkQuery, filtersOf } from "./lookup-query";
 import type { Query } from "./lookup-query";
 import { completeRecords, readUnlessMissing } from "./complete-records";
+import { describeRecord } from "./describe";
 
 export interface FoundRecord {
   readonly id: string;

@@ -71,8 +71,3 @@ export interface EngineOptions {
   /** The resource's URN, if the engine passes it. */
   readonly urn?: string | undefined;
 }
-
-/** A resource's name for a message, from its owner. */
-export function nameOf(owner: string | undefined): string {
-  return owner?.replace(/^.*?::/s, "") ?? "";
-}

@@ -5,9 +5,10 @@ import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import { fixedKeys, identityKeys } from "../definitions/keys";
 import type { RecordScope } from "./record-scope";
-import { differences, quoteValue, wantedValues } from "./difference";
+import { differences, wantedValues } from "./difference";
 import { hasSameNameOrUrl } from "./evidence";
 import type { EngineOptions, Outputs } from "./resource";
+import { quoteValue } from "./describe";
 
 /** Whether state was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(
