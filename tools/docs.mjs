@@ -115,7 +115,7 @@ function wireFieldsOf({ label, fields }) {
     const remarks = [
       [field.required, "required on create"],
       [field.default !== undefined, `default ${code(wireValueOf(field.default))}`],
-      [field.replace, "not in an update"],
+      [field.fixed, "not in an update"],
       [field.updateOnly, "in an update only"],
     ];
     const facts = [wireFormOf(field), ...remarks.flatMap(([applies, remark]) => (applies ? [remark] : []))];
@@ -161,7 +161,7 @@ function remarksOf(key, field, singular) {
     [field.required, "required"],
     [field.default !== undefined, `default \`${field.default}\``],
     [field.secret, "secret"],
-    [field.replace, `a change replaces the ${singular}`],
+    [field.fixed, `a change replaces the ${singular}`],
     [field.updateOnly, "set by an update after the create"],
     [field.wire !== key, `\`${field.wire}\` in the API`],
   ];

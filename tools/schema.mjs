@@ -173,7 +173,7 @@ function resourceOf({ label, singular, fields }, properties, names) {
       ...mapValues(properties, (property, key) => ({
         ...property,
         ...own(key),
-        ...(fields[key].replace && { willReplaceOnChanges: true }),
+        ...(fields[key].fixed && { willReplaceOnChanges: true }),
       })),
       account: {
         type: "string",

@@ -32,7 +32,7 @@ export interface PendingRequest {
 
 interface Waiter extends PendingRequest {
   readonly go: () => void;
-  readonly leave: (reason: Denial) => void;
+  readonly deny: (reason: Denial) => void;
 }
 
 const minute = 60_000;
@@ -123,24 +123,24 @@ export class RateLimiter {
   private enter(pending: PendingRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       const signal = pending.operation.waitSignal;
-      const take = (): void => {
+      const leaveQueue = (): void => {
         signal?.removeEventListener("abort", end);
         this.queue.splice(this.queue.indexOf(waiter), 1);
       };
       const waiter: Waiter = {
         ...pending,
         go: () => {
-          take();
+          leaveQueue();
           this.running++;
           resolve();
         },
-        leave: (reason) => {
-          take();
+        deny: (reason) => {
+          leaveQueue();
           reject(pending.denialError(reason));
         },
       };
       const end = (): void => {
-        if (!pending.operation.mayBegin(pending.isWrite)) waiter.leave("ended");
+        if (!pending.operation.mayBegin(pending.isWrite)) waiter.deny("ended");
         this.admit();
       };
       const { hasWritten } = pending.operation;
@@ -162,7 +162,7 @@ export class RateLimiter {
       }
       for (const waiter of [...this.queue]) {
         const reason = this.denialOf(waiter, wait);
-        if (reason) waiter.leave(reason);
+        if (reason) waiter.deny(reason);
       }
       if (this.queue.length === 0) break;
       if (this.blockedSince === Infinity) {
@@ -182,10 +182,10 @@ export class RateLimiter {
   }
 
   private backlog(): Backlog {
-    const isServers = this.opensAt > this.clock.now() || this.limits.requestsPerMinute === undefined;
+    const isOfServer = this.opensAt > this.clock.now() || this.limits.requestsPerMinute === undefined;
     return {
       since: this.blockedSince,
-      reason: isServers ? "the server's rate limit" : "uptime:requestsPerMinute",
+      reason: isOfServer ? "the server's rate limit" : "uptime:requestsPerMinute",
       done: this.done,
       waiting: this.queue.length,
       urn: this.queue[0]?.operation.urn,

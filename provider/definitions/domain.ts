@@ -6,7 +6,7 @@ export const domainFields = {
    * The domain's name, for example `example.com`. Letter case does not matter. The API cannot change it: another
    * name replaces the domain, and the new one is created before the old one is deleted. (docs/domain.md)
    */
-  name: hostname("name", { required: true, identifies: true, replace: true }),
+  name: hostname("name", { required: true, identifies: true, fixed: true }),
   /** Homepage URL: an absolute http or https URL. (docs/domain.md) */
   homepageUrl: url("homepage_url"),
   /** URL for the 404 Not Found case: an absolute http or https URL. (docs/domain.md) */

@@ -33,7 +33,7 @@ export interface Field<
    */
   readonly goesWith?: string;
   /** @internal Cannot be updated: a change replaces the resource. */
-  readonly replace?: boolean;
+  readonly fixed?: boolean;
   /** @internal Not accepted on create: set by an update that follows it. */
   readonly updateOnly?: boolean;
   /** @internal The API may reset the field on an update that leaves it out, so it is in every update. */

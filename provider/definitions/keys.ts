@@ -7,7 +7,7 @@ export function identityKeys(definition: Definition): string[] {
 
 /** The properties that no update can change: another value replaces the resource. */
 export function fixedKeys(definition: Definition): string[] {
-  return keysOf(definition, ({ replace }) => replace === true);
+  return keysOf(definition, ({ fixed }) => fixed === true);
 }
 
 export function secretKeys(definition: Definition): string[] {

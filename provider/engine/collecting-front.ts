@@ -24,7 +24,7 @@ import { decodeInputs } from "./request";
 export class CollectingFront extends Front {
   override readonly isCollecting = true;
   /** All records of each account, read once: a failed read is not tried again for each resource either. */
-  private readonly lists = new Map<RecordScope, Promise<Baseline>>();
+  private readonly baselines = new Map<RecordScope, Promise<Baseline>>();
   /** The resources in state that are refused, by what their inputs hold under {@link hiddenNames.stepId}. */
   private readonly refused = new Set<unknown>();
 
@@ -98,10 +98,10 @@ export class CollectingFront extends Front {
 
   /** Says once for each explicit provider whether its server answers with its key. */
   private async probe(provider: string, scope: RecordScope): Promise<void> {
-    if (this.lists.has(scope)) return;
+    if (this.baselines.has(scope)) return;
     const { url } = scope.address;
     try {
-      await this.list(scope);
+      await this.baselineOf(scope);
       this.add({ provider, address: url });
     } catch (error) {
       this.add({ provider, address: url, problem: this.cleanerFor().error(error) });
@@ -114,18 +114,18 @@ export class CollectingFront extends Front {
     const { values } = decodeInputs(definition, unwrapSecrets(inputs) as Properties);
     const wantedOnCreate = wantedValuesOnCreate(definition, values);
     if (identityKeys(definition).some((key) => !wantedOnCreate.has(key))) return undefined;
-    const list = await this.list(scope);
-    const namesakes = await namesakesOf(scope, wantedOnCreate, list, new Operation(scope));
+    const baseline = await this.baselineOf(scope);
+    const namesakes = await namesakesOf(scope, wantedOnCreate, baseline, new Operation(scope));
     return namesakes.map(({ record, differing }) => ({
       id: record.id,
       differs: differing.map(({ key }) => key),
     }));
   }
 
-  private list(scope: RecordScope): Promise<Baseline> {
-    const list = this.lists.get(scope) ?? readBaseline(scope.collection, new Operation(scope));
-    this.lists.set(scope, list);
-    return list;
+  private baselineOf(scope: RecordScope): Promise<Baseline> {
+    const baseline = this.baselines.get(scope) ?? readBaseline(scope.collection, new Operation(scope));
+    this.baselines.set(scope, baseline);
+    return baseline;
   }
 }
 

@@ -8,7 +8,7 @@ import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../definitions/urn";
 
 /** Whether the engine itself uses a setting of a provider. */
-const isEngines = (key: string): boolean =>
+const isOfEngine = (key: string): boolean =>
   key.startsWith("__") || key === "version" || key === "pluginDownloadURL";
 
 /** The settings for state, with API keys always marked as secret. */
@@ -22,14 +22,14 @@ export function checkedSettings(
   const settings: Record<string, unknown> = { ...given, [hiddenNames.providerName]: fullName };
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
-  const own = Object.keys(given).filter((key) => !isEngines(key));
+  const own = Object.keys(given).filter((key) => !isOfEngine(key));
   return { settings, warnings: unknownSettings(own, isDefault ? project : undefined) };
 }
 
 /** The names of the settings that differ. */
 export function changedSettings(old: Properties, present: Properties): string[] {
   const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
-  return keys.filter((key) => !isEngines(key) && stringOf(old[key]) !== stringOf(present[key]));
+  return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(present[key]));
 }
 
 /**

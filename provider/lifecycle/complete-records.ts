@@ -8,10 +8,10 @@ import { leftOut } from "./difference";
 /** Completes listed records: if the list leaves fields out, each record is read by its id. */
 export async function completeRecords(
   scope: RecordScope,
-  operation: Operation,
   listed: readonly ApiRecord[],
+  operation: Operation,
 ): Promise<readonly ApiRecord[]> {
-  const sample = await readSample(scope, operation, listed);
+  const sample = await readSample(scope, listed, operation);
   if (!sample || sample.leftOut.length === 0) return listed;
   const records = await Promise.all(listed.map(({ id }) => readUnlessMissing(scope, id, operation)));
   return records.filter((record) => record !== undefined);
@@ -26,8 +26,8 @@ interface Sample {
 /** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */
 export async function readSample(
   scope: RecordScope,
-  operation: Operation,
   listed: readonly ApiRecord[],
+  operation: Operation,
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {

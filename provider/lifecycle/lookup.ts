@@ -49,7 +49,7 @@ export async function lookUpOne(
     throw new UptimeError(
       `${lookup} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
     );
-  const [match, ...others] = await select(scope, operation, filter);
+  const [match, ...others] = await select(scope, filter, operation);
   if (!match)
     throw new UptimeError(`${lookup} found no ${singular} with ${describeFilter(filter)} at ${where}.`);
   if (others.length > 0) {
@@ -61,7 +61,7 @@ export async function lookUpOne(
       message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
     );
   }
-  const [whole] = await completeRecords(scope, operation, [match]);
+  const [whole] = await completeRecords(scope, [match], operation);
   if (!whole)
     throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
   return foundRecord(definition, whole, account);
@@ -77,8 +77,8 @@ export async function lookUpAll(
   const scope = connect(account);
   const operation = new Operation(scope);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(scope, operation, filter);
-  const records = await completeRecords(scope, operation, listed);
+  const listed = await select(scope, filter, operation);
+  const records = await completeRecords(scope, listed, operation);
   const results = records.map((record) => foundRecord(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -91,8 +91,8 @@ export async function lookUpAll(
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
   { collection, definition }: RecordScope,
-  operation: Operation,
   filter: Query,
+  operation: Operation,
 ): Promise<readonly ApiRecord[]> {
   const matches = (record: ApiRecord): boolean =>
     identityKeys(definition).every((key) => {

@@ -196,9 +196,9 @@ test("the schema has each field with its type, default and secret mark", () => {
     const resource = resources[`uptime:index:${label}`];
     const inputs = resource?.inputProperties as Record<string, Record<string, unknown>>;
     expect(Object.keys(inputs)).toEqual([...Object.keys(fields), "account"]);
-    for (const [key, { secret, replace }] of Object.entries(fields)) {
+    for (const [key, { secret, fixed }] of Object.entries(fields)) {
       expect(inputs[key]?.secret).toBe(secret === true ? true : undefined);
-      expect(inputs[key]?.willReplaceOnChanges).toBe(replace === true ? true : undefined);
+      expect(inputs[key]?.willReplaceOnChanges).toBe(fixed === true ? true : undefined);
       expect(inputs[key]?.description).toMatch(/./);
     }
     expect(resource?.requiredInputs).toEqual(Object.keys(fields).filter((key) => fields[key]?.required));

@@ -78,7 +78,7 @@ test("a field that only a create sends is not in the update that follows it", as
     plural: "jobs",
     addressSetting: "baseUrl",
     fields: {
-      name: text("name", { required: true, identifies: true, replace: true }),
+      name: text("name", { required: true, identifies: true, fixed: true }),
       muted: boolean("is_muted", { updateOnly: true }),
     },
     rules: [],

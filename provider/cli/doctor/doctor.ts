@@ -248,7 +248,7 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
   return findings;
 }
 
-function plainKeyFindings({ config, secretKeys }: CommandSettings): Finding[] {
-  const isSecret = (key: string): boolean => secretKeys.has(key);
+function plainKeyFindings({ config, secretSettings }: CommandSettings): Finding[] {
+  const isSecret = (key: string): boolean => secretSettings.has(key);
   return plainTextKeys((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text));
 }

@@ -15,7 +15,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
-  const sample = await readSample(scope, operation, listed);
+  const sample = await readSample(scope, listed, operation);
   if (!sample) return [fine("count", "no records yet")];
   const { record, leftOut } = sample;
   const findings = [fine("count", counted(listed.length, "record"))];

@@ -3,7 +3,7 @@ import type { Definition } from "../../definitions/field";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { identityKeys } from "../../definitions/keys";
+import { fixedKeys, identityKeys } from "../../definitions/keys";
 import { Cleaner, stringsIn } from "../../engine/clean";
 import type { Connect } from "../../lifecycle/record-scope";
 import { changedKeys } from "../../lifecycle/diff";
@@ -55,7 +55,7 @@ export async function compareResource(
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
     // Its message quotes values, which may be secret.
-    const isQuoted = Object.keys(fields).some((key) => fields[key]?.replace === true && isSecret(key));
+    const isQuoted = fixedKeys(definition).some(isSecret);
     return drift({
       kind: "another record",
       message: isQuoted ? "is another record than in state" : message,

@@ -142,10 +142,11 @@ async function unmanagedRecords(
     lists.set(scope.reader, list);
     return list.ids;
   };
-  const usual = providerOf({});
+  const stackProvider = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
-  const isNeeded = managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === usual);
-  if (isNeeded) for (const definition of definitions) idsIn(usual, definition, undefined);
+  const isNeeded =
+    managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === stackProvider);
+  if (isNeeded) for (const definition of definitions) idsIn(stackProvider, definition, undefined);
   for (const { definition, resource } of managed) {
     const name = resource.outputs?.account;
     for (const listed of definitions) {

@@ -22,14 +22,14 @@ export function providersOf(
   settings: CommandSettings,
   session: Session,
 ): (resource: Pick<StateResource, "provider">) => StateProvider {
-  const usual = providerWith(settings.forAccount, session);
+  const stackProvider = providerWith(settings.forAccount, session);
   const explicit = new Map(
     state
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
       .map((resource) => [resource.urn, providerWith(settingsIn(resource, settings), session)]),
   );
   // A reference is the URN and the id.
-  return ({ provider = "" }) => explicit.get(provider.replace(/::[^:]*$/, "")) ?? usual;
+  return ({ provider = "" }) => explicit.get(provider.replace(/::[^:]*$/, "")) ?? stackProvider;
 }
 
 function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): SettingsOfAccount {

@@ -118,9 +118,9 @@ function resourcesIn(source: string): DeclaredResource[] {
   const found: DeclaredResource[] = [];
   for (const [, label, option, , text, comma] of source.matchAll(places)) {
     const last = found.at(-1);
-    const isOwn = definitions.some((definition) => definition.label === label);
+    const isOfPackage = definitions.some((definition) => definition.label === label);
     // Any other resource has a name and arguments too, which `new URL("…")` has not.
-    if (label !== undefined && (isOwn || comma !== undefined)) found.push({ label, name: text });
+    if (label !== undefined && (isOfPackage || comma !== undefined)) found.push({ label, name: text });
     else if (last && text !== undefined && (option === "account" || option === "import")) last[option] = text;
   }
   return found.filter(({ label }) => definitions.some((definition) => definition.label === label));

@@ -23,7 +23,7 @@ export async function readDeclared(
       listed.push(...page);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
-    return completeRecords(scope, operation, listed);
+    return completeRecords(scope, listed, operation);
   });
   const escaped = isEscaped(records);
   return [...records]

@@ -40,7 +40,7 @@ export interface CommandSettings {
   /** The values of options and of the stack's configuration, by full key. */
   readonly config: ReadonlyMap<string, string>;
   /** The keys of the stack's configuration whose values are secrets. */
-  readonly secretKeys: ReadonlySet<string>;
+  readonly secretSettings: ReadonlySet<string>;
   /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
   readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
@@ -69,7 +69,7 @@ export async function commandSettings(
   const config = new Map([...[...configured].map(([key, { text }]) => [key, text] as const), ...set]);
   return {
     config,
-    secretKeys: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
+    secretSettings: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
     accounts: () => {
       const all = accountNames(config, env);
       const { environment = "" } = settingOf("apiKey");
