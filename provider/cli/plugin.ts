@@ -6,7 +6,6 @@ import type { Command } from "commander";
 import { UptimeError } from "../api/errors";
 import { ownPackage } from "../definitions/package";
 import { installPlugin } from "./shared/pulumi-cli";
-import { escapeInvisible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {
@@ -24,12 +23,6 @@ import "pulumi-uptime/native".
       const { version } = ownPackage();
       await installPlugin(pluginFolder(), version, context);
       context.stdout.write(`Installed the plugin uptime ${version}. \`pulumi plugin ls\` lists it.\n`);
-    });
-  command
-    .command("path")
-    .description("Print the plugin's folder, for a project that names it in Pulumi.yaml.")
-    .action(() => {
-      context.stdout.write(`${escapeInvisible(pluginFolder())}\n`);
     });
 }
 

@@ -35,7 +35,6 @@ interface DoctorOptions extends SettingOptions {
   readonly program?: string;
   /** True for the stack that is selected. */
   readonly stack?: string | true;
-  readonly account?: string;
   readonly json?: boolean;
 }
 
@@ -53,7 +52,6 @@ export function configure(command: Command, context: CommandContext): void {
         "the stack whose configuration holds the settings (default: the selected one)",
       )
       .option("--cwd <dir>", "the project's folder (default: this one)")
-      .option("--account <name>", "the only account to check (default: all that the settings have)")
       .option(
         "--program <dir>",
         "also preview a program, and list every resource that would be refused, and what `pulumi up` would do",
@@ -116,8 +114,7 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     }
   };
   await check(async () => {
-    for (const name of options.account === undefined ? settings.accounts() : [options.account])
-      await check(() => accountFindings(name, settings, session));
+    for (const name of settings.accounts()) await check(() => accountFindings(name, settings, session));
     return plainKeyFindings(settings);
   });
   const stack = findings.find(({ code }) => code === "stack");
