@@ -3,10 +3,10 @@ import "./engine/throw-on-old-node";
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
-import type * as engines from "./engine/engine";
-import { openRunNote } from "./lifecycle/run-note";
 import { endAtSignal, endWithEngine } from "./engine/end";
+import type * as engines from "./engine/engine";
 import { FrontSession } from "./engine/front";
+import { openRunNote } from "./lifecycle/run-note";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
 const [, script = "", argument] = process.argv;

@@ -1,6 +1,6 @@
-import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
+import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {

@@ -1,3 +1,4 @@
+import { counted } from "../definitions/text";
 import { parseError } from "./error-body";
 import {
   ApiError,
@@ -15,7 +16,6 @@ import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
 import { defaultProvider } from "./settings";
 import type { Address, Settings } from "./settings";
-import { counted } from "../definitions/text";
 import { isProxied } from "./transport";
 import type { Headers } from "./transport";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock";
 import { counted } from "../definitions/text";
+import type { Clock } from "./clock";
 
 /** A shorter wait does not look like a hang. */
 const firstNoticeMs = 10_000;

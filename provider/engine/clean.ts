@@ -2,13 +2,13 @@ import { decodeHTMLStrict } from "entities/decode";
 
 import { message, quote, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
-import { excerpt } from "../definitions/text";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
-import { mapLeaves, isObject } from "../definitions/values";
-import type { Properties } from "../definitions/marks";
 import { secretKeys } from "../definitions/keys";
+import type { Properties } from "../definitions/marks";
+import { excerpt } from "../definitions/text";
+import { mapLeaves, isObject } from "../definitions/values";
 import type { InputProblem } from "../lifecycle/import";
 
 /** Replaces a text that holds a secret. */

@@ -5,14 +5,15 @@ import type { dynamic } from "@pulumi/pulumi";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import type { Properties } from "../definitions/marks";
 import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import { newFront } from "./new-front";
 import { FrontSession } from "./front";
 import type { Front } from "./front";
+import { newFront } from "./new-front";
 import { OperationError } from "./operation-error";
 import {
   decodeDeclaration,
@@ -23,7 +24,6 @@ import {
   pick,
   withoutHidden,
 } from "./request";
-import type { Properties } from "../definitions/marks";
 
 /**
  * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer

@@ -1,9 +1,8 @@
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import type { Properties } from "../definitions/marks";
 import { counted } from "../definitions/text";
-import type { Connect, RecordScope } from "../lifecycle/record-scope";
-import { Session } from "../lifecycle/session";
 import { check } from "../lifecycle/check";
 import type { Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
@@ -11,12 +10,13 @@ import { diff } from "../lifecycle/diff";
 import type { Changes } from "../lifecycle/diff";
 import type { InputProblem } from "../lifecycle/import";
 import { readOnly } from "../lifecycle/read";
+import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
+import { Session } from "../lifecycle/session";
 import { Cleaner } from "./clean";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, isInState, markSecrets } from "./request";
-import type { Properties } from "../definitions/marks";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;

@@ -4,15 +4,15 @@ import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { isOwnedElsewhere, isReservedElsewhere, reserveRecord } from "./run-note";
-import type { RecordScope } from "./record-scope";
 import { nameKey } from "./baseline";
 import type { Baseline } from "./baseline";
-import type { CreatedRecord } from "./pending-creates";
-import { compare, differences } from "./difference";
-import type { Difference, WantedValues } from "./difference";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
+import { compare, differences } from "./difference";
+import type { Difference, WantedValues } from "./difference";
+import type { CreatedRecord } from "./pending-creates";
+import type { RecordScope } from "./record-scope";
+import { isOwnedElsewhere, isReservedElsewhere, reserveRecord } from "./run-note";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {

@@ -3,9 +3,9 @@ import { message, SettingsUnknownError, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
-import type { Connect, RecordScope } from "./record-scope";
 import { checkImport } from "./import";
 import type { CheckedImport, ImportOptions, InputProblem } from "./import";
+import type { Connect, RecordScope } from "./record-scope";
 import type { Inputs } from "./resource";
 import { problemsOf, topLevel } from "./validate";
 

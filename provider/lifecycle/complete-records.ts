@@ -1,9 +1,9 @@
 import type { ApiRecord } from "../api/answer";
 import { MissingError } from "../api/errors";
 import type { Operation } from "../api/operation";
-import type { RecordScope } from "./record-scope";
-import { assertNotListed } from "./gone";
 import { leftOut } from "./difference";
+import { assertNotListed } from "./gone";
+import type { RecordScope } from "./record-scope";
 
 /** Completes listed records: if the list leaves fields out, each record is read by its id. */
 export async function completeRecords(

@@ -14,21 +14,21 @@ import {
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
-import { noteCreated } from "./run-note";
-import type { RecordScope } from "./record-scope";
 import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
-import type { CreatedRecord, PlannedCreate } from "./pending-creates";
+import { unknownOwner } from "./claims";
+import { describeRecord, nameOf } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
-import { unknownOwner } from "./claims";
 import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
+import type { CreatedRecord, PlannedCreate } from "./pending-creates";
+import type { RecordScope } from "./record-scope";
 import { PartialFailureError } from "./resource";
 import type { Inputs, EngineOptions, State } from "./resource";
+import { noteCreated } from "./run-note";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
-import { describeRecord, nameOf } from "./describe";
 
 /** A created resource, and a message if it has adopted its record. */
 interface CreatedState extends State {

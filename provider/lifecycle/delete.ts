@@ -1,11 +1,11 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { isOwnedElsewhere, isReservedElsewhere, noteOwner } from "./run-note";
-import type { RecordScope } from "./record-scope";
+import { sharedClaim, claimOf } from "./claims";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
-import { sharedClaim, claimOf } from "./claims";
+import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
+import { isOwnedElsewhere, isReservedElsewhere, noteOwner } from "./run-note";
 import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource owns it or it is gone. */

@@ -1,17 +1,17 @@
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/field-types";
-import { isUnknown } from "../definitions/unknown";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
-import { isOwnedElsewhere, noteOwner } from "./run-note";
-import type { RecordScope } from "./record-scope";
+import { isUnknown } from "../definitions/unknown";
+import { sharedClaim, claimOf, unknownOwner } from "./claims";
+import { describeOwner } from "./describe";
 import { valueOf } from "./difference";
 import { rememberState } from "./evidence";
-import { sharedClaim, claimOf, unknownOwner } from "./claims";
 import { pathsInclude, pathsTouch } from "./paths";
+import type { RecordScope } from "./record-scope";
 import type { Inputs, EngineOptions, Outputs } from "./resource";
+import { isOwnedElsewhere, noteOwner } from "./run-note";
 import { assertSameServer } from "./same-record";
-import { describeOwner } from "./describe";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */

@@ -4,10 +4,10 @@ import type { Message } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition, Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
+import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
+import { isUnknown } from "../definitions/unknown";
 import { decodeEntities } from "../definitions/values";
 import type { Value } from "../definitions/values";
-import { isUnknown } from "../definitions/unknown";
-import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;

@@ -3,15 +3,15 @@ import { joinMessages, message, MissingError, withoutPeriod, UptimeError } from 
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Problem } from "../definitions/field";
-import { isEmpty } from "../definitions/values";
 import { fieldOf } from "../definitions/keys";
-import { reserveRecord } from "./run-note";
-import type { RecordScope } from "./record-scope";
-import { compare, differences, wantedValues } from "./difference";
+import { isEmpty } from "../definitions/values";
 import { newClaim, unknownOwner } from "./claims";
-import { pathsInclude } from "./paths";
-import type { Inputs, EngineOptions } from "./resource";
 import { describeOwner, describeRecord, nameOf, quoteValue } from "./describe";
+import { compare, differences, wantedValues } from "./difference";
+import { pathsInclude } from "./paths";
+import type { RecordScope } from "./record-scope";
+import type { Inputs, EngineOptions } from "./resource";
+import { reserveRecord } from "./run-note";
 
 /** The result of checking an import. */
 export interface CheckedImport {

@@ -5,13 +5,13 @@ import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../definitions/pulumi";
-import type { Connect, RecordScope } from "./record-scope";
-import { compare, shows, shownValues } from "./difference";
-import { attributesOf } from "./outputs";
-import { checkQuery, filtersOf } from "./lookup-query";
-import type { Query } from "./lookup-query";
 import { completeRecords, readUnlessMissing } from "./complete-records";
 import { describeRecord } from "./describe";
+import { compare, shows, shownValues } from "./difference";
+import { checkQuery, filtersOf } from "./lookup-query";
+import type { Query } from "./lookup-query";
+import { attributesOf } from "./outputs";
+import type { Connect, RecordScope } from "./record-scope";
 
 export interface FoundRecord {
   readonly id: string;

@@ -14,12 +14,12 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
-import type { CreatedRecord, PlannedCreate } from "./pending-creates";
+import { describeRecord } from "./describe";
 import { compare, differences, shows } from "./difference";
 import type { WantedValues } from "./difference";
-import { isOwnedElsewhere } from "./run-note";
+import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import { describeRecord } from "./describe";
+import { isOwnedElsewhere } from "./run-note";
 
 /** How often a create is sent at most. After five cuts in a row, another try is unlikely to succeed. */
 const mostSends = 5;

@@ -2,11 +2,11 @@ import type { ApiRecord } from "../api/answer";
 import { message, UptimeError } from "../api/errors";
 import { shownNames } from "../definitions/field";
 import type { Definition } from "../definitions/field";
-import type { Value } from "../definitions/values";
 import { fieldOf, managedKeys } from "../definitions/keys";
+import type { Value } from "../definitions/values";
 import { compare, shownValue, valueOf } from "./difference";
-import type { Inputs, Outputs } from "./resource";
 import type { RecordScope } from "./record-scope";
+import type { Inputs, Outputs } from "./resource";
 
 interface OutputOptions {
   readonly claim?: string | undefined;

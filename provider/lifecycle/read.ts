@@ -1,12 +1,12 @@
-import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import type { ApiRecord } from "../api/answer";
+import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import type { RecordScope } from "./record-scope";
+import { claimOf } from "./claims";
 import { wantedValues } from "./difference";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
-import { claimOf } from "./claims";
 import { outputsOf, outputsOfRecord } from "./outputs";
+import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs, State } from "./resource";
 import { assertSameRecord, assertSameServer } from "./same-record";
 

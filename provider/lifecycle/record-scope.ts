@@ -3,9 +3,9 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { PendingCreates } from "./pending-creates";
 import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
+import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 import type { ServerTraits } from "./server-traits";
 

@@ -4,11 +4,11 @@ import { oldSettings } from "../api/failed-attempt";
 import { keyFingerprintOf } from "../api/settings";
 import type { Address, Settings } from "../api/settings";
 import { fixedKeys, identityKeys } from "../definitions/keys";
-import type { RecordScope } from "./record-scope";
+import { quoteValue } from "./describe";
 import { differences, wantedValues } from "./difference";
 import { hasSameNameOrUrl } from "./evidence";
+import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
-import { quoteValue } from "./describe";
 
 /** Whether state was made with the present address and key, or the settings say that it is the same account. */
 export function isAccountOfState(

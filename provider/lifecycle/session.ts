@@ -12,11 +12,11 @@ import type { Transport } from "../api/transport";
 import { WaitNotices } from "../api/wait-notices";
 import type { ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
-import type { RecordScope, RunNote } from "./record-scope";
-import { PendingCreates } from "./pending-creates";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
+import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
+import type { RecordScope, RunNote } from "./record-scope";
 import { noNote } from "./run-note";
 import { ServerTraits } from "./server-traits";
 

@@ -1,12 +1,12 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
-import { PartialFailureError } from "./resource";
-import type { RecordScope } from "./record-scope";
 import { shownValue, wantedValues } from "./difference";
 import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
+import type { RecordScope } from "./record-scope";
+import { PartialFailureError } from "./resource";
 import type { Inputs, EngineOptions, Outputs, State } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 import { sendUpdate } from "./write";

@@ -5,14 +5,14 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { encode, isList } from "../definitions/field-types";
-import { isEmpty } from "../definitions/values";
 import type { EmptyListForm, Pair } from "../definitions/field-types";
 import { fieldOf, fixedKeys } from "../definitions/keys";
+import { isEmpty } from "../definitions/values";
+import { quoteValue } from "./describe";
 import { differences, shows } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import { topLevel } from "./validate";
-import { quoteValue } from "./describe";
 
 /**
  * How often, and how many milliseconds apart, a record is read after an update that was only accepted (202, 204). An update

@@ -2,9 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
+import { secretKeys } from "../definitions/keys";
 import { hiddenNames, providerCode, stackType, typeToken } from "../definitions/pulumi";
 import type { PassedOptions } from "../definitions/pulumi";
-import { secretKeys } from "../definitions/keys";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import { find, findOutput } from "./dynamic-lookup";

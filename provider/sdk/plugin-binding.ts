@@ -2,11 +2,11 @@ import { runtime } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
+import { ownPackage } from "../definitions/package";
 import { lookupFunction, pluginType, typeToken } from "../definitions/pulumi";
 import type { LookupCount } from "../definitions/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
-import { ownPackage } from "../definitions/package";
 import { warnOfPlainKeys } from "./warnings";
 
 /** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */

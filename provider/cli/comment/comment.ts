@@ -5,18 +5,18 @@ import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../definitions/text";
-import { digestOf, reasonsNotToApply } from "./review";
-import type { ReviewOptions } from "./review";
-import { sectionsOf } from "./sections";
 import { driftReport, driftSummary } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";
+import { parsePrinted } from "../shared/json";
+import { layOut } from "../shared/markdown-layout";
 import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
 import type { OperationCounts } from "../shared/preview";
-import { parsePrinted } from "../shared/json";
 import { codeSpan, firstWords } from "../shared/quoting";
-import { layOut } from "../shared/markdown-layout";
 import type { CommandContext } from "../shared/terminal";
+import { digestOf, reasonsNotToApply } from "./review";
+import type { ReviewOptions } from "./review";
+import { sectionsOf } from "./sections";
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const mostLines = 40;

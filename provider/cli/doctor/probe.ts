@@ -1,9 +1,9 @@
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../definitions/text";
-import type { RecordScope } from "../../lifecycle/record-scope";
 import { readSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok } from "../shared/finding";
 import type { Finding } from "../shared/finding";
 

@@ -1,18 +1,18 @@
 import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
+import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../definitions/marks";
 import { parseUrn } from "../../definitions/urn";
-import { fixedKeys, identityKeys } from "../../definitions/keys";
 import { Cleaner, stringsIn } from "../../engine/clean";
-import type { Connect } from "../../lifecycle/record-scope";
+import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
+import type { Connect } from "../../lifecycle/record-scope";
 import type { State } from "../../lifecycle/resource";
-import type { DriftedResource } from "./report";
 import { clearProperties, secretPropertiesOf } from "../shared/state";
 import type { StateResource } from "../shared/state";
+import type { DriftedResource } from "./report";
 
 /** The result of comparing one resource. */
 export interface ComparedResource {

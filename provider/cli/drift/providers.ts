@@ -4,10 +4,10 @@ import { providerType } from "../../definitions/pulumi";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
-import type { ComparedResource } from "./comparison";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
 import { clearProperties } from "../shared/state";
 import type { StateResource } from "../shared/state";
+import type { ComparedResource } from "./comparison";
 
 /** A provider as drift needs it. */
 export interface StateProvider {

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
-import { labelIn, titleOf } from "../shared/resource-types";
-import { secretText } from "../shared/preview";
-import { layOut, listSection, tableSection } from "../shared/markdown-layout";
-import type { Section, Table } from "../shared/markdown-layout";
 import { counted, shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";
+import { layOut, listSection, tableSection } from "../shared/markdown-layout";
+import type { Section, Table } from "../shared/markdown-layout";
+import { secretText } from "../shared/preview";
+import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
+import { labelIn, titleOf } from "../shared/resource-types";
 
 const driftedResource = z.object({
   urn: z.string(),

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
-import { isObject } from "../../definitions/values";
 import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
+import { isObject } from "../../definitions/values";
 import { isServerOfState } from "../../lifecycle/same-record";
 import { exists, readText } from "../shared/files";
 import { textOf } from "../shared/project";

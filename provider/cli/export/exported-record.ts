@@ -1,16 +1,16 @@
 import type { ApiRecord } from "../../api/answer";
 import type { Definition, RequestHeader } from "../../definitions/field";
+import { mustBeDeclared } from "../../definitions/field-types";
 import { identityKeys } from "../../definitions/keys";
 import type { Value } from "../../definitions/values";
-import { mustBeDeclared } from "../../definitions/field-types";
 import { Cleaner } from "../../engine/clean";
 import { shownValues } from "../../lifecycle/difference";
 import type { InputProblem } from "../../lifecycle/import";
 import { problemsOf } from "../../lifecycle/validate";
+import { slug } from "../shared/quoting";
 import { ConfigValue } from "./module-source";
 import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
 import { giveFree, giveName } from "./names";
-import { slug } from "../shared/quoting";
 
 /** A record with the values that a program has to declare so that it matches. */
 export interface ExportedRecord {

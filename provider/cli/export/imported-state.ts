@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 
 import type { Definition } from "../../definitions/field";
-import { isEmpty } from "../../definitions/values";
+import { secretKeys } from "../../definitions/keys";
 import { specialSigKey, specialSecretSig } from "../../definitions/marks";
 import { hiddenNames, providerCode, stackType, typeToken } from "../../definitions/pulumi";
-import { secretKeys } from "../../definitions/keys";
+import { isEmpty } from "../../definitions/values";
 import { Cleaner } from "../../engine/clean";
 import { encodeInputs, encodeOutputs } from "../../engine/request";
-import type { Connect } from "../../lifecycle/record-scope";
 import { check } from "../../lifecycle/check";
 import { outputsOf } from "../../lifecycle/outputs";
-import type { ExportedRecord } from "./exported-record";
+import type { Connect } from "../../lifecycle/record-scope";
 import type { Deployment, StateResource } from "../shared/state";
+import type { ExportedRecord } from "./exported-record";
 
 /** A record, and the name of its resource. */
 export interface NamedRecord extends ExportedRecord {

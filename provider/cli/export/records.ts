@@ -1,8 +1,8 @@
 import { compareIds } from "../../api/answer";
 import type { ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
-import type { RecordScope } from "../../lifecycle/record-scope";
 import { completeRecords } from "../../lifecycle/complete-records";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import { withProgress } from "../shared/terminal";
 import type { CommandContext } from "../shared/terminal";
 import { exportedOf } from "./exported-record";

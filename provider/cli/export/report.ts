@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
+import { counted } from "../../definitions/text";
 import { escapeInvisible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
-import { counted } from "../../definitions/text";
 
 /** The result of an export, or of a dry run. */
 export interface ExportReport {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 
 import { z } from "zod";
 
+import { identityKeys } from "../../definitions/keys";
 import { unknownValue } from "../../definitions/marks";
 import { stackType } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import { identityKeys } from "../../definitions/keys";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({

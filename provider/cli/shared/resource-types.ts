@@ -1,7 +1,7 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { parseUrn } from "../../definitions/urn";
 import { pluginType, typeToken } from "../../definitions/pulumi";
+import { parseUrn } from "../../definitions/urn";
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { dependency } from "./dependency";
 import { exists, readText } from "./files";
 import { jsonText } from "./json";
-import { minimumPulumi } from "./pulumi-cli";
 import type { Project } from "./project";
+import { minimumPulumi } from "./pulumi-cli";
 
 const compilerOptions = {
   strict: true,

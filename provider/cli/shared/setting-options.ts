@@ -2,10 +2,10 @@ import type { Command } from "commander";
 
 import { accountNames, readSettings } from "../../api/settings";
 import type { Settings } from "../../api/settings";
+import type { Properties } from "../../definitions/marks";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
-import type { Properties } from "../../definitions/marks";
 import { stackConfig } from "./pulumi-cli";
 import type { StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";

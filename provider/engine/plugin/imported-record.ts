@@ -1,13 +1,13 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
+import { mustBeDeclared } from "../../definitions/field-types";
+import type { Properties } from "../../definitions/marks";
 import { hiddenNames } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
 import type { InputProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
 import { withoutMarks } from "../request";
-import type { Properties } from "../../definitions/marks";
-import { mustBeDeclared } from "../../definitions/field-types";
 
 /** A record that an import has read. */
 export interface ImportedRecord {

@@ -9,12 +9,12 @@ import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { isEmpty } from "../../definitions/values";
 import type { Value } from "../../definitions/values";
-import { reserveRecord } from "../../lifecycle/run-note";
-import { create } from "../../lifecycle/create";
 import { newClaim } from "../../lifecycle/claims";
+import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { readUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
+import { reserveRecord } from "../../lifecycle/run-note";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
 import {

@@ -1,9 +1,9 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { isObject } from "../../definitions/values";
 import { unwrapSecrets } from "../../definitions/marks";
 import type { Properties } from "../../definitions/marks";
+import { isObject } from "../../definitions/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function decode(struct: Struct | undefined): Properties {
