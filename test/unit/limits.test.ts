@@ -10,7 +10,6 @@ import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { Program, times } from "../support/program";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
 withServer();
@@ -341,12 +340,7 @@ describe("the time that customTimeouts gives to an operation", () => {
   });
 
   const failureWithin = (create: string): Promise<string> =>
-    failureOf(
-      new ModelStack("monitor", settingsOf(), { clock }).up({
-        ...home,
-        __options: { customTimeouts: { create } },
-      }),
-    );
+    failureOf(new Program("dynamic").resource().up({ ...home, __options: { customTimeouts: { create } } }));
 
   test.each(["0.07m", "1.005s", "5000h"])("may be any duration (%s)", async (create) => {
     expect(await failureWithin(create)).toBe("");
@@ -366,11 +360,13 @@ describe("retries", () => {
   });
 
   test("of an update and a delete have their effect once", async () => {
-    const one = new ModelStack("monitor", settingsOf(), { clock });
+    const program = new Program("dynamic");
+    const one = program.resource();
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });
     expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+    program.nextRun();
     first({ kind: "cut", effect: true });
     await one.destroy();
     expect(emulator.monitors.size).toBe(0);
