@@ -157,21 +157,14 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
 });
 
 describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)", (front) => {
-  const domain = (): ModelStack => new Program(front, adopting).resource("domain");
-
-  test("is adopted if it is equal", async () => {
+  test.each<[string, Record<string, unknown>, string | undefined, RegExp]>([
+    ["adopted if it is equal", {}, "1", /^$/],
+    ["an error if it differs", { homepageUrl: "https://b.example/" }, undefined, /homepageUrl/],
+  ])("is %s", async (_, inputs, id, failure) => {
     emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
-    const one = domain();
-    await one.up({ name: "Shop.Example" });
-    expect(one.state?.id).toBe("1");
-    expect(emulator.writes()).toEqual([]);
-  });
-
-  test("is an error if it differs", async () => {
-    emulator.domains.add({ name: "shop.example", homepage_url: "https://shop.example/" });
-    expect(
-      await failureOf(domain().up({ name: "shop.example", homepageUrl: "https://b.example/" })),
-    ).toContain("homepageUrl");
+    const one = new Program(front, adopting).resource("domain");
+    expect(await failureOf(one.up({ name: "Shop.Example", ...inputs }))).toMatch(failure);
+    expect(one.state?.id).toBe(id);
     expect(emulator.writes()).toEqual([]);
   });
 });

@@ -1,17 +1,14 @@
 import { sentRequests } from "../support/sent";
-import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
-import { ModelStack, type Inputs } from "../support/model";
+import { answer, emulator, failureOf, on, withServer } from "../support/server";
+import type { Inputs, ModelStack } from "../support/model";
 import { home } from "../support/monitors";
+import { Program } from "../support/program";
+import type { Kind } from "../support/calls";
 
 withServer();
 
-function stack(
-  kind: "monitor" | "domain" = "monitor",
-  config: Record<string, string> = {},
-  options?: ConstructorParameters<typeof ModelStack>[2],
-): ModelStack {
-  return new ModelStack(kind, settingsOf(config), { ...options, clock });
-}
+const stack = (kind: Kind = "monitor", settings = {}, options = {}): ModelStack =>
+  new Program("dynamic", settings).resource(kind, options);
 
 const bodies = (): string[][] =>
   emulator.writes().map(({ body }) => body.map(([name, value]) => `${name}=${value}`));
@@ -411,13 +408,15 @@ test("ignoreChanges keeps an edit by hand, also of a field that the API resets i
 });
 
 test("a domain that has another name in the API is neither read, updated nor deleted", async () => {
-  const one = stack("domain");
+  const program = new Program("dynamic");
+  const one = program.resource("domain");
   await one.up({ name: "a.example" });
   emulator.domains.edit(1, { name: "b.example" });
   emulator.forget();
   const problem = /"b\.example".*"a\.example".*another record/;
   await expect(one.refresh()).rejects.toThrow(problem);
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
+  program.nextRun();
   await expect(one.destroy()).rejects.toThrow(problem);
   expect(emulator.writes()).toEqual([]);
 });

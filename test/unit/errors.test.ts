@@ -11,10 +11,11 @@ import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { hosted } from "../support/calls";
-import { ModelStack, type Inputs } from "../support/model";
+import type { Inputs, ModelStack } from "../support/model";
 import { startEmulator } from "../support/emulator";
 import { listen } from "../support/http-server";
 import { home } from "../support/monitors";
+import { Program } from "../support/program";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
 const hurried = { ...home, __options: { customTimeouts: { create: "40s" } } };
@@ -27,10 +28,10 @@ beforeAll(() => {
 
 withServer();
 
-function stack(config: Record<string, string> = {}): ModelStack {
-  const all = settingsOf({ "uptime:timeoutSeconds": "600", ...config });
-  return new ModelStack("monitor", all, { name: "home", clock });
-}
+const stack = (settings = {}): ModelStack =>
+  new Program("dynamic", { "uptime:timeoutSeconds": "600", ...settings }).resource("monitor", {
+    name: "home",
+  });
 
 const always =
   (...args: Parameters<typeof answer>) =>
@@ -265,7 +266,7 @@ test.each([
     ([heading, more]) => [heading, "domain", { name: "shop.example", ...more }] as const,
   ),
 ])("%s", async (heading, kind, declared) => {
-  const message = await failureOf(new ModelStack(kind, settingsOf(), { clock }).preview(declared));
+  const message = await failureOf(new Program("dynamic").resource(kind).preview(declared));
   expect(emulator.requests).toEqual([]);
   messages.set(heading, plain(message));
 });

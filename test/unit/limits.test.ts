@@ -10,7 +10,6 @@ import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { Program, times } from "../support/program";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
 
 withServer();
@@ -32,28 +31,29 @@ async function took(operation: Promise<unknown>): Promise<number> {
   return clock.now() - started;
 }
 
-/** Counts the requests that are at the emulator at the same time; each stays there for so long. */
-function counted(delayMs: number): { most: number } {
-  const count = { now: 0, most: 0 };
+/** Counts at each request how many are at the emulator, where each stays for so long; the first have these faults. */
+function counted(delayMs: number, ...faults: Fault[]): number[] {
+  const counts: number[] = [];
+  let now = 0;
   emulator.fault = () => {
-    count.most = Math.max(count.most, ++count.now);
-    void clock.sleep(delayMs).then(() => count.now--);
-    return { kind: "delay", delayMs };
+    counts.push(++now);
+    void clock.sleep(delayMs).then(() => now--);
+    return { ...(faults.shift() ?? { kind: "delay" }), delayMs };
   };
-  return count;
+  return counts;
 }
 
 describe("uptime:maxConcurrency", () => {
   test.each([1, 3, 8])("allows %i requests at the same time", async (maxConcurrency) => {
-    const count = counted(10);
+    const counts = counted(10);
     const one = client({ "uptime:maxConcurrency": String(maxConcurrency) });
     await Promise.all(Array.from({ length: 40 }, () => get(one)));
-    expect(count.most).toBe(maxConcurrency);
+    expect(Math.max(...counts)).toBe(maxConcurrency);
     expect(emulator.requests).toHaveLength(40);
   });
 
   test("is shared by resources of both kinds", async () => {
-    const count = counted(10);
+    const counts = counted(10);
     const program = new Program("dynamic", { "uptime:maxConcurrency": "2" });
     await Promise.all([
       ...Array.from({ length: 6 }, () => program.resource().up(home)),
@@ -61,26 +61,19 @@ describe("uptime:maxConcurrency", () => {
         program.resource("domain").up({ name: `d${index}.example` }),
       ),
     ]);
-    expect(count.most).toBe(2);
+    expect(Math.max(...counts)).toBe(2);
     expect([emulator.monitors.size, emulator.domains.size]).toEqual([6, 6]);
   });
 
   test("is one once the API has refused a request, and grows by one with each that it accepts", async () => {
     const one = client();
     await get(one);
-    const most: number[] = [];
-    let now = 0;
-    emulator.fault = () => {
-      most.push(++now);
-      void clock.sleep(20).then(() => now--);
-      const isFirst = most.length === 1;
-      return { ...(isFirst ? answer(429, "", { "retry-after": "0" }) : { kind: "delay" }), delayMs: 20 };
-    };
+    const counts = counted(20, answer(429, "", { "retry-after": "0" }));
     await get(one);
     await Promise.all(Array.from({ length: 40 }, () => get(one)));
-    expect(most.slice(0, 2)).toEqual([1, 1]);
-    expect(Math.max(...most.slice(0, 5))).toBeLessThan(4);
-    expect(Math.max(...most)).toBe(8);
+    expect(counts.slice(0, 2)).toEqual([1, 1]);
+    expect(Math.max(...counts.slice(0, 5))).toBeLessThan(4);
+    expect(Math.max(...counts)).toBe(8);
   });
 
   test("keeps a request waiting only until the time of its operation is over", async () => {
@@ -347,12 +340,7 @@ describe("the time that customTimeouts gives to an operation", () => {
   });
 
   const failureWithin = (create: string): Promise<string> =>
-    failureOf(
-      new ModelStack("monitor", settingsOf(), { clock }).up({
-        ...home,
-        __options: { customTimeouts: { create } },
-      }),
-    );
+    failureOf(new Program("dynamic").resource().up({ ...home, __options: { customTimeouts: { create } } }));
 
   test.each(["0.07m", "1.005s", "5000h"])("may be any duration (%s)", async (create) => {
     expect(await failureWithin(create)).toBe("");
@@ -372,11 +360,13 @@ describe("retries", () => {
   });
 
   test("of an update and a delete have their effect once", async () => {
-    const one = new ModelStack("monitor", settingsOf(), { clock });
+    const program = new Program("dynamic");
+    const one = program.resource();
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });
     expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+    program.nextRun();
     first({ kind: "cut", effect: true });
     await one.destroy();
     expect(emulator.monitors.size).toBe(0);

@@ -217,18 +217,21 @@ describe("many records", () => {
   });
 
   describe("a list whose pages move while it is read", () => {
+    /** Something happens whenever the second page is asked for. */
+    const onSecondPage = (act: () => unknown): void => {
+      emulator.fault = ({ query }) => {
+        if (isPage(query, 2)) act();
+        return undefined;
+      };
+    };
+
     test.each(["meta", "nextPageUrl"] as const)(
       "is read again if a record is deleted, so that nothing is missed: %s",
       async (paging) => {
         addShops(250);
         emulator.dialect = { paging };
-        let isLeft = true;
-        emulator.fault = ({ query }) => {
-          // What was first of the second page becomes last of the first one, which has been read.
-          if (isPage(query, 2) && isLeft) emulator.monitors.remove(249);
-          if (isPage(query, 2)) isLeft = false;
-          return undefined;
-        };
+        // What was first of the second page becomes last of the first one, which has been read.
+        onSecondPage(() => emulator.monitors.remove(249));
         expect(await idsFound()).toEqual(expect.arrayContaining([...from(1, 248), 250]));
         expect(sentRequests().filter((read) => read.endsWith("monitors"))).toHaveLength(6);
       },
@@ -237,15 +240,9 @@ describe("many records", () => {
     test("is read again if as many are created as deleted", async () => {
       addShops(101);
       emulator.dialect = { paging: "meta" };
-      let isFirst = true;
-      emulator.fault = ({ query }) => {
-        if (isPage(query, 2) && isFirst) {
-          emulator.monitors.remove(1);
-          emulator.monitors.add(site("New"));
-          isFirst = false;
-        }
-        return undefined;
-      };
+      onSecondPage(() => {
+        if (emulator.monitors.remove(1)) emulator.monitors.add(site("New"));
+      });
       expect(await idsFound()).toEqual(expect.arrayContaining(from(2, 102)));
     });
 
@@ -253,10 +250,7 @@ describe("many records", () => {
       addShops(250);
       emulator.dialect = { paging: "meta" };
       let newest = 250;
-      emulator.fault = ({ query }) => {
-        if (isPage(query, 2)) emulator.monitors.remove(newest--);
-        return undefined;
-      };
+      onSecondPage(() => emulator.monitors.remove(newest--));
       expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
     });
 
