@@ -15,16 +15,17 @@ const inLanguage = (...languages: string[]) => blocks.filter(({ language }) => l
 const pathOf = ({ page, line, file }: Block) =>
   join("examples", file ?? `${basename(page, ".md")}-${line}.mts`);
 
-/** As a program of one's own is compiled, with Node.js's types beside this package's. */
-const options: ts.CompilerOptions = {
+/** A program of one's own, with Node.js's types beside this package's; the sources need the library. */
+const editor = new Editor({
   strict: true,
   noEmit: true,
   target: ts.ScriptTarget.ES2020,
+  lib: ["lib.es2023.d.ts"],
   module: ts.ModuleKind.Node16,
   moduleResolution: ts.ModuleResolutionKind.Node16,
   types: ["node"],
   skipLibCheck: true,
-};
+});
 
 /** A program as it is, a part of one with the imports that it leaves out. */
 function programOf({ code }: Block): string {
@@ -47,7 +48,7 @@ test("TypeScript on the pages compiles, and a mistake is found", () => {
   expect(programs.length).toBeGreaterThan(3);
   const sources = programs.map((block) => [pathOf(block), programOf(block)] as const);
   const wrong = sources[0]?.[1].replace("interval: 60", 'interval: "often"') ?? "";
-  const problems = new Editor(options).problems({
+  const problems = editor.problems({
     ...Object.fromEntries(sources),
     "examples/wrong.ts": wrong,
   });
@@ -207,7 +208,7 @@ test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
   const program = (value: string) =>
     `import { Monitor } from "../provider";
     new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
-  const problems = new Editor({ ...options, lib: ["lib.es2023.d.ts"] }).problems({
+  const problems = editor.problems({
     [file]: changed,
     "examples/right.ts": program("31"),
     "examples/wrong.ts": program("'31'"),

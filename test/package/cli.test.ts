@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { runCommand } from "../../provider/cli/commands";
 import { readProject } from "../../provider/cli/shared/project";
 import { scaffold } from "../../provider/cli/shared/scaffold";
-import { cli, emulator, errorOf, folder, type Outcome, unset, withCli } from "../support/cli";
+import { cli, emulator, failed, folder, type Outcome, unset, withCli } from "../support/cli";
 
 const root = join(__dirname, "..", "..");
 const { version, peerDependencies } = JSON.parse(fs.readFileSync(join(root, "package.json"), "utf8")) as {
@@ -89,13 +89,13 @@ describe("init", () => {
     );
 
     const before = files.map((file) => text(project, file));
-    expect(await errorOf(run("init", project))).toContain("holds a Pulumi project already");
+    expect(await failed(run("init", project))).toContain("holds a Pulumi project already");
     expect(files.map((file) => text(project, file))).toEqual(before);
   });
 
   test("overwrites nothing", async () => {
     fs.writeFileSync(join(folder, "package.json"), "{}");
-    expect(await errorOf(run("init", "."))).toContain("package.json exists already, and is not overwritten");
+    expect(await failed(run("init", "."))).toContain("package.json exists already, and is not overwritten");
     expect(fs.readdirSync(folder)).toEqual(["package.json"]);
   });
 

@@ -5,7 +5,7 @@ import type { Emulator } from "../../provider/emulator";
 import {
   cli,
   emulator,
-  errorOf,
+  failed,
   folder,
   type Outcome,
   stateOf,
@@ -248,10 +248,10 @@ test("an empty account is reported once, with the resources' names", async () =>
 test("state of another server, a missing file and other JSON are errors", async () => {
   await state({ home });
   const elsewhere = await startEmulator();
-  expect(await errorOf(driftWith(elsewhere))).toContain("State was made with another address");
-  expect(await errorOf(drift("--state", "nothing.json"))).toContain("nothing.json");
+  expect(await failed(driftWith(elsewhere))).toContain("State was made with another address");
+  expect(await failed(drift("--state", "nothing.json"))).toContain("nothing.json");
   writeFileSync(join(folder, "state.json"), "[]");
-  expect(await errorOf(drift())).toMatch(/^\S+state\.json is not a deployment/);
+  expect(await failed(drift())).toMatch(/^\S+state\.json is not a deployment/);
 });
 
 test("without --state, the stack has the state, the settings and the accounts", async () => {
@@ -272,7 +272,7 @@ test("without --state, the stack has the state, the settings and the accounts", 
   const env = { PATH: join(folder, "bin") };
   mkdirSync(join(folder, "below"));
   const below = cli(emulator, join(folder, "below"), ["drift"], { env });
-  expect(await errorOf(below)).toMatch(/^\S+below has no Pulumi\.yaml, so there is no stack\./);
+  expect(await failed(below)).toMatch(/^\S+below has no Pulumi\.yaml, so there is no stack\./);
   rmSync(join(folder, "bin", "config.json"));
   const broken = await cli(emulator, folder, ["drift"], { env });
   expect(broken).toMatchObject({ code: 1, stdout: "" });
@@ -432,7 +432,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     expect(stdout).toContain("3 resources compared, none of them drifted, 1 could not be compared.");
     expect(stderr).toMatch(/^other: The provider server: The state has apiKey encrypted, .*--show-secrets/);
     await mixed();
-    expect(await errorOf(driftWith(unset, "--unmanaged"))).toContain("uptime:baseUrl is not set");
+    expect(await failed(driftWith(unset, "--unmanaged"))).toContain("uptime:baseUrl is not set");
   });
 });
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 
 import { sampleProgram } from "../../provider/cli/shared/scaffold";
 import { blocksOf } from "../support/blocks";
-import { cli, declaredBy, emulator, errorOf, folder, withStack } from "../support/cli";
+import { cli, emulator, failed, folder, withStack } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
 import {
   addMonitor,
+  declaredResources,
   exported,
   exportedWith,
   files,
@@ -115,7 +116,7 @@ resources:
 
   test("an impossible combination is refused, with what to do instead", async () => {
     addMonitor("Odd", { interval: 45 });
-    const refused = (...args: string[]): Promise<string> => errorOf(exported(...args));
+    const refused = (...args: string[]): Promise<string> => failed(exported(...args));
     expect(await refused("--language", "pyton")).toMatch(
       /'pyton' is invalid\. Allowed choices are typescript, yaml, python, go\.\n/,
     );
@@ -317,7 +318,11 @@ describe("an export reads", () => {
     const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
     expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(await said("--account", "theirs")).toMatch(/^Wrote 1 resource to/);
-    const declared = declaredBy(out()).map(({ args, options }) => [args.name, args.account, options.import]);
+    const declared = declaredResources().map(({ args, options }) => [
+      args.name,
+      args.account,
+      options.import,
+    ]);
     expect(declared.sort()).toEqual([
       ["Ours", undefined, "1"],
       ["Theirs", "theirs", "1"],

@@ -1,8 +1,5 @@
-import { createContext, Script } from "node:vm";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-
-import type typescript from "typescript";
 
 import { runCommand } from "../../provider/cli/commands";
 import type { Emulator, EmulatorOptions } from "../../provider/emulator";
@@ -33,7 +30,7 @@ export interface Outcome {
 export const unset = { url: "", apiKey: "" };
 
 /** What the tool reports when it fails. */
-export async function errorOf(outcome: Promise<Outcome>): Promise<string> {
+export async function failed(outcome: Promise<Outcome>): Promise<string> {
   const { code, stderr } = await outcome;
   expect(code).toBe(1);
   return stderr;
@@ -60,47 +57,6 @@ export async function cli(
     env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey, ...more.env },
   });
   return outcome;
-}
-
-/** A resource as a program declares it. */
-export interface Declaration {
-  kind: "Domain" | "Monitor";
-  name: string;
-  args: Record<string, unknown>;
-  options: Record<string, unknown>;
-}
-
-/** What the modules of an exported program declare, with these secrets in the configuration. */
-export function declaredBy(directory: string, secrets: Record<string, string> = {}): Declaration[] {
-  // Loaded here, because that takes half a second in each test file.
-  const ts = jest.requireActual<typeof typescript>("typescript");
-  const declared: Declaration[] = [];
-  const classOf = (kind: Declaration["kind"]) =>
-    function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {
-      declared.push({ kind, name, args, options });
-    };
-  class Config {
-    requireSecret(key: string): string | undefined {
-      return secrets[key];
-    }
-    getSecret(): undefined {
-      return undefined;
-    }
-  }
-  const modules: Record<string, unknown> = {
-    "@pulumi/pulumi": { Config },
-    "pulumi-uptime": { Domain: classOf("Domain"), Monitor: classOf("Monitor") },
-  };
-  for (const file of readdirSync(directory).filter((name) => name.endsWith(".ts") && name !== "index.ts")) {
-    const { outputText } = ts.transpileModule(readFileSync(join(directory, file), "utf8"), {
-      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
-    });
-    new Script(outputText, { filename: file }).runInContext(
-      createContext({ exports: {}, require: (name: string) => modules[name] }),
-    );
-  }
-  // As values of this realm.
-  return JSON.parse(JSON.stringify(declared)) as Declaration[];
 }
 
 /** A stack's state as Pulumi exports it. */

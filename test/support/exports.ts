@@ -1,5 +1,8 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
+import { createContext, Script } from "node:vm";
+
+import ts from "typescript";
 
 import { cli, emulator, folder, type Outcome, withCli } from "./cli";
 
@@ -40,3 +43,42 @@ export const site = (name: string, more: Record<string, unknown> = {}) => ({
 });
 export const addMonitor = (name: string, more?: Record<string, unknown>): unknown =>
   emulator.monitors.add(site(name, more));
+
+/** A resource as a program declares it. */
+interface Declaration {
+  kind: "Domain" | "Monitor";
+  name: string;
+  args: Record<string, unknown>;
+  options: Record<string, unknown>;
+}
+
+/** What the program in the project declares, with these secrets in the configuration. */
+export function declaredResources(secrets: Record<string, string> = {}): Declaration[] {
+  const declared: Declaration[] = [];
+  const classOf = (kind: Declaration["kind"]) =>
+    function (name: string, args: Record<string, unknown>, options: Record<string, unknown>) {
+      declared.push({ kind, name, args, options });
+    };
+  class Config {
+    requireSecret(key: string): string | undefined {
+      return secrets[key];
+    }
+    getSecret(): undefined {
+      return undefined;
+    }
+  }
+  const modules: Record<string, unknown> = {
+    "@pulumi/pulumi": { Config },
+    "pulumi-uptime": { Domain: classOf("Domain"), Monitor: classOf("Monitor") },
+  };
+  for (const file of files().filter((name) => name.endsWith(".ts") && name !== "index.ts")) {
+    const { outputText } = ts.transpileModule(text(file), {
+      compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
+    });
+    new Script(outputText, { filename: file }).runInContext(
+      createContext({ exports: {}, require: (name: string) => modules[name] }),
+    );
+  }
+  // As values of this realm.
+  return JSON.parse(JSON.stringify(declared)) as Declaration[];
+}

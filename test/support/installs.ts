@@ -15,23 +15,12 @@ export function npm(cwd: string, ...args: string[]): string {
   return execFileSync("npm", [...args, "--loglevel=error"], { cwd, env: cleanEnv, encoding: "utf8" });
 }
 
-/** What `npm run release:pack` makes. */
-interface Packed {
-  tarball: string;
-  /** What is in the tarball. */
-  files: string[];
-  /** Of the plugin, one per platform. */
-  archives: string[];
-}
-
-/** Packs this repository as it is published. */
-export function pack(folder: string): Packed {
+/** Packs this repository as it is published, and the plugin for each platform, as `npm run release:pack` does. */
+export function pack(folder: string) {
   const script = join(repository, "tools", "package.mjs");
-  const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], {
-    env: cleanEnv,
-    encoding: "utf8",
-  });
-  return JSON.parse(output) as Packed;
+  const options = { env: cleanEnv, encoding: "utf8" } as const;
+  const output = execFileSync(process.execPath, [script, "--out", folder, "--json"], options);
+  return JSON.parse(output) as { tarball: string; files: string[]; archives: string[] };
 }
 
 /** Writes files, by their paths in the folder. */
