@@ -87,7 +87,7 @@ describe("an `up` that is killed", () => {
 
       await workspace.mend();
       expect(await workspace.failed("up")).toContain("pulumi cancel");
-      await workspace.run(["cancel", "--yes"]);
+      await workspace.pulumi("cancel", "--yes");
       await workspace.up();
       // Otherwise each run would warn of the creates that were interrupted.
       await workspace.refresh("--clear-pending-creates");

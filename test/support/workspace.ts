@@ -155,24 +155,31 @@ export class Workspace {
       if (typeof value === "string") (settings.config ??= {})[key] = value;
       else secrets.push("--secret", `${key}=${value.value}`);
     await fs.writeFile(this.settingsFile, stringify(settings));
-    if (secrets.length > 0) await this.ok(["config", "set-all", ...secrets]);
+    if (secrets.length > 0) await this.pulumi("config", "set-all", ...secrets);
   }
 
-  /** Fails when the command does, as do preview, refresh and destroy. */
+  /** Runs any command, and fails when it does, as do the methods for single ones. */
+  async pulumi(...args: string[]): Promise<Result> {
+    const result = await this.run(args);
+    if (result.code !== 0)
+      throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${result.code}:\n${result.output}`);
+    return result;
+  }
+
   up(...args: string[]): Promise<Result> {
-    return this.ok(["up", ...unattended, ...args]);
+    return this.pulumi("up", ...unattended, ...args);
   }
 
   preview(...args: string[]): Promise<Result> {
-    return this.ok(["preview", ...args]);
+    return this.pulumi("preview", ...args);
   }
 
   refresh(...args: string[]): Promise<Result> {
-    return this.ok(["refresh", ...unattended, ...args]);
+    return this.pulumi("refresh", ...unattended, ...args);
   }
 
   destroy(...args: string[]): Promise<Result> {
-    return this.ok(["destroy", ...unattended, ...args]);
+    return this.pulumi("destroy", ...unattended, ...args);
   }
 
   /** What such a command prints that has to fail. */
@@ -267,14 +274,6 @@ export class Workspace {
     return (
       await Promise.all(files.map(({ parentPath, name }) => fs.readFile(join(parentPath, name), "utf8")))
     ).join("\n");
-  }
-
-  private async ok(args: string[]): Promise<Result> {
-    const result = await this.run(args);
-    if (result.code !== 0) {
-      throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${result.code}:\n${result.output}`);
-    }
-    return result;
   }
 
   private get stateFile(): string {
