@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Fault } from "../../provider/emulator";
 import { answer } from "../support/emulator";
-import { processesWith } from "../support/processes";
 import { fullTest, sample } from "../support/size";
 import { monitorOf, programOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
 import type { Stack } from "../support/stack";
@@ -124,7 +123,7 @@ fullTest("after a second Ctrl-C, uptime:adoptExisting finds the records that are
 
 describe("after SIGTERM, requests that were sent get their answers, which are in state", () => {
   const toProvider = (stack: Stack): void => {
-    for (const { pid, command } of processesWith("PULUMI_HOME", stack.workspace.env.PULUMI_HOME ?? ""))
+    for (const { pid, command } of stack.workspace.processes())
       if (/^\S*node .*(dynamic-provider|provider\.cjs)/.test(command)) process.kill(pid, "SIGTERM");
   };
   const toCli = (_: Stack, cli: number): boolean => process.kill(cli, "SIGTERM");
