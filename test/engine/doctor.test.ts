@@ -17,7 +17,7 @@ function doctor({ emulator, workspace }: Stack, ...args: string[]): Promise<Outc
 const failedLines = ({ stdout }: Outcome): string[] =>
   stdout.split("\n").filter((line) => line.startsWith("failed"));
 
-test("lists everything that a preview would refuse or do, with exit code 2", async () => {
+test("lists everything that a preview would refuse or do, with exit code 2, or the error that ends the program, with 1", async () => {
   const kept = `new Monitor("kept", site("Kept"));`;
   const stack = await startStack({ program: `${imports} ${kept} new Monitor("changed", site("Changed"));` });
   const { emulator, workspace } = stack;
@@ -71,6 +71,11 @@ test("lists everything that a preview would refuse or do, with exit code 2", asy
   expect(outcome.stdout).not.toContain("s3cret");
   expect(emulator.writes()).toEqual([]);
   expect(await workspace.stateText()).toBe(state);
+
+  await workspace.write('throw new Error("There is no token");');
+  const wrong = await doctor(stack);
+  expect(wrong.code).toBe(1);
+  expect(failedLines(wrong)).toEqual([expect.stringMatching(/The preview failed: .*There is no token$/)]);
 });
 
 test("warns of a create that would duplicate a record, with what differs and who imports it", async () => {
@@ -103,24 +108,6 @@ test("warns of a create that would duplicate a record, with what differs and who
   expect(outcome.stdout).toContain("ok       Monitor new: create\n");
   expect(outcome.stdout).toMatch(/^warning {2}.*without channels: Monitor \w+, Monitor \w+, Monitor \w+\.$/m);
   expect(emulator.writes()).toEqual([]);
-});
-
-test("exits with 0 for a valid program, and with 1 and its error for one that fails", async () => {
-  const stack = await startStack({ program: programOf([monitorOf("home", {}, { import: "1" })]) });
-  stack.emulator.monitors.add(home);
-  const right = await doctor(stack, "--json");
-  expect(right.code).toBe(0);
-  expect(JSON.parse(right.stdout)).toMatchObject({
-    program: {
-      resources: 1,
-      planned: [{ title: "Monitor home", operation: "import", record: "1" }],
-      refused: [],
-    },
-  });
-  await stack.workspace.write('throw new Error("There is no token");');
-  const wrong = await doctor(stack);
-  expect(wrong.code).toBe(1);
-  expect(failedLines(wrong)).toEqual([expect.stringMatching(/The preview failed: .*There is no token$/)]);
 });
 
 test("with uptime:adoptExisting, names the records that a create adopts, and why it cannot", async () => {
@@ -216,10 +203,10 @@ test("checks a program in YAML, which needs no other settings if all resources h
       home: yamlMonitor({}, { ...options, import: "1" }),
       ...others,
     });
-  const alone = (): Promise<Outcome> =>
-    cli({ url: "", apiKey: "" }, workspace.project, ["doctor", "--program", "."], {
-      env: workspace.env,
-    });
+  const alone = (...args: string[]): Promise<Outcome> => {
+    const { env, project } = workspace;
+    return cli({ url: "", apiKey: "" }, project, ["doctor", "--program", ".", ...args], { env });
+  };
   const options = { provider: "${server}" };
   await workspace.write(
     program(emulator.apiKey, options, {
@@ -233,6 +220,11 @@ test("checks a program in YAML, which needs no other settings if all resources h
   expect(outcome.stdout).toContain("ok       Monitor home: import record 1, nothing is created\n");
   expect(outcome.stdout).toContain("1 to create, 1 to import, 1 refused.\n");
   expect(emulator.writes()).toEqual([]);
+  await workspace.write(program(emulator.apiKey, options));
+  const right = await alone("--json");
+  expect(right.code).toBe(0);
+  const planned = [{ title: "Monitor home", operation: "import", record: "1" }];
+  expect(JSON.parse(right.stdout)).toMatchObject({ program: { resources: 1, planned, refused: [] } });
   await workspace.write(program("wr0ng-key", options));
   const refused = await alone();
   expect(refused).toMatchObject({ code: 1 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { parse, stringify } from "yaml";
@@ -7,7 +7,6 @@ import { parse, stringify } from "yaml";
 import { blocksOf, commandsIn } from "../support/blocks";
 import { canary } from "../support/canary.cjs";
 import { cli } from "../support/cli";
-import type { Outcome } from "../support/cli";
 import { dialectChoices } from "../../provider/emulator";
 import type { Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
@@ -19,17 +18,18 @@ import type { Stack } from "../support/stack";
 const options = Object.entries(dialectChoices);
 
 /** At full size every choice of every option, each with others; a small run speaks one mixture. */
-const dialects: Partial<Dialect>[] = isFull
+const spoken: Partial<Dialect>[] = isFull
   ? Array.from({ length: Math.max(...options.map(([, choices]) => choices.length)) }, (_, index) =>
       Object.fromEntries(options.map(([option, choices]) => [option, choices[index % choices.length]])),
     )
   : [{ paging: "meta", listBrief: true, escapeHtml: true, emptyAs: "absent", headers: "map", ids: "string" }];
 
-/** Runs the tool in the project of a stack. */
-async function tool({ emulator, workspace }: Stack, ...args: string[]): Promise<Outcome> {
-  const outcome = await cli(emulator, workspace.project, args, { env: workspace.env });
-  if (outcome.code !== 0) throw new Error(`Exit code ${outcome.code}: ${outcome.stderr}`);
-  return outcome;
+/** What the tool prints in the project of a stack. */
+async function tool({ emulator, workspace }: Stack, command: string): Promise<string> {
+  const args = command.split(" ");
+  const { code, stdout, stderr } = await cli(emulator, workspace.project, args, { env: workspace.env });
+  if (code !== 0) throw new Error(`Exit code ${code}: ${stderr}`);
+  return stdout;
 }
 
 /** Runs the commands of NEXT-STEPS.md that set secrets: one and the last word for word, because each takes a while. */
@@ -49,49 +49,32 @@ async function setSecrets({ workspace }: Stack): Promise<void> {
 }
 
 /** Where dates have an offset, the provider refuses them; that is another test's. */
-const isExportable = ({ dates }: Partial<Dialect>): boolean => dates !== "+02:00";
+const dialects = spoken.filter(({ dates }) => dates !== "+02:00");
 
 // Several runs of the engine, at full size with ten times as many records.
 jest.setTimeout(isFull ? 1_800_000 : 300_000);
 const records = sample(45, 45, 400);
 
-test.each(dialects.filter(isExportable))(
+test.each(dialects)(
   "an exported account is imported by its program and state, and nothing is written: %j",
   async (dialect) => {
+    // Something is in the stack already, and stays as it is.
+    const other = `import * as pulumi from "@pulumi/pulumi";\nnew pulumi.ComponentResource("test:index:Other", "other");\n`;
     const stack = await startStack({
       language: "ts",
-      program: "",
+      program: other,
       emulator: { dialect },
       config: { "uptime:goneStatuses": "403" },
     });
     const { emulator, workspace } = stack;
     addNasty(emulator, records);
-    // Something is in the stack already, and stays as it is.
-    const other = `import * as pulumi from "@pulumi/pulumi";\nnew pulumi.ComponentResource("test:index:Other", "other");\n`;
-    await workspace.write(other);
     await workspace.up();
-    const files = {
-      state: join(workspace.project, "state.json"),
-      secrets: join(workspace.project, "secrets.json"),
-    };
-    await tool(
-      stack,
-      "export",
-      "--out",
-      ".",
-      "--stack",
-      workspace.stack,
-      "--state",
-      "state.json",
-      "--secrets",
-      "secrets.json",
-    );
+    await tool(stack, `export --out . --stack ${workspace.stack} --state state.json --secrets secrets.json`);
     const imports = ["domains", "monitors"].map((name) => `import "./${name}";\n`).join("");
     await workspace.write(imports + other);
     await setSecrets(stack);
-    expect(await workspace.run(["stack", "import", "--file", files.state])).toMatchObject({ code: 0 });
-    rmSync(files.state);
-    expect(existsSync(files.secrets)).toBe(false);
+    await workspace.pulumi("stack", "import", "--file", "state.json");
+    expect(readdirSync(workspace.project)).not.toContain("secrets.json");
     expect(await workspace.stateText()).not.toContain("s3cret");
 
     emulator.forget();
@@ -103,7 +86,7 @@ test.each(dialects.filter(isExportable))(
   },
 );
 
-test.each(dialects.filter(isExportable))(
+test.each(dialects)(
   "an exported account is imported by its program alone, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({ language: "ts", emulator: { dialect } });
@@ -122,30 +105,28 @@ test.each(dialects.filter(isExportable))(
       "pulumi",
       [],
     ]);
-    await tool(stack, ...exporting.slice(3), "--secrets", "secrets.json");
-    const run = async (...args: string[]): Promise<string> => {
-      const { code, output } = await workspace.run(args);
-      if (code !== 0) throw new Error(output);
-      return output;
-    };
-    await run("stack", "init", "taken");
-    if (dialect.gone === 403) await run("config", "set", "uptime:goneStatuses", "403");
+    await tool(stack, `${exporting.slice(3).join(" ")} --secrets secrets.json`);
+    await workspace.pulumi("stack", "init", "taken");
+    if (dialect.gone === 403) await workspace.pulumi("config", "set", "uptime:goneStatuses", "403");
     await setSecrets(stack);
 
-    const env = { PULUMI_NODEJS_TRANSPILE_ONLY: "" };
-    const { output } = await workspace.run([...up.slice(1), "--yes", "--skip-preview"], { env });
+    workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "";
+    const { output } = await workspace.pulumi(...up.slice(1), "--yes", "--skip-preview");
+    workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
     expect(output).toMatch(new RegExp(`${records + 4 + 1} created`));
-    await run(...preview.slice(1));
+    await workspace.pulumi(...preview.slice(1));
     expect(emulator.writes()).toEqual([]);
-    expect((await tool(stack, "drift")).stdout).toMatch(/ resources compared, no drift\.\n$/);
+    expect(await tool(stack, "drift")).toMatch(/ resources compared, no drift\.\n$/);
 
     // The stack knows what it has, also where the program no longer has the ids.
     for (const name of ["domains", "monitors"]) {
       const path = join(workspace.project, `${name}.ts`);
       writeFileSync(path, readFileSync(path, "utf8").replace(/import: "\d+", /g, ""));
     }
-    const again = await tool(stack, "export", "--out", ".", "--json");
-    expect(JSON.parse(again.stdout)).toMatchObject({ resources: [], notes: [] });
+    expect(JSON.parse(await tool(stack, "export --out . --json"))).toMatchObject({
+      resources: [],
+      notes: [],
+    });
     expect(emulator.writes()).toEqual([]);
   },
 );
@@ -169,8 +150,8 @@ test("an exported account is imported into YAML that Pulumi generates without se
 
   /** Does what the export's page says, word for word, and returns the program so far. */
   const imported: { resources: Record<string, unknown> } = { resources: {} };
-  const importAll = async (...args: string[]): Promise<void> => {
-    const { stdout } = await tool(stack, "export", "--out", ".", "--language", "yaml", "--json", ...args);
+  const importAll = async (flags: string): Promise<void> => {
+    const stdout = await tool(stack, `export --out . --json ${flags}`);
     const { files, resources } = JSON.parse(stdout) as { files: string[]; resources: object[] };
     const name = files.at(-1) ?? "";
     const page = readFileSync(join(workspace.project, name), "utf8");
@@ -179,18 +160,14 @@ test("an exported account is imported into YAML that Pulumi generates without se
     );
     expect(comment).toBe("# Copy the resources in imported.yaml to Pulumi.yaml, then:");
     expect(preview).toBe("pulumi preview");
-    const { code, output } = await workspace.run([...command.split(" ").slice(1), "--yes"]);
+    const { output } = await workspace.pulumi(...command.split(" ").slice(1), "--yes");
     expect(output).toContain(`${resources.length} imported`);
-    expect(code).toBe(0);
     const file = join(workspace.project, "imported.yaml");
-    Object.assign(
-      imported.resources,
-      (parse(readFileSync(file, "utf8")) as { resources: Record<string, unknown> }).resources,
-    );
+    Object.assign(imported.resources, (parse(readFileSync(file, "utf8")) as typeof imported).resources);
     rmSync(file);
   };
-  await importAll();
-  await importAll("--account", "theirs");
+  await importAll("--language yaml");
+  await importAll("--language yaml --account theirs");
   expect(imported.resources).toMatchObject({
     theirs: { properties: { name: "Theirs", account: "theirs" } },
   });
@@ -209,9 +186,8 @@ test("an exported account is imported into YAML that Pulumi generates without se
   await workspace.up("--expect-no-changes");
   await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   expect([...emulator.writes(), ...theirs.writes()]).toEqual([]);
-  const again = await tool(stack, "export", "--out", ".", "--language", "yaml");
-  expect(again.stdout).toMatch(/^Nothing is new/);
-  const drift = JSON.parse((await tool(stack, "drift", "--unmanaged", "--json")).stdout) as object;
+  expect(await tool(stack, "export --out . --language yaml")).toMatch(/^Nothing is new/);
+  const drift = JSON.parse(await tool(stack, "drift --unmanaged --json")) as object;
   expect(drift).toMatchObject({
     checked: emulator.monitors.size + 4 + 1,
     drifted: [],

@@ -81,7 +81,7 @@ test("resources of several accounts in one program", async () => {
     const seen = Monitor.get("seen", "100", { account: "other" });
     exports.names = [home.account, seen.account, seen.name];`;
   const { emulator, workspace } = await startStack({ program: program(`, account: "other"`) });
-  const set = (...args: string[]) => workspace.run(["config", "set-all", "--path", ...args]);
+  const set = (...args: string[]) => workspace.pulumi("config", "set-all", "--path", ...args);
   const key = "uptime:accounts.other.apiKey=canary-key";
   await set("--plaintext", `uptime:accounts.other.baseUrl=${other.url}`, "--plaintext", key);
   const first = await workspace.up();

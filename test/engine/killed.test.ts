@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Emulator, Table } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
 import { storedOf } from "../support/monitors";
-import { processesWith } from "../support/processes";
 import { sample } from "../support/size";
 import { type Declared, domainOf, monitorOf, programOf, startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
@@ -58,8 +57,8 @@ describe("an `up` that is killed", () => {
     let [seen, provider] = [0, 0];
     emulator.fault = ({ method }) => {
       if (method === "POST" && ++seen === create) {
-        const own = processesWith("PULUMI_HOME", workspace.env.PULUMI_HOME ?? "");
-        provider = own.find(({ command }) => /^\S*node .*dynamic-provider/.test(command))?.pid ?? 0;
+        const isProvider = /^\S*node .*dynamic-provider/;
+        provider = workspace.processes().find(({ command }) => isProvider.test(command))?.pid ?? 0;
         // Some creates have their effect by then, some have it later.
         setTimeout(() => process.kill(victimIn(child.pid ?? 0, provider), "SIGKILL"), 20);
       }
@@ -71,9 +70,6 @@ describe("an `up` that is killed", () => {
     return provider;
   }
 
-  const isRunning = (workspace: Workspace, wanted: number): boolean =>
-    processesWith("PULUMI_HOME", workspace.env.PULUMI_HOME ?? "").some(({ pid }) => pid === wanted);
-
   test.each(sample([5], [5], [3, 5, 8, 11, 13]))(
     "converges with uptime:adoptExisting, first without its provider, then without its engine (create %d)",
     async (create) => {
@@ -82,12 +78,13 @@ describe("an `up` that is killed", () => {
       await killedUp(workspace, emulator, create, (_, provider) => provider);
       const provider = await killedUp(workspace, emulator, 2, (cli) => cli);
       // The provider ends with the engine, or it would go on repeating creates beside the next run.
-      for (let waited = 0; isRunning(workspace, provider) && waited < 5000; waited += 50) await sleep(50);
-      expect(isRunning(workspace, provider)).toBe(false);
+      const isRunning = () => workspace.processes().some(({ pid }) => pid === provider);
+      for (let waited = 0; isRunning() && waited < 5000; waited += 50) await sleep(50);
+      expect(isRunning()).toBe(false);
 
       await workspace.mend();
       expect(await workspace.failed("up")).toContain("pulumi cancel");
-      await workspace.run(["cancel", "--yes"]);
+      await workspace.pulumi("cancel", "--yes");
       await workspace.up();
       // Otherwise each run would warn of the creates that were interrupted.
       await workspace.refresh("--clear-pending-creates");

@@ -31,10 +31,9 @@ function addFound({ domains, monitors }: Emulator): void {
 
 test("Pulumi accepts the schema, which has the package's version", async () => {
   const { workspace } = await startStack({ language: "yaml" });
-  expect(await workspace.run(["schema", "check", schemaFile])).toMatchObject({ code: 0 });
+  await workspace.pulumi("schema", "check", schemaFile);
   const plugin = join(root, "plugin", "pulumi-resource-uptime");
-  const { code, stdout } = await workspace.run(["package", "get-schema", plugin]);
-  expect(code).toBe(0);
+  const { stdout } = await workspace.pulumi("package", "get-schema", plugin);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   const { resources, functions } = JSON.parse(await readFile(schemaFile, "utf8")) as Record<string, unknown>;
   expect(JSON.parse(stdout)).toMatchObject({ version, resources, functions });
@@ -64,11 +63,10 @@ test("an SDK from the schema's file adds nothing to Pulumi.yaml that Pulumi woul
   const { workspace } = await startStack({ language: "yaml", program: program() });
   const file = join(workspace.project, "Pulumi.yaml");
   const before = await readFile(file, "utf8");
-  const added = await workspace.run(["package", "add", schemaFile]);
-  expect(added).toMatchObject({ code: 0 });
+  await workspace.pulumi("package", "add", schemaFile);
   expect(await readdir(join(workspace.project, "sdks"))).toEqual(["uptime"]);
   expect(await readFile(file, "utf8")).toBe(before);
-  expect(await workspace.run(["install", "--no-plugins"])).toMatchObject({ code: 0 });
+  await workspace.pulumi("install", "--no-plugins");
 });
 
 test("the installed plugin is found by its version, and a missing one is named", async () => {
@@ -184,7 +182,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     const { emulator, workspace } = await startPython();
     await copyExample("python", workspace.project);
     // A stack belongs to a project, and the copied one has a name of its own.
-    await workspace.run(["stack", "init", "dev"]);
+    await workspace.pulumi("stack", "init", "dev");
     expect((await workspace.preview()).output).toContain("+ 4 to create");
     await workspace.up();
     expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);

@@ -22,18 +22,10 @@ beforeAll(() => {
 });
 
 /** Puts a program into the project in place of the one that was there. */
-function replace(
-  workspace: Workspace,
-  main: string,
-  source: string,
-  more: Record<string, unknown> = {},
-): void {
-  const file = join(workspace.project, "package.json");
-  const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-  for (const name of readdirSync(workspace.project))
-    if (name.startsWith("index.")) rmSync(join(workspace.project, name));
-  writeFileSync(file, JSON.stringify({ name: "workspace", main, dependencies, ...more }));
-  writeFileSync(join(workspace.project, main), source);
+function replace({ project }: Workspace, main: string, source: string): void {
+  const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as object;
+  for (const name of readdirSync(project)) if (name.startsWith("index.")) rmSync(join(project, name));
+  lay(project, { "package.json": { ...manifest, main }, [main]: source });
 }
 
 const resources = `
@@ -60,38 +52,29 @@ const text: pulumi.Output<string | undefined> = shop.homepageUrl;
 const stored = { name: "Site", url: "https://shop.example/", interval: 60, alert_condition: "url_text" };
 
 test("the tarball has the build, its sources, the docs and the changelog, and nothing else", () => {
-  const modulesIn = (folder: string): string[] =>
-    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).flatMap((file) =>
-      file.endsWith(".ts") ? `${folder}/${file.replace(/\.ts$/, "")}` : [],
-    );
-  const provider = modulesIn("provider");
-  expect(provider).toContain("provider/index");
-  const docs = readdirSync(join(repository, "docs")).map((name) => `docs/${name}`);
-  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
+  const filesIn = (folder: string): string[] =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.\w+$/.test(name))
+      .map((name) => `${folder}/${name}`);
+  const sources = filesIn("provider");
+  expect(sources).toContain("provider/index.ts");
   // The plugin is one bundled file, so what it alone is made of is not in the build.
-  const modules = provider.filter((name) => !name.startsWith("provider/engine/plugin/"));
-  // The provider of the dynamic resources is bundled in its own place, without a source map.
-  const endingsOf = (module: string): string[] =>
-    module === "provider/provider" ? [".js"] : [".js", ".js.map"];
-  const built = modules.flatMap((module) => endingsOf(module).map((ending) => `dist/${module}${ending}`));
+  const isBuilt = (file: string) => file.endsWith(".ts") && !file.startsWith("provider/engine/plugin/");
+  const built = sources.filter(isBuilt).flatMap((file) => {
+    const module = `dist/${file.replace(/\.ts$/, ".js")}`;
+    // The provider of the dynamic resources is bundled in its own place, without a source map.
+    return file === "provider/provider.ts" ? [module] : [module, `${module}.map`];
+  });
   // Of the declarations only those that a program can name, or that these consist of or import.
-  const sdk = ["domain", "lookups", "monitor", "provider", "provider-args", "resource"];
   const declarations = [
-    ...["index", "native", "provider", "definitions/domain", "definitions/field", "definitions/monitor"],
-    ...["engine/throw-on-old-node", ...sdk.map((name) => `sdk/${name}`)],
-  ].map((name) => `dist/provider/${name}.d.ts`);
-  const top = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
-  const others = readdirSync(join(repository, "provider"), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(md|json)$/.test(name))
-    .map((name) => `provider/${name}`);
+    "index native provider definitions/domain definitions/field definitions/monitor engine/throw-on-old-node",
+    "sdk/domain sdk/lookups sdk/monitor sdk/provider sdk/provider-args sdk/resource",
+  ].flatMap((names) => names.split(" ").map((name) => `dist/provider/${name}.d.ts`));
+  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
   const wanted = [
-    ...top,
-    ...docs,
-    ...built,
-    ...declarations,
+    ...["CHANGELOG.md", "LICENSE", "README.md", "package.json"],
+    ...[...filesIn("docs"), ...sources, ...built, ...declarations],
     ...plugin.map((name) => `plugin/${name}`),
-    ...provider.map((name) => `${name}.ts`),
-    ...others,
   ];
   expect([...packed.files].sort()).toEqual(wanted.sort());
   // Nothing of ours runs where the package is installed.
@@ -144,8 +127,7 @@ describe("the archives of the plugin", () => {
 
   test("are what `pulumi plugin install --server` installs", async () => {
     const { url, workspace, asked } = await startServer();
-    const install = ["plugin", "install", "resource", "uptime", version, "--server", url];
-    expect(await workspace.run(install)).toMatchObject({ code: 0 });
+    await workspace.pulumi("plugin", "install", "resource", "uptime", version, "--server", url);
     expect((await workspace.preview()).output).toContain("+ 2 to create");
     expect(packed.archives.map((archive) => basename(archive))).toEqual(expect.arrayContaining(asked));
     expect(asked).toHaveLength(1);
@@ -153,12 +135,11 @@ describe("the archives of the plugin", () => {
 
   test("are what Pulumi downloads by itself if the plugin is missing", async () => {
     const { url, workspace, asked } = await startServer();
-    const env = {
+    Object.assign(workspace.env, {
       PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: `.*=${url}`,
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "",
-    };
-    const { code, output } = await workspace.run(["preview"], { env });
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining("+ 2 to create") as string });
+    });
+    expect((await workspace.preview()).output).toContain("+ 2 to create");
     expect(packed.archives.map((archive) => basename(archive))).toEqual(expect.arrayContaining(asked));
     expect(asked).toHaveLength(1);
   });

@@ -36,7 +36,7 @@ test("an attached plugin serves one run after the other, also after one that was
   const port = await startProgram(plugin, [], { env: workspace.env }).firstLine;
   workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.trim()}`;
   // The engine ends each run with Cancel, also the preview of an `up`.
-  expect(await workspace.run(["up", "--yes"])).toMatchObject({ code: 0 });
+  await workspace.pulumi("up", "--yes");
 
   const provider = { type: "pulumi:providers:uptime", properties: { apiKey: "another-key" } };
   await workspace.write(
@@ -64,7 +64,7 @@ test("an attached plugin serves one run after the other, also after one that was
   await done;
   emulator.fault = undefined;
   await workspace.mend();
-  await workspace.run(["cancel", "--yes"]);
+  await workspace.pulumi("cancel", "--yes");
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([{ id: 1, name: "Home 2" }]);
 });

@@ -59,8 +59,6 @@ test("a resource that moves to a provider with another key is replaced; a new ke
   expect(await preview(program({ first, same: first }, "same"))).toEqual(unchanged);
   const renamed = { ...second, aliases: [{ name: "first" }] };
   expect(await preview(program({ renamed }, "renamed"))).toEqual(unchanged);
-  const sameAccount = { ...second, sameAccount: true };
-  expect(await preview(program({ first, second: sameAccount }, "second"))).toEqual(unchanged);
   // The provider that it moves to, or the one that it leaves, gets another key in the same run.
   expect(await preview(program({ first, second: first }, "second"))).toEqual(unchanged);
   expect(await preview(program({ first: rotated, second }, "second"))).toEqual(replaced);

@@ -34,7 +34,7 @@ test.each(languages)(
     await workspace.write(program("shop.example", homepage, { deleteBeforeReplace: true }));
     await workspace.up("--replace", urn);
     expectOnly(3, "shop.example");
-    expect(await workspace.run(["state", "taint", urn, "--yes"])).toMatchObject({ code: 0 });
+    await workspace.pulumi("state", "taint", urn, "--yes");
     await workspace.up();
     expectOnly(4, "shop.example");
     await workspace.preview("--refresh", "--run-program", "--expect-no-changes");

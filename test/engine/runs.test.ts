@@ -1,9 +1,8 @@
 import fc from "fast-check";
 
-import type { Emulator, Table } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import type { StoredRecord } from "../../provider/emulator/table";
 import { kinds } from "../support/calls";
-import type { Kind } from "../support/calls";
 import { answer } from "../support/emulator";
 import type { ShownRecord } from "../support/simulated/api";
 import { urnOf } from "../support/simulated/engine";
@@ -13,7 +12,7 @@ import { applyEdit, isRefused, play } from "../support/simulated/runs";
 import { at, inOrder, scenarios, urnsAt } from "../support/simulated/scenarios";
 import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { sample } from "../support/size";
-import { startStack } from "../support/stack";
+import { imports, startStack } from "../support/stack";
 import type { Workspace } from "../support/workspace";
 
 const real = (urn: string): string => urn.replace("stack::project", "test::workspace");
@@ -22,38 +21,28 @@ const real = (urn: string): string => urn.replace("stack::project", "test::works
 function programOf(all: readonly Declared[]): string {
   const lines = all.map((declared, place) => {
     const { kind, name, args, parent, import: id, ignoreChanges, retainOnDelete, formerly = [] } = declared;
-    const options = [
-      parent === undefined ? "" : `parent: part(${JSON.stringify(parent)})`,
-      place === 0 ? "" : `dependsOn: [r${place - 1}]`,
-      id === undefined ? "" : `import: ${JSON.stringify(id)}`,
-      ignoreChanges ? `ignoreChanges: ${JSON.stringify(ignoreChanges)}` : "",
-      retainOnDelete ? "retainOnDelete: true" : "",
-      formerly.length > 0
-        ? `aliases: ${JSON.stringify(formerly.map((one) => real(urnOf({ kind, ...one }))))}`
-        : "",
-    ].filter((option) => option !== "");
-    const Class = kind === "monitor" ? "Monitor" : "Domain";
-    return `const r${place} = new ${Class}(${JSON.stringify(name)}, ${JSON.stringify(args)}, { ${options.join(", ")} });`;
+    const aliases = formerly.map((one) => real(urnOf({ kind, ...one })));
+    const options = JSON.stringify({ import: id, ignoreChanges, retainOnDelete, aliases });
+    const before = place === 0 ? "" : `r${place - 1}`;
+    const under = parent === undefined ? "undefined" : `part(${JSON.stringify(parent)})`;
+    return `const r${place} = new ${kind === "monitor" ? "Monitor" : "Domain"}(${JSON.stringify(name)},
+      ${JSON.stringify(args)}, { ...${options}, dependsOn: [${before}], parent: ${under} });`;
   });
-  return [
-    `const pulumi = require("@pulumi/pulumi");`,
-    `const { Domain, Monitor } = require("pulumi-uptime");`,
-    `const parts = {};`,
-    `const part = (type) => (parts[type] ??= new pulumi.ComponentResource(type, "part"));`,
-    ...lines,
-  ].join("\n");
+  return `${imports}
+    const parts = {};
+    const part = (type) => (parts[type] ??= new pulumi.ComponentResource(type, "part"));
+    ${lines.join("\n")}`;
 }
 
 async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator): Promise<boolean> {
-  const tableOf = (kind: Kind): Table => (kind === "monitor" ? emulator.monitors : emulator.domains);
   const withId = (record: StoredRecord): ShownRecord => ({ ...record, id: String(record.id) });
   for (const event of run.before)
     if ("edit" in event)
       applyEdit(event, {
-        all: (kind) => tableOf(kind).all().map(withId),
-        add: (kind, fields) => withId(tableOf(kind).add(fields)),
-        edit: (kind, id, fields) => void tableOf(kind).edit(id, fields),
-        remove: (kind, id) => void tableOf(kind).remove(id),
+        all: (kind) => emulator[`${kind}s`].all().map(withId),
+        add: (kind, fields) => withId(emulator[`${kind}s`].add(fields)),
+        edit: (kind, id, fields) => void emulator[`${kind}s`].edit(id, fields),
+        remove: (kind, id) => void emulator[`${kind}s`].remove(id),
       });
   await workspace.setConfig({ "uptime:adoptExisting": String(run.adoptExisting ?? false) });
   await workspace.write(programOf(run.program));
@@ -80,22 +69,15 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
 
 /** What a person can see of a record. */
 const visible = (table: { all(): readonly Record<string, unknown>[] }): unknown[] =>
-  table.all().map(({ id, name, url, interval, homepage_url, ssl_alert_days, pause }) => ({
-    id,
-    name,
-    url,
-    interval,
-    homepage_url,
-    ssl_alert_days,
-    pause: Boolean(pause),
-  }));
+  table.all().map(({ id, name, url, interval, homepage_url, ssl_alert_days, pause }) => {
+    return { id, name, url, interval, homepage_url, ssl_alert_days, pause: Boolean(pause) };
+  });
 
 async function compareRuns(scenario: Scenario): Promise<void> {
   const simulated = await play(scenario, dynamicFront, { isRepaired: false });
   const { emulator, workspace } = await startStack({ emulator: { dialect: { uniqueDomainNames: false } } });
   emulator.fault = ({ body }) => (isRefused(body) ? answer(422, { message: "This is refused." }) : undefined);
-  for (const { kind, fields } of scenario.records)
-    (kind === "monitor" ? emulator.monitors : emulator.domains).add(fields);
+  for (const { kind, fields } of scenario.records) emulator[`${kind}s`].add(fields);
   const green: boolean[] = [];
   for (const run of scenario.runs) green.push(await runReal(run, workspace, emulator));
   const { deployment } = await workspace.exportState();
@@ -105,7 +87,7 @@ async function compareRuns(scenario: Scenario): Promise<void> {
   expect({
     green,
     state: state.sort(),
-    records: kinds.map((kind) => visible(kind === "monitor" ? emulator.monitors : emulator.domains)),
+    records: kinds.map((kind) => visible(emulator[`${kind}s`])),
   }).toEqual({
     green: simulated.outcomes.map(({ errors }) => errors.length === 0),
     state: simulated.engine.state.map(({ urn, id, isDelete }) => `${real(urn)} ${id} ${isDelete}`).sort(),

@@ -1,4 +1,4 @@
-import { canary, leaksIn } from "../support/canary.cjs";
+import { canary } from "../support/canary.cjs";
 import { sigKey } from "../support/marks";
 import { imports, namesIn, recordOf, startStack, writesTo } from "../support/stack";
 import type { StateResource } from "../support/workspace";
@@ -47,14 +47,6 @@ test("secrets reach the API, and no output and no file", async () => {
     "uptime:apiKey": { value: token, secret: true },
     "uptime:logLevel": "requests",
   });
-  const run = async (...args: string[]) => {
-    const result = await workspace.run(args);
-    // What is printed is looked through by the workspace itself.
-    const kept = await workspace.backendText();
-    expect(kept.length).toBeGreaterThan(100);
-    expect(leaksIn(kept)).toEqual([]);
-    return result;
-  };
   const record = (name: string) => recordOf(emulator.monitors, name);
 
   // The API repeats what it does not like, in the ways in which servers do.
@@ -77,12 +69,12 @@ test("secrets reach the API, and no output and no file", async () => {
       body: { message: `Not ${encodeURIComponent(password)}.`, errors },
     };
   };
-  const failed = await run("up", "--yes", "--skip-preview", "--continue-on-error");
-  expect(failed.code).not.toBe(0);
-  expect(failed.output).toContain("requestAuthPassword");
-  expect(failed.output).toMatch(/was created with the id \d+, but PATCH/);
+  // What is printed and kept is looked through by the workspace itself.
+  const failed = await workspace.failed("up", "--continue-on-error");
+  expect(failed).toContain("requestAuthPassword");
+  expect(failed).toMatch(/was created with the id \d+, but PATCH/);
   // The engine interrupts the provider at the end of the run, and shows its last words.
-  const [, diagnostics = ""] = failed.output.split("Diagnostics:");
+  const [, diagnostics = ""] = failed.split("Diagnostics:");
   expect(diagnostics).toMatch(/^ +uptime: POST \/api\/v1\/monitors 422, \d+ ms/m);
   expect(diagnostics).toContain(` uptime: ${emulator.requests.length} requests (`);
   const kept = await workspace.resources();
@@ -104,7 +96,7 @@ test("secrets reach the API, and no output and no file", async () => {
   // The next `up` finishes what is half done, with no second record.
   emulator.fault = undefined;
   emulator.forget();
-  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  await workspace.up();
   expect(namesIn(emulator.monitors).join(" ")).toBe(
     "paused plain refused removed seen transformed undeclared",
   );
@@ -118,19 +110,17 @@ test("secrets reach the API, and no output and no file", async () => {
   await workspace.write(program(2));
   emulator.monitors.edit(record("undeclared")?.id ?? 0, byHand);
   emulator.forget();
-  const preview = await run("preview", "--diff");
-  expect(preview).toMatchObject({ code: 0 });
+  const preview = await workspace.preview("--diff");
   expect(preview.output).toMatch(/~ 5 to update/);
   expect(preview.output).toMatch(/^ *uptime: 1 request \(GET 1\)$/m);
   expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   emulator.dialect = { password: "plain", notStored: ["request_headers"] };
-  const lost = await run("up", "--yes", "--skip-preview", "--continue-on-error");
-  expect(lost.code).not.toBe(0);
-  expect(lost.output).toContain("requestHeaders (what is there differs from what was sent)");
+  const lost = await workspace.failed("up", "--continue-on-error");
+  expect(lost).toContain("requestHeaders (what is there differs from what was sent)");
   expectEncrypted((await workspace.resources()).plain, "inputs", "outputs");
 
   emulator.dialect = { password: "plain" };
-  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  await workspace.up();
   for (const name of ["plain", "paused", "refused", "transformed"])
     expect(record(name)).toMatchObject({
       request_auth_password: `${canary(`password-${name}`)}-"&<é-2`,
@@ -142,7 +132,7 @@ test("secrets reach the API, and no output and no file", async () => {
   expect(record("removed")).toMatchObject({ request_auth_password: null, request_headers: [] });
   // Where none is declared any more, what is set by hand is drift, and a secret all the same.
   emulator.monitors.edit(record("removed")?.id ?? 0, byHand);
-  expect(await run("refresh", "--yes", "--skip-preview", "--diff")).toMatchObject({ code: 0 });
+  await workspace.refresh("--diff");
   const refreshed = await workspace.resources();
   for (const name of ["plain", "paused", "refused", "transformed"])
     expectEncrypted(refreshed[name], "inputs", "outputs");
@@ -154,16 +144,16 @@ test("secrets reach the API, and no output and no file", async () => {
   expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_headers");
   expect(refreshed.undeclared?.outputs?.attributes).not.toHaveProperty("request_auth_password");
 
-  expect(await run("up", "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+  await workspace.up();
   expect(record("removed")).toMatchObject({ request_headers: [] });
 
   // A masked password is no drift, nor is one that is not shown.
   emulator.forget();
   for (const password of ["masked", "null"] as const) {
     emulator.dialect = { password };
-    expect(await run("preview", "--refresh", "--diff", "--expect-no-changes")).toMatchObject({ code: 0 });
+    await workspace.preview("--refresh", "--diff", "--expect-no-changes");
   }
   expect(emulator.writes()).toEqual([]);
-  expect((await run("stack", "export")).output).toContain("requestHeaders");
-  expect((await run("stack", "output", "--json")).output).toContain("[secret]");
+  expect((await workspace.pulumi("stack", "export")).output).toContain("requestHeaders");
+  expect((await workspace.pulumi("stack", "output", "--json")).output).toContain("[secret]");
 });

@@ -25,8 +25,7 @@ test("docs/teams.md: each block does what the page says", async () => {
     for (const [program, ...words] of commandsIn(block?.code ?? "")) {
       expect(program).toBe("pulumi");
       const answers = words[0] === "up" && !words.includes("--yes") ? ["--yes", "--skip-preview"] : [];
-      const result = await workspace.run([...words.map(wordOf), ...answers]);
-      expect(result).toMatchObject({ code: 0, output: result.output });
+      await workspace.pulumi(...words.map(wordOf), ...answers);
     }
   };
   const ids = () => emulator.monitors.all().map(({ id, name }) => [id, name]);
@@ -51,7 +50,7 @@ test("docs/teams.md: each block does what the page says", async () => {
   edit("Pulumi.prod.yaml", (text) => text.replace(/ *- \{name: blog.*\n/, ""));
   // A secret is encrypted for one stack, so the other gets it from its own settings.
   edit("Pulumi.blog.yaml", (text) => text + others.replace(/^ *uptime:accounts:\n.*\n/m, ""));
-  await workspace.run(["config", "set", "--stack", "blog", "--secret", "uptime:accounts", accounts]);
+  await workspace.pulumi("config", "set", "--stack", "blog", "--secret", "uptime:accounts", accounts);
   await runNext();
   expect(ids()).toEqual(before);
 

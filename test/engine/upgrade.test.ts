@@ -90,7 +90,7 @@ test.each(readdirSync(corpus))(
     });
     workspace.env.PULUMI_RUN_PROGRAM = "true";
     const before = emulator.monitors.all();
-    await workspace.run(["stack", "import", "--file", join(folder, "state.json")]);
+    await workspace.pulumi("stack", "import", "--file", join(folder, "state.json"));
     await workspace.up("--refresh", "--expect-no-changes");
     expect(emulator.writes()).toEqual([]);
     expect(emulator.monitors.all()).toEqual(before);

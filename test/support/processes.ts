@@ -57,7 +57,7 @@ export function startProgram(command: string, args: readonly string[], options: 
   return { child, firstLine, done };
 }
 
-interface Process {
+export interface Process {
   readonly pid: number;
   readonly command: string;
 }
@@ -79,9 +79,8 @@ export function processesWith(name: string, value: string): Process[] {
     });
 }
 
-/** Ends them. */
-export function endProcessesWith(name: string, value: string): void {
-  for (const { pid } of processesWith(name, value))
+export function endAll(processes: readonly Process[]): void {
+  for (const { pid } of processes)
     try {
       process.kill(pid, "SIGKILL");
     } catch {

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 
 import { parse, stringify } from "yaml";
 
 import { leaksIn } from "./canary.cjs";
-import { endProcessesWith, startProgram } from "./processes";
-import type { Result, StartOptions, Started } from "./processes";
+import { lay } from "./installs";
+import { endAll, processesWith, startProgram } from "./processes";
+import type { Process, Result, StartOptions, Started } from "./processes";
 
 const repository = join(__dirname, "..", "..");
 
@@ -48,7 +49,7 @@ interface Deployment {
 }
 
 /** One step of `preview --json`. */
-export interface Step {
+interface Step {
   op: string;
   urn: string;
 }
@@ -129,8 +130,8 @@ export class Workspace {
     const PATH = [join(__dirname, "bin"), env.PATH].join(delimiter);
     const workspace = new Workspace(folder, language, { ...env, PATH, ...cheaper(language), ...options.env });
     workspaces.push(workspace);
-    await workspace.lay(options);
-    await workspace.layStack();
+    await workspace.layProject(options);
+    workspace.layStack();
     if (options.config) await workspace.setConfig(options.config);
     return workspace;
   }
@@ -155,24 +156,31 @@ export class Workspace {
       if (typeof value === "string") (settings.config ??= {})[key] = value;
       else secrets.push("--secret", `${key}=${value.value}`);
     await fs.writeFile(this.settingsFile, stringify(settings));
-    if (secrets.length > 0) await this.ok(["config", "set-all", ...secrets]);
+    if (secrets.length > 0) await this.pulumi("config", "set-all", ...secrets);
   }
 
-  /** Fails when the command does, as do preview, refresh and destroy. */
+  /** Runs any command, and fails when it does, as do the methods for single ones. */
+  async pulumi(...args: string[]): Promise<Result> {
+    const result = await this.run(args);
+    if (result.code !== 0)
+      throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${result.code}:\n${result.output}`);
+    return result;
+  }
+
   up(...args: string[]): Promise<Result> {
-    return this.ok(["up", ...unattended, ...args]);
+    return this.pulumi("up", ...unattended, ...args);
   }
 
   preview(...args: string[]): Promise<Result> {
-    return this.ok(["preview", ...args]);
+    return this.pulumi("preview", ...args);
   }
 
   refresh(...args: string[]): Promise<Result> {
-    return this.ok(["refresh", ...unattended, ...args]);
+    return this.pulumi("refresh", ...unattended, ...args);
   }
 
   destroy(...args: string[]): Promise<Result> {
-    return this.ok(["destroy", ...unattended, ...args]);
+    return this.pulumi("destroy", ...unattended, ...args);
   }
 
   /** What such a command prints that has to fail. */
@@ -226,24 +234,30 @@ export class Workspace {
 
   /** What it prints may hold no secret, whatever the test looks at. */
   start(args: string[], { env, stdin = "", detached = false }: RunOptions = {}): Started {
-    const { child, firstLine, done } = startProgram(
-      "pulumi",
-      [...args, "--non-interactive", "--color", "never"],
-      { cwd: this.project, env: { ...this.env, ...env }, stdin: "pipe", detached },
-    );
-    child.stdin?.end(stdin);
-    const withoutLeaks = done.then((result) => {
+    const started = startProgram("pulumi", [...args, "--non-interactive", "--color", "never"], {
+      cwd: this.project,
+      env: { ...this.env, ...env },
+      stdin: "pipe",
+      detached,
+    });
+    started.child.stdin?.end(stdin);
+    const done = started.done.then((result) => {
       const leaks = leaksIn(result.output);
       if (leaks.length === 0) return result;
       throw new Error(`\`pulumi ${args[0] ?? ""}\` printed secrets: ${leaks.join(", ")}.`);
     });
-    return { child, firstLine, done: withoutLeaks };
+    return { ...started, done };
+  }
+
+  /** What commands of this workspace have started and still runs. */
+  processes(): Process[] {
+    return processesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
   }
 
   /** Removes the folder and ends what commands have started. */
   async dispose(): Promise<void> {
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
-    endProcessesWith("PULUMI_HOME", this.env.PULUMI_HOME ?? "");
+    endAll(this.processes());
     const leaks = leaksIn(await this.backendText());
     await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (leaks.length > 0)
@@ -264,17 +278,8 @@ export class Workspace {
     const folder = join(this.folder, "backend");
     const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());
-    return (
-      await Promise.all(files.map(({ parentPath, name }) => fs.readFile(join(parentPath, name), "utf8")))
-    ).join("\n");
-  }
-
-  private async ok(args: string[]): Promise<Result> {
-    const result = await this.run(args);
-    if (result.code !== 0) {
-      throw new Error(`\`pulumi ${args.join(" ")}\` ended with code ${result.code}:\n${result.output}`);
-    }
-    return result;
+    const read = files.map(({ parentPath, name }) => fs.readFile(join(parentPath, name), "utf8"));
+    return (await Promise.all(read)).join("\n");
   }
 
   private get stateFile(): string {
@@ -286,56 +291,40 @@ export class Workspace {
   }
 
   /** What `stack init` writes with an empty passphrase; asking the CLI takes a third of a second. */
-  private async layStack(): Promise<void> {
+  private layStack(): void {
     const salt = "v1:F1z7o4WwssY=:v1:MJAJbGD1MO/CypAG:YLdBTfUUU8ML+KM50iFPfzTPPQHQqQ==";
     const stack = `organization/workspace/${this.stack}`;
-    const backend = join(this.folder, "backend", ".pulumi");
     const latest = {
       manifest: { time: "2030-01-01T00:00:00Z", magic: "", version: "" },
       secrets_providers: { type: "passphrase", state: { salt } },
     };
     // The file's name tells the project whose stack is selected.
     const hash = createHash("sha1").update(join(this.project, "Pulumi.yaml")).digest("hex");
-    const files = {
-      [join(backend, "meta.yaml")]: "version: 1\n",
-      [this.stateFile]: JSON.stringify({ version: 3, checkpoint: { stack, latest } }),
-      [join(this.folder, "home", "workspaces", `workspace-${hash}-workspace.json`)]: JSON.stringify({
-        stack,
-      }),
-      [this.settingsFile]: `encryptionsalt: ${salt}\n`,
-    };
-    for (const [path, text] of Object.entries(files)) {
-      await fs.mkdir(dirname(path), { recursive: true });
-      await fs.writeFile(path, text);
-    }
+    lay(this.folder, {
+      "backend/.pulumi/meta.yaml": "version: 1\n",
+      [relative(this.folder, this.stateFile)]: { version: 3, checkpoint: { stack, latest } },
+      [relative(this.folder, this.settingsFile)]: `encryptionsalt: ${salt}\n`,
+      [`home/workspaces/workspace-${hash}-workspace.json`]: { stack },
+    });
   }
 
-  private async lay({ program, packages = [] }: WorkspaceOptions): Promise<void> {
-    const modules = join(this.project, "node_modules");
-    await fs.mkdir(modules, { recursive: true });
-    // The language host walks through everything in node_modules, and the repository itself holds a lot.
-    const own = join(modules, "pulumi-uptime");
-    await fs.mkdir(own);
-    await fs.copyFile(join(repository, "package.json"), join(own, "package.json"));
-    for (const built of ["dist", "plugin"]) await fs.symlink(join(repository, built), join(own, built));
-    for (const name of ["@pulumi/pulumi", ...packages]) {
-      await fs.mkdir(dirname(join(modules, name)), { recursive: true });
-      await fs.symlink(join(repository, "node_modules", name), join(modules, name));
-    }
-    await fs.writeFile(join(this.project, "Pulumi.yaml"), projectOf(this.language));
-    if (this.language === "js" || this.language === "ts")
-      await fs.writeFile(
-        join(this.project, "package.json"),
-        JSON.stringify({ name: "workspace", main: languages[this.language].main }),
-      );
-    if (this.language === "ts") {
-      const compilerOptions = {
-        strict: true,
-        target: "es2018",
-        module: "commonjs",
-        moduleResolution: "node",
-      };
-      await fs.writeFile(join(this.project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  private async layProject({ program, packages = [] }: WorkspaceOptions): Promise<void> {
+    const { runtime, main } = languages[this.language];
+    const [target, module, moduleResolution] = ["es2018", "commonjs", "node"];
+    const compilerOptions = { strict: true, target, module, moduleResolution };
+    lay(this.project, {
+      "Pulumi.yaml": projectOf(this.language),
+      ...(runtime === "nodejs" && { "package.json": { name: "workspace", main } }),
+      ...(this.language === "ts" && { "tsconfig.json": { compilerOptions } }),
+      // The language host walks through everything in node_modules, and the repository itself holds a lot.
+      "node_modules/pulumi-uptime/package.json": await fs.readFile(join(repository, "package.json"), "utf8"),
+    });
+    const own = ["dist", "plugin"].map((name) => [name, join("pulumi-uptime", name)] as const);
+    const others = ["@pulumi/pulumi", ...packages].map((name) => [join("node_modules", name), name] as const);
+    for (const [target, name] of [...own, ...others]) {
+      const link = join(this.project, "node_modules", name);
+      await fs.mkdir(dirname(link), { recursive: true });
+      await fs.symlink(join(repository, target), link);
     }
     await this.write(program);
   }
