@@ -9,7 +9,7 @@ import {
   peakOf,
   ratioOf,
   roles,
-  secondsOf,
+  fastestOf,
   table,
   tableOfLimits,
   tableOfRuns,
@@ -94,7 +94,7 @@ export function summaryOf({ machine, runs }) {
       const value = (valueOf) => format(median(matching(ours, { n: last }).map(valueOf)));
       return [
         title,
-        ...sizes.map((n) => format(secondsOf(ours, { n }))),
+        ...sizes.map((n) => format(fastestOf(ours, { n }))),
         value(({ requests }) => requests),
         ...roles.map((role) => value(peakOf(role))),
       ];
