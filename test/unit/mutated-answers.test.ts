@@ -24,6 +24,8 @@ const create = (mutation: Mutation, more: Partial<Case> = {}): Case => ({
   operation: "create",
   args: home,
   dialect: {},
+  habits: { ids: "rising", lag: 0 },
+  interruption: undefined,
   others: 2,
   echo: { form: "as it is", padding: 0, field: "message" },
   mutations: [{ target: "create", number: 1, mutation }],
@@ -86,7 +88,7 @@ const seen: Record<string, Case> = {
 test.each([77, "../1"])(
   "a record that a brief list names is not adopted as %s, which its address shows",
   async (id) => {
-    const mutations = [{ target: "show", number: 1, mutation: { mutate: "id", id } }] as const;
+    const mutations: Case["mutations"] = [{ target: "show", number: 1, mutation: { mutate: "id", id } }];
     const adoption = create(
       { mutate: "older" },
       { operation: "adopt", dialect: { listBrief: true }, mutations },

@@ -1,5 +1,5 @@
 // The picture of docs/performance.md: how the time of a command grows with the number of monitors.
-import { secondsOf } from "./figures.mjs";
+import { fastestOf } from "./figures.mjs";
 
 const kinds = {
   sendingFloor: "no-op resources",
@@ -36,7 +36,7 @@ export function chartOf({ runs }) {
     const left = panel.left + index * (panel.width + panel.gap);
     const lines = Object.keys(kinds).map((kind) => {
       const points = sizes.flatMap((n) => {
-        const seconds = secondsOf(runs, { n, command, kind });
+        const seconds = fastestOf(runs, { n, command, kind });
         return seconds === undefined ? [] : [[n, seconds]];
       });
       const dots = points.map((point) => {

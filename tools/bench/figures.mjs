@@ -18,7 +18,7 @@ export function most(values) {
 }
 
 /** The wall seconds of the fastest round: what else the machine does only adds to them. */
-export function secondsOf(runs, wanted) {
+export function fastestOf(runs, wanted) {
   const seconds = matching(runs, wanted).map((run) => run.seconds);
   return seconds.length > 0 ? Math.min(...seconds) : undefined;
 }
@@ -106,7 +106,7 @@ export function tableOfRuns(title, runs, commands, { floor, valueOf }) {
           value(cpuOf),
           format(ratioOf(runs, { ...wanted, to: floor }, valueOf)),
           ...roles.map((role) => value(({ used }) => used[role]?.seconds)),
-          format(secondsOf(runs, wanted)),
+          format(fastestOf(runs, wanted)),
           value(({ requests }) => requests),
           ...roles.map((role) => value(peakOf(role))),
           value(({ n, state }) => state && Math.round(state / n)),

@@ -2,54 +2,27 @@ import fc from "fast-check";
 
 import type { Dialect } from "../../../provider/emulator";
 import { dialects, hiddenFields, namesOf } from "../arbitraries";
-import type { Kind, Properties } from "../calls";
-import { echoes } from "../echoes";
-import type { ServerHabits } from "./api";
+import type { Properties } from "../calls";
 import type { Command } from "./engine";
 import { mutationOf } from "./mutations";
-import type { Mutation, Target } from "./mutations";
-import { secret } from "./secrets";
-import type { Echo } from "./secrets";
-
-type Operation = "create" | "read" | "refresh" | "update" | "delete" | "import" | "adopt" | "get";
+import type { Target } from "./mutations";
+import { echo, secret } from "./secrets";
 
 /** The requests that an operation sends, and the command that runs it, if there is one. */
-export const operations: Readonly<
-  Record<Operation, { readonly sends: readonly Target[]; readonly by?: Command }>
-> = {
+export const operations = {
   create: { sends: ["create", "create", "create", "list", "show", "update"], by: "up" },
   adopt: { sends: ["list", "show", "create", "update"], by: "up" },
   import: { sends: ["show", "list"], by: "up" },
   read: { sends: ["show", "list"], by: "refresh" },
   refresh: { sends: ["show", "list"], by: "up --refresh" },
-  get: { sends: ["show"] },
+  get: { sends: ["show"], by: undefined },
   update: { sends: ["update", "update", "show"], by: "up" },
   delete: { sends: ["delete", "delete", "list", "show"], by: "destroy" },
-};
+} satisfies Record<string, { sends: Target[]; by: Command | undefined }>;
 
 /** The operation is on a resource that is in state. */
-export const isInState = (operation: Operation): boolean =>
+export const isInState = (operation: Case["operation"]): boolean =>
   ["read", "refresh", "update", "delete"].includes(operation);
-
-/** One operation, and what goes wrong while it runs. */
-export interface Case {
-  readonly kind: Kind;
-  readonly operation: Operation;
-  readonly args: Properties;
-  readonly dialect: Partial<Dialect>;
-  readonly habits?: ServerHabits;
-  /** Ctrl-C, or SIGTERM to the provider, after this number of requests. */
-  readonly interruption?: { readonly after: number; readonly by: "cancel" | "finish" } | undefined;
-  /** How many other records there are. */
-  readonly others: number;
-  readonly echo: Echo;
-  readonly mutations: readonly {
-    readonly target: Target;
-    /** Which request of its kind. */
-    readonly number: number;
-    readonly mutation: Mutation;
-  }[];
-}
 
 const monitorArgs: fc.Arbitrary<Properties> = fc
   .record({
@@ -106,7 +79,8 @@ const dialect: fc.Arbitrary<Partial<Dialect>> = fc
   )
   .map(([usual, strange]) => ({ ...usual, gone: 404, uniqueDomainNames: false, ...strange }));
 
-export const cases: fc.Arbitrary<Case> = fc
+/** One operation, and what goes wrong while it runs. */
+export const cases = fc
   .tuple(
     fc.constantFrom("monitor", "monitor", "domain"),
     fc.constantFrom(...namesOf(operations), "create", "create"),
@@ -121,23 +95,22 @@ export const cases: fc.Arbitrary<Case> = fc
         ids: fc.constantFrom("rising", "rising", "falling", "reused", "text"),
         lag: fc.constantFrom<number>(0, 0, 4500),
       }),
+      // Ctrl-C, or SIGTERM to the provider, after this number of requests.
       interruption: fc.option(
         fc.record({ after: fc.integer({ min: 1, max: 4 }), by: fc.constantFrom("cancel", "finish") }),
         { nil: undefined, freq: 5 },
       ),
+      // How many other records there are.
       others: fc.oneof(
         { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
         fc.constantFrom<number>(10, 25, 100),
       ),
-      echo: fc.record({
-        form: fc.constantFrom(...namesOf(echoes)),
-        padding: fc.oneof(fc.constant<number>(0), fc.integer({ min: 180, max: 300 })),
-        field: fc.constantFrom<string>("message", "error", "errors", "other", ""),
-      }),
+      echo,
       mutations: fc.array(
         fc.constantFrom(...operations[operation].sends).chain((target) =>
           fc.record({
             target: fc.constant(target),
+            // Which request of its kind.
             number: fc.oneof(
               { weight: 4, arbitrary: fc.constant<number>(1) },
               fc.integer({ min: 1, max: 3 }),
@@ -149,3 +122,5 @@ export const cases: fc.Arbitrary<Case> = fc
       ),
     }),
   );
+
+export type Case = typeof cases extends fc.Arbitrary<infer One> ? Readonly<One> : never;

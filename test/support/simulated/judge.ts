@@ -79,7 +79,7 @@ class Judge {
     const { id, created, isGreen, isDeceived } = this;
     const { one, api } = this.trial;
     // On a list with falling ids, only higher ids are looked for after a lost create.
-    if (created.length > 1 && !isDeceived && one.habits?.ids !== "falling")
+    if (created.length > 1 && !isDeceived && one.habits.ids !== "falling")
       this.violated(`${created.length} records were made`);
     const [made] = created;
     if (made === undefined || (id !== undefined && created.includes(id)) || this.isNewId) return;

@@ -1,6 +1,7 @@
 import { decodeHTML } from "entities";
 import fc from "fast-check";
 
+import { namesOf } from "../arbitraries";
 import type { Properties } from "../calls";
 import { echoes } from "../echoes";
 
@@ -26,12 +27,13 @@ export function secretsOf(args: Properties): string[] {
 }
 
 /** How the body of an error repeats what was sent. */
-export interface Echo {
-  readonly form: keyof typeof echoes;
-  readonly padding: number;
-  /** The field of the JSON body that holds the text; empty: the text is the body. */
-  readonly field: string;
-}
+export const echo = fc.record({
+  form: fc.constantFrom(...namesOf(echoes)),
+  padding: fc.oneof(fc.constant<number>(0), fc.integer({ min: 180, max: 300 })),
+  // The field of the JSON body that holds the text; empty: the text is the body.
+  field: fc.constantFrom<string>("message", "error", "errors", "other", ""),
+});
+export type Echo = typeof echo extends fc.Arbitrary<infer One> ? Readonly<One> : never;
 
 /** The body of an error that repeats secrets. */
 export function repeated({ form, padding, field }: Echo, secrets: readonly string[]): string {
